@@ -1,0 +1,3 @@
+"""flipcore: the statistics and perturbation core of Flipscope. It never imports streamlit."""
+
+__version__ = "0.1.0"

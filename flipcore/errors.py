@@ -1,0 +1,25 @@
+"""Errors are sentences: what came, what was wanted, what to do. Pages show them as they are."""
+
+
+class FlipscopeError(Exception):
+    """Base of every error that a user may cause and can mend."""
+
+
+class BadInput(FlipscopeError):
+    """A file, a row or a setting that cannot be used."""
+
+
+class MissingAbility(FlipscopeError):
+    """A model cannot do what was asked of it; the readout is absent, never guessed."""
+
+
+class MissingPackage(FlipscopeError):
+    """An optional package is not installed; the sentence names the requirements file."""
+
+
+class StoreHeld(FlipscopeError):
+    """Another process holds the database file."""
+
+
+class OverBudget(FlipscopeError):
+    """A study would cost, or has cost, more than its cap."""

@@ -1,0 +1,16 @@
+"""What every test may use."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of public benchmark files that are never copied into the repository."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the public data files of ../shared/data are not on this machine")
+    return SHARED_DATA
