@@ -1,0 +1,186 @@
+"""What passes between the stages of the pipeline, and the ids by which it is known.
+
+    Item -> Variant -> Call -> Completion -> Readout
+
+Ids are hashes of content, so the same thing made on two machines has one id and stores merge as a union.
+A canonical answer is text: the index of an option in the item's own order ("2"), or an exact number ("1450", "29/2").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+KINDS = ("choice", "number", "completion")
+ROLES = ("benchmark", "control", "target", "retro", "non_member")
+ABILITIES = ("generate", "first_token_logprobs", "score")
+OK, UNREADABLE, ABSENT = "ok", "unreadable", "absent"
+BASE = "base"
+
+
+def digest(*parts: Any) -> str:
+    """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not matter)."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One question with its target. `options` keep the item's own order; `source_id` names the item it was made from."""
+
+    item_id: str
+    dataset: str
+    kind: str
+    question: str
+    options: tuple[str, ...] = ()
+    target: str | None = None
+    category: str = ""
+    published: str | None = None
+    solution: str = ""
+    source_id: str | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def make(cls, *, dataset: str, key: str, kind: str, question: str, options: tuple[str, ...] = (), **rest) -> Item:
+        """An item whose id says where it came from and changes with its content: ``gsm8k/17@1c0ffee2``."""
+        target = rest.get("target")
+        item_id = f"{dataset}/{key}@{digest(kind, question, list(options), target)[:8]}"
+        return cls(item_id, dataset, kind, question, tuple(options), **rest)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Named parts in order (`shots`, `stem`, `options`, `cue`, ...); the prompt is their concatenation."""
+
+    parts: tuple[tuple[str, str], ...]
+    system: str = ""
+
+    @property
+    def text(self) -> str:
+        return "".join(text for _, text in self.parts)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way of asking an item.
+
+    `order[i]` is the item's own index of the option shown at position i, `labels[i]` the label shown there.
+    `key` names the variant within its axis ("base", "rotate-1"), `compared_with` the key it is compared with.
+    `material_id` is the accepted paraphrase it was made from, if any. `target` is its own canonical answer.
+    """
+
+    item_id: str
+    axis: str
+    key: str
+    prompt: Prompt
+    target: str | None
+    order: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    layout: str = "plain"
+    compared_with: str = BASE
+    material_id: str | None = None
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @cached_property
+    def variant_id(self) -> str:
+        """The same prompt of the same item has one id whatever the axis, so the base is asked once."""
+        return digest(self.item_id, self.prompt.system, self.prompt.text, self.order, self.labels, self.target)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is sent to a model. `first_token` asks one token with its `top_k` alternatives; `score` the
+    log-probabilities of `continuation` given the prompt."""
+
+    kind: str
+    prompt: str
+    system: str = ""
+    continuation: str = ""
+    max_tokens: int = 0
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    top_k: int = 0
+
+    @property
+    def ability(self) -> str:
+        return "first_token_logprobs" if self.kind == "first_token" else self.kind
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request to one revision of one model; another `sample` is another call, asking again is not."""
+
+    model: str
+    revision: str
+    request: Request
+    sample: int = 0
+    parent_id: str | None = None
+
+    @cached_property
+    def call_id(self) -> str:
+        return digest(self.model, self.revision, asdict(self.request), self.sample, self.parent_id)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """What came back. `tokens` are (text, log-probability in nats) of the generated text or of the scored continuation;
+    `top_logprobs` the first token's alternatives. None means that the server gave none; a placeholder is None too."""
+
+    call_id: str
+    status: str  # "ok" or "failed"
+    text: str = ""
+    finish_reason: str = ""
+    tokens: tuple[tuple[str, float], ...] | None = None
+    top_logprobs: Mapping[str, float] | None = field(default=None, hash=False)
+    n_tokens_in: int | None = None
+    n_tokens_out: int | None = None
+    cost_usd: float | None = None
+    latency_s: float | None = None
+    n_attempts: int = 1
+    error: str = ""
+    raw_reply: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an extractor made of completions: an answer or a value, the matched span, or the reason for nothing.
+
+    `span` counts characters in the text of the last source. `probabilities` are (canonical option, share) pairs that need
+    not sum to 1; `label_mass` is the share of first-token probability on the labels, None when it is unknown.
+    """
+
+    status: str
+    answer: str | None = None
+    value: float | None = None
+    span: tuple[int, int] | None = None
+    reason: str = ""
+    probabilities: tuple[tuple[str, float], ...] = ()
+    label_mass: float | None = None
+
+
+@dataclass(frozen=True)
+class Readout:
+    """One row of the one table: a reading with its place and its sources."""
+
+    model: str
+    item_id: str
+    axis: str
+    variant_id: str
+    sample: int
+    extractor: str
+    reading: Reading
+    is_correct: bool | None
+    source_ids: tuple[str, ...] = ()
+
+
+def correctness(reading: Reading, target: str | None) -> bool | None:
+    """Unreadable is wrong, absent is missing, and so is anything without a target or an answer by nature."""
+    if reading.status == ABSENT or target is None or (reading.status == OK and reading.answer is None):
+        return None
+    return reading.answer == target
