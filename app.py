@@ -1,0 +1,18 @@
+"""Names the pages and runs the chosen one; nothing else."""
+
+import streamlit as st
+
+st.set_page_config(page_title="Flipscope", page_icon=":material/flip:", layout="wide")
+
+PAGES = [
+    st.Page("pages/studies.py", title="Studies", icon=":material/science:", url_path="studies", default=True,
+            help="What have we measured, and what did it say?"),
+    st.Page("pages/new_study.py", title="New study", icon=":material/add_circle:", url_path="new-study",
+            help="What do you want to know about which model?"),
+    st.Page("pages/flip_surface.py", title="Flip surface", icon=":material/grid_on:", url_path="flip-surface",
+            help="Where do answers flip, and is it the model or the readout?"),
+    st.Page("pages/decomposition.py", title="Decomposition", icon=":material/stacked_bar_chart:",
+            url_path="decomposition", help="How much of the instability is genuine?"),
+]
+
+st.navigation(PAGES, position="top").run()

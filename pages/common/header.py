@@ -1,0 +1,65 @@
+"""The line at the top of every page: which study, on what, how far; and the badges that qualify every number."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.common import session
+
+BADGES = {
+    "SIMULATED": ("orange", "Every answer comes from a simulated model with planted truth. Run a study on another model "
+                            "to see a real one."),
+    "POCKET": ("blue", "Answers of the small model in the box: real log-probabilities and real memorization, but no model "
+                       "that anybody ranks. Run a study on another model to remove this."),
+    "EXPLORATORY": ("gray", "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock the "
+                            "settings on a study with a confirmatory share to remove this."),
+    "LOCKED": ("violet", "Settings were stored before the confirmatory items were read; other settings are refused."),
+    "PARTIAL": ("orange", "The study is still running or was stopped: items are asked in random order, so what is here is "
+                          "an unbiased part. Let it finish to remove this."),
+    "UNREVIEWED PARAPHRASES": ("orange", "Some rewordings have not been accepted by a reviewer yet. Review them to remove "
+                                         "this."),
+    "JUDGE NOT PASSED": ("orange", "The judge's agreement with people has not been shown to reach 0.60; it enters no "
+                                   "claim."),
+}
+
+
+def badges(row: dict) -> list[tuple[str, str]]:
+    """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
+    found = []
+    if row["simulated"]:
+        found.append(("SIMULATED", "SIMULATED"))
+    if "pocket" in list(row["models"]):
+        found.append(("POCKET", "POCKET"))
+    if row["state"] != "done":
+        share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
+        found.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
+    return found
+
+
+def show_badges(pairs: list[tuple[str, str]]) -> None:
+    with st.container(horizontal=True, gap="small"):
+        for badge, text in pairs:
+            colour, meaning = BADGES[badge]
+            st.badge(text, color=colour, help=meaning)
+
+
+def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = ()) -> str | None:
+    """Title, question, the study and its badges; the study's id, or None after saying how to get one."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    left.title(title, anchor=False)
+    left.markdown(f"**{question}**")
+    if not choose:
+        return None
+    with right:
+        study_id = session.chosen_study()
+    if study_id is None:
+        st.info("Nothing has been measured yet.", icon=":material/science:")
+        st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
+        return None
+    row = session.study_row(study_id)
+    when = row["created_at"].strftime("%Y-%m-%d %H:%M") if row["created_at"] is not None else ""
+    with right:
+        st.caption(f"{', '.join(row['models']) or 'no model'} · {int(row['n_items']):,} items · {when} · "
+                   f"flipscope {row['code_version']} · id `{study_id}`")
+        show_badges(badges(row) + list(extra))
+    return study_id

@@ -1,0 +1,80 @@
+"""The open store, the running studies and cached reads: the one seam between the pages and flipcore."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from flipcore.errors import FlipscopeError
+from flipcore.store import queries
+from flipcore.store.connection import Store
+
+
+@st.cache_resource(show_spinner="Opening the results …")
+def _opened():
+    """The store, its registry of runs, and on the very first start the demo study under way."""
+    from flipcore import demo
+    from flipcore.runner import Registry
+
+    store = Store.open()
+    registry = Registry(store)
+    demo.seed_store(store)
+    if queries.studies(store).empty:
+        registry.start(demo.demo_study())
+    registry.watch_inbox()
+    return store, registry
+
+
+def store() -> Store:
+    """The one open store; a page that cannot have it shows the sentence and stops."""
+    try:
+        return _opened()[0]
+    except FlipscopeError as error:
+        st.error(str(error), icon=":material/database_off:")
+        st.stop()
+
+
+def registry():
+    """The runs that are in flight in this process."""
+    store()
+    return _opened()[1]
+
+
+def chosen_study() -> str | None:
+    """The study that every page looks at, chosen in the header and kept in the link (`?study=`)."""
+    rows = queries.studies(store())
+    if rows.empty:
+        return None
+    names = dict(zip(rows["study_id"], rows["name"], strict=True))
+    if st.session_state.get("study") not in names:
+        st.session_state["study"] = next(iter(names))
+    return st.selectbox("Study", list(names), key="study", bind="query-params", label_visibility="collapsed",
+                        format_func=lambda study_id: names.get(study_id, study_id))
+
+
+def study_row(study_id: str) -> dict:
+    """What `queries.studies` says of one study."""
+    rows = queries.studies(store())
+    return rows[rows["study_id"] == study_id].iloc[0].to_dict()
+
+
+def readouts(study_id: str, revision: int | None = None, *, confirmatory: bool = False,
+             paraphrases: str = "standing") -> pd.DataFrame:
+    """The study's readouts, read again only when something new was committed."""
+    held = store()
+    revision = held.revision(study_id) if revision is None else revision
+    return _readouts(study_id, revision, confirmatory, paraphrases)
+
+
+@st.cache_data(show_spinner=False, max_entries=24)
+def _readouts(study_id: str, revision: int, confirmatory: bool, paraphrases: str) -> pd.DataFrame:
+    return queries.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases)
+
+
+def study_items(study_id: str) -> pd.DataFrame:
+    return _study_items(study_id, store().revision(study_id))
+
+
+@st.cache_data(show_spinner=False, max_entries=24)
+def _study_items(study_id: str, revision: int) -> pd.DataFrame:
+    return queries.study_items(store(), study_id)

@@ -1,0 +1,1 @@
+"""Browser parts: plain JavaScript that looks up arrays which flipcore computed."""
