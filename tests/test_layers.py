@@ -1,0 +1,95 @@
+"""The laws of the house: imports point one way, modules stay small, one place for each dangerous thing."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+CORE = sorted((ROOT / "flipcore").rglob("*.py"))
+PAGES = sorted((ROOT / "pages").rglob("*.py"))
+FORBIDDEN = {  # folder of flipcore -> packages that it may never import
+    "stats": {"duckdb", "plotly", "streamlit", "flipcore.store", "flipcore.runner", "flipcore.models"},
+    "datasets": {"pandas", "duckdb", "flipcore.store", "flipcore.runner"},
+    "axes": {"pandas", "duckdb", "flipcore.store", "flipcore.runner", "flipcore.models", "flipcore.extractors"},
+    "extractors": {"pandas", "duckdb", "flipcore.store", "flipcore.runner", "flipcore.models"},
+    "models": {"pandas", "duckdb", "flipcore.store", "flipcore.runner", "flipcore.extractors"},
+    "protocols": {"pandas", "duckdb", "flipcore.store", "flipcore.runner"},
+    "store": {"plotly", "flipcore.runner", "flipcore.charts", "openai"},
+    "charts": {"duckdb", "flipcore.store", "flipcore.runner", "flipcore.models"},
+}
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def calls(path: Path, pattern: str) -> list[str]:
+    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if re.search(pattern, line)]
+
+
+def named(paths):
+    return pytest.mark.parametrize("path", paths, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+@named(CORE)
+def test_flipcore_never_imports_streamlit_or_a_page(path):
+    assert not {name for name in imported(path) if name.split(".")[0] in {"streamlit", "pages", "app"}}
+
+
+@named([path for path in CORE if path.relative_to(ROOT).parts[1] in FORBIDDEN])
+def test_imports_point_along_the_pipeline(path):
+    forbidden = FORBIDDEN[path.relative_to(ROOT).parts[1]]
+    assert not {name for name in imported(path) if any(name == f or name.startswith(f + ".") for f in forbidden)}
+
+
+@named([path for path in CORE if path.name != "resample.py" and "pocket" not in path.parts])
+def test_random_generators_are_made_in_one_place(path):
+    assert calls(path, r"default_rng\(|RandomState|np\.random\.(seed|rand|normal|choice)|^import random") == []
+
+
+@named([path for path in CORE if path.name != "connection.py"])
+def test_the_database_is_opened_in_one_place(path):
+    assert calls(path, r"duckdb\.connect\(") == []
+
+
+@named(CORE)
+def test_modules_stay_under_350_lines(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 350
+
+
+@named(PAGES)
+def test_a_page_is_short_and_holds_no_sql_numpy_or_figure_code(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    assert not {name for name in imported(path) if name.split(".")[0] in {"numpy", "duckdb", "plotly", "scipy"}}
+    assert calls(path, r"\.groupby\(|SELECT .* FROM|unsafe_allow_html=True|st\.html\(") == []
+
+
+@named(CORE + PAGES)
+def test_functions_stay_under_50_lines_and_names_say_something(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    long = [f"{node.name}: {node.end_lineno - node.lineno + 1}" for node in ast.walk(tree)
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno - node.lineno >= 50]
+    assert long == []
+    assert path.stem not in {"utils", "helpers", "manager", "util", "helper"}
+
+
+def test_javascript_never_writes_html():
+    scripts = [path for path in (ROOT / "pages").rglob("*.js") if "innerHTML" in path.read_text(encoding="utf-8")]
+    assert scripts == []
+
+
+def test_the_top_level_is_the_agreed_list():
+    agreed = {"app.py", "pages", "flipcore", "data", "tests", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml",
+              ".ci", ".streamlit", ".gitignore", ".git", ".github"}
+    generated = {".venv", ".pytest_cache", ".ruff_cache", "__pycache__", ".hypothesis"}
+    found = {path.name for path in ROOT.iterdir() if not path.name.startswith("requirements")}
+    assert found - generated <= agreed
