@@ -1,0 +1,18 @@
+"""One harmless change each: Item -> Variants. Adding an axis is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flipcore import plugins
+from flipcore.axes import identity, label_set, option_order, paraphrase, prompt_format
+from flipcore.contracts import Axis
+
+AXES: dict[str, Axis] = {module.AXIS.name: module.AXIS
+                         for module in (identity, option_order, label_set, prompt_format, paraphrase)}
+
+
+def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:
+    """The axis with its parameters set; raises BadInput for an unknown name or parameter."""
+    return plugins.made(AXES, "axis", name, params)

@@ -1,0 +1,26 @@
+"""Label set: A/B/C/D becomes a/b/c/d or 1/2/3/4; content and order stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from flipcore.axes.variants import base, collapsed, variant
+from flipcore.layouts import LABEL_SETS, labels_of
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    sets: tuple[str, ...] = field(default=("lower", "digits"), metadata={"choices": tuple(LABEL_SETS)})
+    name: ClassVar[str] = "label_set"
+    title: ClassVar[str] = "Option labels"
+    about: ClassVar[str] = "The same options in the same order under other labels."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
+
+    def variants(self, item, layout, rng, material):
+        size = len(item.options)
+        changed = [variant(item, self.name, one, layout, labels=labels_of(one, size)) for one in self.sets]
+        return collapsed([base(item, self.name, layout), *changed])
+
+
+AXIS = LabelSet()

@@ -1,0 +1,28 @@
+"""Paraphrase: a stored rewording of the question. Only accepted ones by default; a rejected one is never asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
+
+
+@dataclass(frozen=True)
+class ParaphraseAxis:
+    """`unreviewed` also asks rewordings that no reviewer has judged yet (the page then says so)."""
+
+    unreviewed: bool = False
+    name: ClassVar[str] = "paraphrase"
+    title: ClassVar[str] = "Paraphrase"
+    about: ClassVar[str] = "A stored rewording of the question that reviewers accepted."
+    applies_to: ClassVar[frozenset[str]] = ALL_KINDS
+
+    def variants(self, item, layout, rng, material):
+        states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}
+        changed = [variant(item, self.name, f"reworded-{i + 1}", layout, question=one.text, material_id=one.pair_id)
+                   for i, one in enumerate(material.paraphrases.get(item.item_id, ())) if one.state in states]
+        return collapsed([base(item, self.name, layout), *changed])
+
+
+AXIS = ParaphraseAxis()

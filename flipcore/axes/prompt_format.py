@@ -1,0 +1,25 @@
+"""Prompt format: the same words set out differently."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from flipcore.axes.variants import base, collapsed, variant
+from flipcore.layouts import LAYOUTS
+
+
+@dataclass(frozen=True)
+class PromptFormat:
+    layouts: tuple[str, ...] = field(default=("paren", "bare"), metadata={"choices": tuple(LAYOUTS)})
+    name: ClassVar[str] = "prompt_format"
+    title: ClassVar[str] = "Prompt format"
+    about: ClassVar[str] = "The same words with other brackets, line breaks and cues."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+
+    def variants(self, item, layout, rng, material):
+        changed = [variant(item, self.name, one, one) for one in self.layouts]
+        return collapsed([base(item, self.name, layout), *changed])
+
+
+AXIS = PromptFormat()

@@ -1,0 +1,33 @@
+"""What every axis needs: the base variant, and variants with identical prompts collapsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from flipcore.layouts import labels_of, prompt
+from flipcore.records import BASE, Item, Variant
+
+ALL_KINDS = frozenset({"choice", "number", "completion"})
+
+
+def variant(item: Item, axis: str, key: str, layout: str, *, order=None, labels=None, question=None, target=None,
+            **rest) -> Variant:
+    """A variant of an item; what is not given is as in the base."""
+    n = len(item.options)
+    order = tuple(range(n)) if order is None else tuple(order)
+    labels = labels_of("upper", n) if labels is None and n else tuple(labels or ())
+    shown = prompt(item, question=question, order=order, labels=labels, layout=layout)
+    return Variant(item.item_id, axis, key, shown, item.target if target is None else target, order, labels, layout, **rest)
+
+
+def base(item: Item, axis: str, layout: str) -> Variant:
+    """The item as the study's layout shows it."""
+    return variant(item, axis, BASE, layout)
+
+
+def collapsed(variants: Iterable[Variant]) -> list[Variant]:
+    """The first of each group with the same prompt, labels and order of meaning."""
+    kept: dict[str, Variant] = {}
+    for one in variants:
+        kept.setdefault(one.variant_id, one)
+    return list(kept.values())
