@@ -1,0 +1,17 @@
+"""Which calls come next, given the completions so far. Adding a protocol is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flipcore import plugins
+from flipcore.contracts import CallProtocol
+from flipcore.protocols import single_shot
+
+PROTOCOLS: dict[str, CallProtocol] = {module.PROTOCOL.name: module.PROTOCOL for module in (single_shot,)}
+
+
+def made(name: str, params: Mapping[str, Any] | None = None) -> CallProtocol:
+    """The protocol with its parameters set; raises BadInput for an unknown name or parameter."""
+    return plugins.made(PROTOCOLS, "protocol", name, params)

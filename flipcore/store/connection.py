@@ -1,0 +1,104 @@
+"""The one place that opens the database. The process that opens the file owns it; its sessions read through cursors."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+import warnings
+from collections import defaultdict
+from pathlib import Path
+
+import pandas as pd
+
+from flipcore.errors import BadInput, StoreHeld
+from flipcore.store.writer import Writer
+
+SCHEMA_VERSION = "1"
+_SCHEMA = Path(__file__).with_name("schema.sql")
+
+
+def default_path() -> Path:
+    """`FLIPSCOPE_DB`, or data/flips.duckdb of the project."""
+    named = os.environ.get("FLIPSCOPE_DB")
+    return Path(named) if named else Path(__file__).resolve().parents[2] / "data" / "flips.duckdb"
+
+
+class Store:
+    """An open database file. Reads take a cursor each, so any thread may read; all writing goes through `writer`."""
+
+    def __init__(self, connection, path: Path):
+        self._connection, self.path = connection, path
+        self._lock = threading.Lock()
+        self._revisions: dict[str, int] = defaultdict(int)
+        self.writer = Writer(self)
+
+    @classmethod
+    def open(cls, path: str | Path | None = None) -> Store:
+        """Opens (and if need be creates) the file. Raises StoreHeld when another process has it, BadInput for no database."""
+        import duckdb
+
+        path = Path(path) if path is not None else default_path()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            connection = duckdb.connect(str(path))
+            connection.execute(_SCHEMA.read_text(encoding="utf-8"))
+            connection.execute("INSERT INTO store_info VALUES ('schema', ?) ON CONFLICT DO NOTHING", [SCHEMA_VERSION])
+        except duckdb.IOException as error:
+            raise _held(path, str(error)) from error
+        except duckdb.Error as error:
+            raise BadInput(f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
+                           "FLIPSCOPE_DB, or move this one away.") from error
+        found = connection.execute("SELECT value FROM store_info WHERE key = 'schema'").fetchone()[0]
+        if found != SCHEMA_VERSION:
+            connection.close()
+            raise BadInput(f"{path} was written with schema {found}; this version reads schema {SCHEMA_VERSION}. Export it "
+                           "with the version that wrote it, or choose another file with FLIPSCOPE_DB.")
+        return cls(connection, path)
+
+    def cursor(self):
+        """A cursor for one thread; close it after use."""
+        return self._connection.cursor()
+
+    def frame(self, sql: str, **params) -> pd.DataFrame:
+        """The rows of a query as a DataFrame."""
+        cursor = self.cursor()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # DuckDB 2.0 warns about the strings of pandas 3
+                return cursor.execute(sql, params or None).df()
+        finally:
+            cursor.close()
+
+    def rows(self, sql: str, **params) -> list[tuple]:
+        """The rows of a query as tuples."""
+        cursor = self.cursor()
+        try:
+            return cursor.execute(sql, params or None).fetchall()
+        finally:
+            cursor.close()
+
+    def revision(self, study_id: str) -> int:
+        """Grows with every commit that touched the study; keys the caches of the pages."""
+        return self._revisions[study_id] + self._revisions[""]
+
+    def touch(self, study_ids) -> None:
+        """Called by the writer after a commit; "" touches every study (verdicts, paraphrases)."""
+        with self._lock:
+            for study_id in study_ids:
+                self._revisions[study_id] += 1
+
+    def close(self) -> None:
+        """Waits until everything that was handed to the writer is safe, then lets go of the file."""
+        self.writer.stop()
+        self._connection.close()
+
+
+def _held(path: Path, message: str) -> StoreHeld | BadInput:
+    who = re.search(r"\(PID (\d+)\)", message)
+    if "lock" not in message.lower():
+        return BadInput(f"{path} could not be opened: {message.splitlines()[0]}. Check the folder, or choose another file with "
+                        "FLIPSCOPE_DB.")
+    holder = f"process {who[1]}" if who else "another process"
+    return StoreHeld(f"{path} is held by {holder}, probably an open dashboard: look there, hand it a study with "
+                     "`python -m flipcore run`, or choose another file with FLIPSCOPE_DB.")

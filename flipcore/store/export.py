@@ -1,0 +1,37 @@
+"""Readouts as Parquet or CSV for other tools. CSV cells that a spreadsheet would run as a formula are neutralised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from flipcore.errors import BadInput
+from flipcore.store import queries
+from flipcore.store.connection import Store
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def export(store: Store, study_id: str, folder: str | Path, format: str = "parquet") -> list[Path]:
+    """Writes <study>-readouts and <study>-items; the paths. Raises BadInput for an unknown study or format."""
+    if format not in ("parquet", "csv"):
+        raise BadInput(f"There is no export format {format!r}; choose parquet or csv.")
+    if queries.study(store, study_id) is None:
+        raise BadInput(f"There is no study {study_id!r} in {store.path}.")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, frame in (("readouts", queries.readouts(store, study_id)), ("items", queries.study_items(store, study_id))):
+        path = folder / f"{study_id}-{name}.{format}"
+        frame.to_parquet(path, index=False) if format == "parquet" else safe(frame).to_csv(path, index=False)
+        written.append(path)
+    return written
+
+
+def safe(frame: pd.DataFrame) -> pd.DataFrame:
+    """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a formula."""
+    def neutral(cell):
+        return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+    return frame.apply(lambda column: column.map(neutral) if column.dtype == object or str(column.dtype) == "str" else column)
