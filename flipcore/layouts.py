@@ -1,4 +1,4 @@
-"""Prompt layouts: the same item set out in different harmless ways, as named parts whose concatenation is the prompt."""
+"""Prompt layouts: an item set out in different harmless ways, as named parts whose concatenation is the prompt."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def labels_of(name: str, n_options: int) -> tuple[str, ...]:
     if name not in LABEL_SETS:
         raise BadInput(f"There is no label set {name!r}; choose one of {', '.join(LABEL_SETS)}.")
     if len(LABEL_SETS[name]) < n_options:
-        raise BadInput(f"The label set {name!r} has {len(LABEL_SETS[name])} labels, but an item has {n_options} options; "
-                       "choose a longer set or other items.")
+        raise BadInput(f"The label set {name!r} has {len(LABEL_SETS[name])} labels, but an item has {n_options} "
+                       "options; choose a longer set or other items.")
     return LABEL_SETS[name][:n_options]
 
 
@@ -47,25 +47,43 @@ LAYOUTS: dict[str, Layout] = {
     "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is"),
     "instruct": Layout(
         "Instructions for a chat model",
-        "Answer the question below. Think it through briefly, then end with a line \"Answer: \" followed by your answer "
-        "alone.\n\nQuestion: {}\n", "{}. {}", "\n", "\n\nEnd with \"Answer: \" and one label.",
+        "Answer the question below. Think it through briefly, then end with a line \"Answer: \" followed by your "
+        "answer alone.\n\nQuestion: {}\n", "{}. {}", "\n", "\n\nEnd with \"Answer: \" and one label.",
         "\nEnd with \"Answer: \" and one number."),
 }
 
 
+def layout_named(name: str) -> Layout:
+    if name not in LAYOUTS:
+        raise BadInput(f"There is no prompt layout {name!r}; choose one of {', '.join(LAYOUTS)}.")
+    return LAYOUTS[name]
+
+
 def prompt(item: Item, *, question: str | None = None, order: Sequence[int] | None = None,
            labels: Sequence[str] | None = None, layout: str = "plain", system: str = "") -> Prompt:
-    """The item in a layout. `order[i]` is the item's index of the option at position i."""
-    if layout not in LAYOUTS:
-        raise BadInput(f"There is no prompt layout {layout!r}; choose one of {', '.join(LAYOUTS)}.")
-    text, chosen = item.question if question is None else question, LAYOUTS[layout]
+    """The item in a layout. `order[i]` is the item's index of the option at position i, `labels[i]` the label there.
+
+    A completion item is its raw text in every layout. Raises BadInput for an unknown layout, an order that is no
+    permutation, and labels that are too few or not different.
+    """
+    text, chosen = item.question if question is None else question, layout_named(layout)
     if item.kind == "completion":
         return Prompt((("stem", text),), system)
     stem = ("stem", chosen.stem.format(text))
     if item.kind == "number":
         return Prompt((stem, ("cue", chosen.number_cue)), system)
-    order = range(len(item.options)) if order is None else order
-    labels = labels_of("upper", len(item.options)) if labels is None else labels
-    shown = chosen.join.join(chosen.option.format(label, item.options[i]) for label, i in zip(labels, order, strict=True))
-    return Prompt((stem, ("options", shown), ("cue", chosen.cue)), system)
+    order = tuple(range(len(item.options)) if order is None else order)
+    labels = tuple(labels_of("upper", len(item.options)) if labels is None else labels)
+    _check(item, order, labels)
+    lines = [chosen.option.format(label, item.options[i]) for label, i in zip(labels, order, strict=True)]
+    return Prompt((stem, ("options", chosen.join.join(lines)), ("cue", chosen.cue)), system)
 
+
+def _check(item: Item, order: tuple[int, ...], labels: tuple[str, ...]) -> None:
+    n_options = len(item.options)
+    if sorted(order) != list(range(n_options)):
+        raise BadInput(f"The order {list(order)} does not name each of the {n_options} options of {item.item_id} once; "
+                       f"give a permutation of 0 to {n_options - 1}.")
+    if len(labels) != n_options or len(set(labels)) != n_options:
+        raise BadInput(f"{item.item_id} has {n_options} options, but the labels are {', '.join(labels) or 'none'}; "
+                       "give one different label for each option.")

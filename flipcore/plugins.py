@@ -21,4 +21,15 @@ def made(known: Mapping[str, T], what: str, name: str, params: Mapping[str, Any]
     if unknown:
         takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no parameters"
         raise BadInput(f"The {what} {name!r} has no parameter {unknown[0]!r}; {takes}.")
-    return replace(plugin, **{key: tuple(value) if isinstance(value, list) else value for key, value in params.items()})
+    fitting = {key: _fitting(f"The {what} {name!r}", key, value, getattr(plugin, key)) for key, value in params.items()}
+    return replace(plugin, **fitting)
+
+
+def _fitting(who: str, key: str, value: Any, default: Any) -> Any:
+    """The value in the type of the parameter's default: a list becomes a tuple, an integer may stand for a float."""
+    value = tuple(value) if isinstance(value, list) else value
+    if isinstance(default, float) and type(value) is int:
+        value = float(value)
+    if default is not None and type(value) is not type(default):
+        raise BadInput(f"{who} has {key} = {value!r}; it must be of the kind of {default!r}.")
+    return value

@@ -17,6 +17,10 @@ class LabelSet:
     about: ClassVar[str] = "The same options in the same order under other labels."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
+    def __post_init__(self):
+        for one in self.sets:
+            labels_of(one, 0)
+
     def variants(self, item, layout, rng, material):
         size = len(item.options)
         changed = [variant(item, self.name, one, layout, labels=labels_of(one, size)) for one in self.sets]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import ClassVar
+
+import numpy as np
 
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.errors import BadInput
@@ -11,7 +14,7 @@ from flipcore.errors import BadInput
 
 @dataclass(frozen=True)
 class OptionOrder:
-    """`n` variants in all, the base included (at most the number of options when cyclic)."""
+    """`n` variants in all, the base included: at most as many as there are rotations, or permutations."""
 
     kind: str = field(default="cyclic", metadata={"choices": ("cyclic", "random")})
     n: int = 4
@@ -21,9 +24,9 @@ class OptionOrder:
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
     def __post_init__(self):
-        if self.kind not in ("cyclic", "random") or self.n < 2:
-            raise BadInput(f"Option order has the kind {self.kind!r} with n = {self.n}; it takes cyclic or random, and n of "
-                           "2 or more.")
+        if self.kind not in ("cyclic", "random") or not 2 <= self.n <= 1000:
+            raise BadInput(f"Option order has the kind {self.kind!r} with n = {self.n}; it takes cyclic or random, and n "
+                           "from 2 to 1000.")
 
     def variants(self, item, layout, rng, material):
         size = len(item.options)
@@ -31,8 +34,8 @@ class OptionOrder:
             orders = [tuple((i + shift) % size for i in range(size)) for shift in _spread(size, self.n)]
             keys = [f"rotate-{shift}" for shift in _spread(size, self.n)]
         else:
-            orders = [tuple(int(i) for i in rng.permutation(size)) for _ in range(self.n - 1)]
-            keys = [f"shuffle-{i + 1}" for i in range(self.n - 1)]
+            orders = _shuffled(size, self.n, rng)
+            keys = [f"shuffle-{i + 1}" for i in range(len(orders))]
         changed = [variant(item, self.name, key, layout, order=order) for key, order in zip(keys, orders, strict=True)]
         return collapsed([base(item, self.name, layout), *changed])
 
@@ -41,6 +44,15 @@ def _spread(size: int, n: int) -> list[int]:
     """Up to n - 1 distinct shifts, evenly spread over 1 … size - 1."""
     wanted = min(n - 1, size - 1)
     return [1 + (i * (size - 1)) // wanted for i in range(wanted)] if wanted > 0 else []
+
+
+def _shuffled(size: int, n: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Up to n - 1 distinct permutations in the order drawn, none of them the item's own."""
+    wanted = min(n, math.factorial(size))
+    drawn = {tuple(range(size)): None}
+    while len(drawn) < wanted:
+        drawn[tuple(int(i) for i in rng.permutation(size))] = None
+    return list(drawn)[1:]
 
 
 AXIS = OptionOrder()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.layouts import LAYOUTS
+from flipcore.layouts import LAYOUTS, layout_named
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,10 @@ class PromptFormat:
     title: ClassVar[str] = "Prompt format"
     about: ClassVar[str] = "The same words with other brackets, line breaks and cues."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+
+    def __post_init__(self):
+        for one in self.layouts:
+            layout_named(one)
 
     def variants(self, item, layout, rng, material):
         changed = [variant(item, self.name, one, one) for one in self.layouts]

@@ -17,7 +17,8 @@ def variant(item: Item, axis: str, key: str, layout: str, *, order=None, labels=
     order = tuple(range(n)) if order is None else tuple(order)
     labels = labels_of("upper", n) if labels is None and n else tuple(labels or ())
     shown = prompt(item, question=question, order=order, labels=labels, layout=layout)
-    return Variant(item.item_id, axis, key, shown, item.target if target is None else target, order, labels, layout, **rest)
+    target = item.target if target is None else target
+    return Variant(item.item_id, axis, key, shown, target, order, labels, layout, **rest)
 
 
 def base(item: Item, axis: str, layout: str) -> Variant:
@@ -26,8 +27,8 @@ def base(item: Item, axis: str, layout: str) -> Variant:
 
 
 def collapsed(variants: Iterable[Variant]) -> list[Variant]:
-    """The first of each group with the same prompt, labels and order of meaning."""
-    kept: dict[str, Variant] = {}
+    """The first variant of each prompt: asking the same words twice is no change."""
+    kept: dict[tuple[str, str], Variant] = {}
     for one in variants:
-        kept.setdefault(one.variant_id, one)
+        kept.setdefault((one.prompt.system, one.prompt.text), one)
     return list(kept.values())

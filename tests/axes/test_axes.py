@@ -1,0 +1,95 @@
+"""The contract of every axis, on random items, and of the table that names them."""
+
+import re
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flipcore.axes import AXES, made
+from flipcore.contracts import Material
+from flipcore.errors import BadInput
+from flipcore.layouts import LAYOUTS
+from flipcore.records import BASE, KINDS
+from tests.axes.items import items, stored
+
+every_axis = pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
+
+
+@every_axis
+def test_an_axis_says_what_it_is(axis):
+    assert is_dataclass(axis) and type(axis).__dataclass_params__.frozen
+    assert re.fullmatch(r"[a-z_]+", axis.name) and AXES[axis.name] is axis
+    assert axis.title and axis.about.endswith(".")
+    assert axis.applies_to and axis.applies_to <= set(KINDS)
+    assert made(axis.name) == axis
+
+
+@every_axis
+@given(data=st.data(), layout=st.sampled_from(sorted(LAYOUTS)), seed=st.integers(0, 99))
+def test_variants_keep_the_contract(axis, data, layout, seed):
+    item = data.draw(items(axis.applies_to))
+    material = stored(item, "In other words?", item.question, "In other words?", "And once more?")
+    variants = axis.variants(item, layout, np.random.default_rng(seed), material)
+    assert variants == axis.variants(item, layout, np.random.default_rng(seed), material)
+    base, *changed = variants
+    assert (base.key, base.layout, base.axis) == (BASE, layout, axis.name)
+    assert base.order == tuple(range(len(item.options)))
+    keys = [one.key for one in variants]
+    assert len(set(keys)) == len(keys) and len({one.variant_id for one in variants}) == len(keys)
+    assert len({one.prompt.text for one in variants}) == len(keys)
+    for one in variants:
+        assert one.item_id == item.item_id and one.compared_with in keys
+        assert sorted(one.order) == list(range(len(item.options)))
+        assert len(set(one.labels)) == len(one.labels) == len(item.options)
+        shown = dict(one.prompt.parts).get("options", "")
+        places = [shown.find(f"{one.labels[i]}") for i in range(len(one.labels))]
+        assert -1 not in places
+        assert all(item.options[i] in shown for i in one.order)
+
+
+@every_axis
+@given(data=st.data())
+def test_the_base_is_the_same_variant_on_every_axis(axis, data):
+    item = data.draw(items(axis.applies_to))
+    rng = np.random.default_rng(0)
+    assert axis.variants(item, "plain", rng, Material())[0].variant_id == AXES["identity"].variants(
+        item, "plain", rng, Material())[0].variant_id
+
+
+@pytest.mark.parametrize("name", ["identity", "option_order", "label_set", "prompt_format", "paraphrase"])
+@given(data=st.data())
+def test_a_harmless_change_keeps_the_target(name, data):
+    item = data.draw(items(AXES[name].applies_to))
+    variants = AXES[name].variants(item, "plain", np.random.default_rng(1), stored(item, "Said otherwise?"))
+    assert {one.target for one in variants} == {item.target}
+
+
+def test_an_unknown_axis_lists_the_known_ones():
+    with pytest.raises(BadInput, match="no axis called 'moon'; choose one of identity, option_order"):
+        made("moon")
+
+
+@pytest.mark.parametrize(("name", "params", "why"), [
+    ("option_order", {"speed": 3}, "no parameter 'speed'; it takes kind, n"),
+    ("identity", {"n": 3}, "takes no parameters"),
+    ("option_order", {"n": "four"}, "must be of the kind of 4"),
+    ("option_order", {"n": True}, "must be of the kind of 4"),
+    ("option_order", {"n": 1}, "n from 2 to 1000"),
+    ("option_order", {"kind": "sideways"}, "cyclic or random"),
+    ("label_set", {"sets": ["klingon"]}, "choose one of upper"),
+    ("label_set", {"sets": "lower"}, "must be of the kind of"),
+    ("prompt_format", {"layouts": ["fancy"]}, "choose one of plain"),
+])
+def test_parameters_that_do_not_fit_get_a_sentence(name, params, why):
+    with pytest.raises(BadInput, match=re.escape(why)):
+        made(name, params)
+
+
+@every_axis
+def test_parameters_that_have_choices_start_from_one_of_them(axis):
+    for field in fields(axis):
+        value, choices = getattr(axis, field.name), field.metadata.get("choices")
+        assert choices is None or set(value if isinstance(value, tuple) else [value]) <= set(choices)
