@@ -1,0 +1,68 @@
+"""A Python function as a model: `module:function` with `answer(prompt) -> str`, or an object with `is_correct(item)`."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import inspect
+from collections.abc import Iterable
+
+from flipcore.errors import BadInput
+from flipcore.records import Call, Completion, Item, Variant
+
+
+class PythonCallable:
+    """Generates only. `is_correct(item)` (seed 000's one-method interface) is turned into the right or a wrong answer."""
+
+    simulated = False
+    abilities = frozenset({"generate"})
+
+    def __init__(self, name: str):
+        self.name = name
+        self._function = _found(name)
+        self.revision = str(getattr(self._function, "revision", "callable"))
+        self._known: dict[str, tuple[Item, Variant]] = {}
+
+    def prepare(self, items: Iterable[Item], variants: Iterable[Variant]) -> None:
+        """Needed by `is_correct(item)`, which is asked about an item and not about a prompt."""
+        by_id = {item.item_id: item for item in items}
+        self._known |= {v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id}
+
+    def why_not(self, ability: str) -> str:
+        return f"{self.name} is a Python function: it gives text and no log-probabilities."
+
+    async def complete(self, call: Call) -> Completion:
+        try:
+            text = await asyncio.to_thread(self._text, call)
+        except Exception as error:  # the user's own code may raise anything; it becomes a failed completion
+            return Completion(call.call_id, "failed", error=f"{self.name} raised {type(error).__name__}: {error}")
+        if not isinstance(text, str):
+            return Completion(call.call_id, "failed",
+                              error=f"{self.name} returned {type(text).__name__}, not the text of an answer.")
+        return Completion(call.call_id, "ok", text, "stop", cost_usd=0.0)
+
+    async def close(self) -> None:
+        pass
+
+    def _text(self, call: Call) -> str:
+        if not hasattr(self._function, "is_correct"):
+            return self._function(call.request.prompt)
+        item, variant = self._known[call.request.prompt]
+        right = bool(self._function.is_correct(item))
+        if item.kind == "number":
+            return f"#### {variant.target}" if right else f"#### {variant.target}1"
+        place = variant.order.index(int(variant.target))
+        return variant.labels[place if right else (place + 1) % len(variant.labels)]
+
+
+def _found(name: str):
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(importlib.import_module(module), attribute)
+    except Exception as error:  # importing runs the user's code
+        raise BadInput(f"{name} cannot be imported ({type(error).__name__}: {error}). Name it module:function, on the Python "
+                       "path.") from error
+    found = found() if inspect.isclass(found) else found
+    if not callable(found) and not hasattr(found, "is_correct"):
+        raise BadInput(f"{name} is no function and has no method is_correct(item).")
+    return found

@@ -1,0 +1,91 @@
+"""The model in the box as a backend: calls that arrive together are answered as one batch, off the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from flipcore.errors import MissingAbility
+from flipcore.records import ABILITIES, Call, Completion
+
+CHECKPOINT = Path(__file__).resolve().parents[2] / "data" / "pocket"
+BATCH = 32
+GATHER_S = 0.004
+
+
+class Pocket:
+    """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a seed and sample."""
+
+    simulated = False
+    abilities = frozenset(ABILITIES)
+
+    def __init__(self, name: str = "pocket", path: Path | None = None):
+        from flipcore.pocket.inference import PocketModel
+
+        path = path or CHECKPOINT
+        if not (path / "model.safetensors").is_file():
+            raise MissingAbility(f"The pocket model is not in {path}: train it with `python -m flipcore.pocket train`.")
+        self._model = PocketModel.load(path)
+        self.name, self.revision = name, self._model.revision
+        self._waiting: list[tuple[Call, asyncio.Future]] = []
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="pocket")
+        self._task: asyncio.Task | None = None
+
+    def why_not(self, ability: str) -> str:
+        return ""
+
+    async def complete(self, call: Call) -> Completion:
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, done))
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._serve())
+        return await done
+
+    async def close(self) -> None:
+        self._worker.shutdown(wait=False)
+
+    async def _serve(self) -> None:
+        """Answers what is waiting, a batch of one kind at a time, until nothing is."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(GATHER_S)
+        while self._waiting:
+            kind = _kind(self._waiting[0][0])
+            batch = [pair for pair in self._waiting if _kind(pair[0]) == kind][:BATCH]
+            self._waiting = [pair for pair in self._waiting if pair not in batch]
+            calls = [call for call, _ in batch]
+            try:
+                made = await loop.run_in_executor(self._worker, self._answered, calls)
+            except Exception as error:  # a fault in the model must not leave its callers waiting
+                made = [Completion(call.call_id, "failed", error=f"The pocket model failed: {error}") for call in calls]
+            for (_, done), completion in zip(batch, made, strict=True):
+                if not done.done():
+                    done.set_result(completion)
+
+    def _answered(self, calls: list[Call]) -> list[Completion]:
+        request = calls[0].request
+        prompts = [call.request.prompt for call in calls]
+        if request.kind == "score":
+            scored = self._model.score([(call.request.prompt, call.request.continuation) for call in calls])
+            return [Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
+                    for call, tokens in zip(calls, scored, strict=True)]
+        if request.kind == "first_token":
+            tops = self._model.first_token_logprobs(prompts, top_k=request.top_k)
+            return [Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
+                    for call, top in zip(calls, tops, strict=True)]
+        made = self._model.generate(prompts, max_tokens=request.max_tokens, temperature=request.temperature,
+                                    seeds=[_seed(call) for call in calls], top_p=request.top_p, stop=request.stop)
+        return [Completion(call.call_id, "ok", one.text, one.finish_reason, n_tokens_in=one.n_tokens_in,
+                           n_tokens_out=one.n_tokens_out, cost_usd=0.0) for call, one in zip(calls, made, strict=True)]
+
+
+def _kind(call: Call) -> tuple:
+    r = call.request
+    return (r.kind, r.max_tokens, r.temperature, r.top_p, r.stop, r.top_k)
+
+
+def _seed(call: Call) -> int:
+    """Another sample, prompt or study seed draws other tokens; asking again draws the same."""
+    text = f"{call.request.seed}\x1f{call.sample}\x1f{call.request.prompt}"
+    return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6], "big")

@@ -1,0 +1,168 @@
+"""A simulated model with planted truth, for calibration and tests; everything computed from it is labelled SIMULATED.
+
+Generator (statistics.md, section 15): an item has a settled answer; a variant's mind deviates from it with probability
+p ~ Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ Beta(.6, .6/artifact - .6), and every sample
+deviates from its variant with `noise`. Deviations go to one other option, so they cancel in pairs and all rates are known.
+All draws are hashes of (seed, item, prompt, sample): asking again gives the same answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from flipcore.layouts import LAYOUTS
+from flipcore.records import ABILITIES, Call, Completion, Item, Variant
+
+LABEL_MASS = 0.9
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Planted rates. `memorized`: the published wording is always answered right; other wordings with `ability`."""
+
+    ability: float
+    genuine: float
+    artifact: float
+    noise: float
+    memorized: bool = False
+
+
+PROFILES = {
+    "clean": Profile(ability=0.8, genuine=0.02, artifact=0.02, noise=0.0),
+    "memorized": Profile(ability=0.6, genuine=0.05, artifact=0.05, noise=0.0, memorized=True),
+    "brittle": Profile(ability=0.8, genuine=0.20, artifact=0.02, noise=0.0),
+    "artifact-prone": Profile(ability=0.8, genuine=0.05, artifact=0.25, noise=0.02),
+    "noisy": Profile(ability=0.8, genuine=0.05, artifact=0.05, noise=0.10),
+}
+
+
+@dataclass(frozen=True)
+class Planted:
+    """The expected flip rates: T of the first token, G of the text, and the floor under both."""
+
+    total: float
+    genuine: float
+    floor: float
+
+
+def planted(profile: Profile) -> Planted:
+    """Exact expectations over the Beta draws, from their first two moments."""
+    p1, p2 = _moments(profile.genuine)
+    q1, q2 = _moments(profile.artifact)
+    n = profile.noise
+    both1, both2 = _xor(p1, p2, q1, q2)
+    genuine1, genuine2 = _xor(p1, p2, n, n * n)
+    total1, total2 = _xor(both1, both2, n, n * n)
+    return Planted(2 * (total1 - total2), 2 * (genuine1 - genuine2), 2 * n * (1 - n))
+
+
+def _moments(mean: float) -> tuple[float, float]:
+    """E[p] and E[p²] of Beta(.6, .6/mean - .6); zero for a mean of zero."""
+    if mean == 0:
+        return 0.0, 0.0
+    a, b = 0.6, 0.6 / mean - 0.6
+    return mean, a * (a + 1) / ((a + b) * (a + b + 1))
+
+
+def _xor(p1: float, p2: float, q1: float, q2: float) -> tuple[float, float]:
+    """First two moments of p(1 - q) + q(1 - p) for independent p and q."""
+    return p1 + q1 - 2 * p1 * q1, p2 + q2 + 2 * p1 * q1 - 4 * p2 * q1 - 4 * p1 * q2 + 4 * p2 * q2
+
+
+class Simulated:
+    """A backend that knows the items it is asked about (`prepare`) and answers by hashes."""
+
+    simulated = True
+    abilities = frozenset(ABILITIES)
+
+    def __init__(self, name: str, profile: Profile, seed: int = 0):
+        self.name, self.profile, self.seed = name, profile, seed
+        self.revision = f"planted-{profile}-{seed}"
+        self._known: dict[str, tuple[Item, Variant, bool]] = {}
+
+    def prepare(self, items: Iterable[Item], variants: Iterable[Variant]) -> None:
+        """Tell the model what the prompts mean; it cannot read."""
+        by_id = {item.item_id: item for item in items}
+        for variant in variants:
+            if variant.item_id in by_id:
+                item = by_id[variant.item_id]
+                self._known[variant.prompt.text] = (item, variant, item.question in variant.prompt.text)
+
+    def why_not(self, ability: str) -> str:
+        return ""
+
+    async def complete(self, call: Call) -> Completion:
+        known = self._known.get(call.request.prompt)
+        if known is None:
+            return Completion(call.call_id, "failed", error="A simulated model answers only the items of its own study.")
+        item, variant, original = known
+        kind = call.request.kind
+        made = {"generate": self._generated, "first_token": self._first_token, "score": self._scored}[kind]
+        return made(call, item, variant, original)
+
+    async def close(self) -> None:
+        pass
+
+    def _uniform(self, *parts) -> float:
+        text = "\x1f".join(str(part) for part in (self.seed, *parts))
+        return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:7], "big") / 2**56
+
+    def _rate(self, mean: float, *parts) -> float:
+        from scipy.special import betaincinv
+
+        return float(betaincinv(0.6, 0.6 / mean - 0.6, self._uniform(*parts))) if mean else 0.0
+
+    def _deviates(self, item: Item, variant: Variant, sample: int) -> bool:
+        """Whether the mind of this sample differs from the item's settled answer."""
+        rate = self._rate(self.profile.genuine, item.item_id, "mind")
+        moved = self._uniform(item.item_id, variant.prompt.text, "mind") < rate
+        return moved != (self._uniform(item.item_id, variant.prompt.text, sample, "noise") < self.profile.noise)
+
+    def _answer(self, item: Item, original: bool, deviates: bool) -> str | None:
+        """The settled answer, or the one other that deviations go to."""
+        right = self._uniform(item.item_id, "ability") < self.profile.ability or (self.profile.memorized and original)
+        if item.kind == "choice":
+            n = len(item.options)
+            wrong = (int(item.target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
+            chosen = int(item.target) if right else wrong
+            return str((chosen + 1) % n if deviates else chosen)
+        value = item.target if right else f"{item.target}1"
+        return f"{value}7" if deviates else value
+
+    def _generated(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
+        answer = self._answer(item, original, self._deviates(item, variant, call.sample))
+        if item.kind == "choice":
+            place = variant.order.index(int(answer))
+            text = f" {variant.labels[place]}" if variant.layout in LAYOUTS and not self._chatty(item) else \
+                f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
+        else:
+            text = f" Working it out step by step.\n#### {answer}" if answer else " "
+        return Completion(call.call_id, "ok", text, "stop", n_tokens_in=len(call.request.prompt) // 4,
+                          n_tokens_out=len(text) // 4 + 1, cost_usd=0.0, latency_s=0.0)
+
+    def _chatty(self, item: Item) -> bool:
+        return self._uniform(item.item_id, "chatty") < 0.5
+
+    def _first_token(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
+        import math
+
+        mind = self._deviates(item, variant, call.sample)
+        rate = self._rate(self.profile.artifact, item.item_id, "readout")
+        moved = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
+        answer = self._answer(item, original, mind != moved)
+        if item.kind != "choice":
+            return Completion(call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0)
+        place = variant.order.index(int(answer))
+        rest = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
+        top = {f" {label}": math.log(0.7 * LABEL_MASS if i == place else rest) for i, label in enumerate(variant.labels)}
+        return Completion(call.call_id, "ok", top_logprobs=top | {" The": math.log(1 - LABEL_MASS)}, n_tokens_out=1,
+                          n_tokens_in=len(call.request.prompt) // 4, cost_usd=0.0, latency_s=0.0)
+
+    def _scored(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
+        answer = self._answer(item, original, self._deviates(item, variant, call.sample))
+        chosen = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
+        tokens = tuple((f" {word}", -0.5 if chosen else -2.5) for word in call.request.continuation.split())
+        return Completion(call.call_id, "ok", tokens=tokens, cost_usd=0.0, n_tokens_in=len(call.request.prompt) // 4,
+                          n_tokens_out=0, latency_s=0.0)
