@@ -1,4 +1,4 @@
-"""One way to read completions each: Completions -> Reading. Adding one is one file and one line here."""
+"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one line here."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 from flipcore import plugins
 from flipcore.contracts import Extractor
-from flipcore.extractors import cloze, first_token, first_token_gated, judge, regex
+from flipcore.extractors import cloze, first_token, first_token_gated, judge, judge_backwards, text
 
-EXTRACTORS: dict[str, Extractor] = {module.EXTRACTOR.name: module.EXTRACTOR
-                                    for module in (first_token, first_token_gated, regex, cloze, judge)}
+EXTRACTORS: dict[str, Extractor] = {module.EXTRACTOR.name: module.EXTRACTOR for module in (
+    first_token, first_token_gated, cloze, text, judge, judge_backwards)}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Extractor:

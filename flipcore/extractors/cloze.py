@@ -1,4 +1,4 @@
-"""Cloze: the option whose text the model finds likeliest after the prompt; options are never shown as letters to choose."""
+"""Cloze: the option whose text is the likeliest continuation of the prompt."""
 
 from __future__ import annotations
 
@@ -7,39 +7,54 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flipcore.contracts import Need
-from flipcore.records import ABSENT, OK, Reading, Request
+from flipcore.errors import BadInput
+from flipcore.extractors.readings import absent, failure, unreadable
+from flipcore.logprobs import usable_tokens
+from flipcore.records import OK, Reading, Request
+
+NORMS = ("sum", "token", "char")
 
 
 @dataclass(frozen=True)
 class Cloze:
-    """`norm`: the sum of log-probabilities, or its mean per token or per character (long options lose under sums)."""
+    """`norm`: total log-probability, or its mean per token or per character of the option's text."""
 
-    norm: str = field(default="token", metadata={"choices": ("sum", "token", "char")})
+    norm: str = field(default="sum", metadata={"choices": NORMS})
     name: ClassVar[str] = "cloze"
-    title: ClassVar[str] = "Answer likelihood"
-    about: ClassVar[str] = "The option whose text has the highest likelihood after the prompt."
+    title: ClassVar[str] = "Cloze (option's text)"
+    about: ClassVar[str] = "The option whose text the model finds the likeliest continuation; labels play no part."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
 
+    def __post_init__(self):
+        if self.norm not in NORMS:
+            raise BadInput(f"Cloze has the norm {self.norm!r}; choose one of {', '.join(NORMS)}.")
+
     def needs(self, item, variant, ask, so_far):
-        return tuple(Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=" " + item.options[i]))
-                     for i in variant.order)
+        return [Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=f" {item.options[option]}"))
+                for option in variant.order]
 
     def read(self, item, variant, completions):
-        failed = next((c for c in completions if c.status != "ok"), None)
-        if failed is not None:
-            return Reading(ABSENT, reason=failed.error)
-        if any(not c.tokens or all(logprob == 0.0 for _, logprob in c.tokens) for c in completions):
-            return Reading(ABSENT, reason="The server sent no log-probabilities for at least one option.")
-        scores = [self._score(c.tokens, item.options[i]) for c, i in zip(completions, variant.order, strict=True)]
-        best = max(scores)
-        weights = [math.exp(score - best) for score in scores]
-        shares = tuple((str(i), weight / sum(weights)) for i, weight in zip(variant.order, weights, strict=True))
-        return Reading(OK, str(variant.order[scores.index(best)]), value=best, probabilities=shares)
+        failed = failure(completions, len(variant.order))
+        if failed:
+            return failed
+        scores = {}
+        for option, completion in zip(variant.order, completions, strict=True):
+            tokens = usable_tokens(completion.tokens)
+            if tokens is None:
+                return absent(f"The server gave no log-probabilities of option {option + 1}, or placeholders only.")
+            scores[str(option)] = self._score(tokens, item.options[option])
+        best = max(scores.values())
+        total = sum(math.exp(score - best) for score in scores.values())
+        shares = tuple((option, math.exp(score - best) / total) for option, score in scores.items())
+        winners = [option for option, score in scores.items() if score == best]
+        if len(winners) > 1:
+            return unreadable(f"{len(winners)} options have the same score.", probabilities=shares)
+        return Reading(OK, answer=winners[0], value=best, probabilities=shares)
 
-    def _score(self, tokens, option: str) -> float:
-        total = sum(logprob for _, logprob in tokens)
-        return total / {"sum": 1, "token": len(tokens), "char": max(len(option), 1)}[self.norm]
+    def _score(self, tokens, text: str) -> float:
+        nats = math.fsum(value for _, value in tokens)
+        return nats / {"sum": 1, "token": len(tokens), "char": max(1, len(text))}[self.norm]
 
 
 EXTRACTOR = Cloze()

@@ -1,5 +1,4 @@
-"""First-token log-probability: the field's default readout. The argmax over labels always answers, so its label mass (the
-share of first-token probability that lies on labels at all) stands beside it."""
+"""First token: the label that gets the most probability as the very first token, the field's default readout."""
 
 from __future__ import annotations
 
@@ -9,60 +8,74 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.contracts import Need
-from flipcore.records import ABSENT, OK, UNREADABLE, Reading, Request
+from flipcore.extractors.readings import absent, failure, unreadable
+from flipcore.logprobs import usable_alternatives
+from flipcore.records import OK, Reading, Request, Variant
 
-TOP_K = 20
-
-
-def label_probabilities(top_logprobs: Mapping[str, float], labels: Sequence[str]) -> list[float]:
-    """Probability on each label, with and without a leading space; a token that begins exactly one label counts for it
-    (so "1" is label "1", never "10")."""
-    mass = [0.0] * len(labels)
-    for token, logprob in top_logprobs.items():
-        text = token.strip()
-        if not text:
-            continue
-        owners = [i for i, label in enumerate(labels) if label == text] or [
-            i for i, label in enumerate(labels) if len(label) > 1 and label.startswith(text)]
-        if len(owners) == 1:
-            mass[owners[0]] += math.exp(logprob)
-    return mass
+_SPACES = " \t\r\n\u2581\u0120\u010a\u00a0"  # also the marks that byte-level vocabularies print for a space and a newline
 
 
-def placeholder(top_logprobs: Mapping[str, float] | None) -> bool:
-    """True where a server sent no log-probabilities, or 0.0 for everything, which is no probability 1 but a blank."""
-    return not top_logprobs or all(value == 0.0 for value in top_logprobs.values())
+def label_shares(labels: Sequence[str], top: Mapping[str, float]) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
+    """Probability of each label as first token, and of tokens that several labels share.
+
+    A token counts with and without a leading space. A token may be the beginning of a longer label ("1" of "10", "v" of
+    "vii"): if the longer one is itself among the alternatives, it is one token there and the short one stands for itself;
+    otherwise one token cannot tell them apart, and its probability is kept under all of them.
+    """
+    bare: dict[str, float] = {}
+    for token, nats in top.items():
+        text = token.strip(_SPACES)
+        bare[text] = bare.get(text, 0.0) + math.exp(nats)
+    alone, shared = dict.fromkeys(labels, 0.0), {}
+    for text, share in bare.items():
+        meant = tuple(one for one in labels if text and (one == text or (one.startswith(text) and one not in bare)))
+        if len(meant) == 1:
+            alone[meant[0]] += share
+        elif meant:
+            shared[meant] = shared.get(meant, 0.0) + share
+    return alone, shared
 
 
-def read_first_token(variant, top_logprobs: Mapping[str, float] | None) -> Reading:
-    """The option with the most first-token probability, or why there is none."""
-    if placeholder(top_logprobs):
-        return Reading(ABSENT, reason="The server sent no first-token log-probabilities, or only placeholders.")
-    mass = label_probabilities(top_logprobs, variant.labels)
-    total = sum(mass)
-    if total == 0:
-        return Reading(UNREADABLE, reason="No label is among the likeliest first tokens.", label_mass=0.0)
-    best = max(range(len(mass)), key=mass.__getitem__)
-    probabilities = tuple((str(option), share) for option, share in zip(variant.order, mass, strict=True))
-    return Reading(OK, str(variant.order[best]), probabilities=probabilities, label_mass=min(total, 1.0))
+def first_token_reading(variant: Variant, top: Mapping[str, float] | None) -> Reading:
+    """Argmax over labels, mapped to the item's own options; unreadable for a tie, for a token that several labels begin
+    with, and when no label is among the alternatives. Ties are not broken by position: that would favour the first label.
+    """
+    top = usable_alternatives(top)
+    if top is None:
+        return absent("The server gave no log-probabilities of the first token, or placeholders only.")
+    alone, shared = label_shares(variant.labels, top)
+    mass = min(1.0, sum(alone.values()) + sum(shared.values()))
+    shares = tuple((str(option), alone[label]) for label, option in zip(variant.labels, variant.order, strict=True))
+    found = {"probabilities": shares, "label_mass": mass}
+    best = max(alone.values(), default=0.0)
+    if mass == 0.0:
+        return unreadable(f"None of the labels is among the {len(top)} most likely first tokens.", **found)
+    blurred = max(shared, key=shared.get, default=())
+    if blurred and shared[blurred] >= best:
+        return unreadable(f"The likeliest first token begins {len(blurred)} labels ({', '.join(blurred)}); one token cannot "
+                          "tell them apart.", **found)
+    winners = [option for option, share in shares if share == best]
+    if len(winners) > 1:
+        return unreadable(f"{len(winners)} labels are equally likely as the first token.", **found)
+    return Reading(OK, answer=winners[0], **found)
 
 
 @dataclass(frozen=True)
 class FirstToken:
+    """`top_k` alternatives are asked for; ask 40 where the server allows it and the labels are many."""
+
+    top_k: int = 20
     name: ClassVar[str] = "first_token"
     title: ClassVar[str] = "First token"
-    about: ClassVar[str] = "The label with the highest first-token log-probability: what most leaderboards read."
+    about: ClassVar[str] = "The label with the most probability as the first token, however little that is."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
     abilities: ClassVar[frozenset[str]] = frozenset({"first_token_logprobs"})
 
     def needs(self, item, variant, ask, so_far):
-        return (Need(Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=TOP_K)),)
+        return [Need(Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=self.top_k))]
 
     def read(self, item, variant, completions):
-        completion = completions[0]
-        if completion.status != "ok":
-            return Reading(ABSENT, reason=completion.error)
-        return read_first_token(variant, completion.top_logprobs)
+        return failure(completions) or first_token_reading(variant, completions[0].top_logprobs)
 
 
 EXTRACTOR = FirstToken()

@@ -1,30 +1,35 @@
-"""First token, but only where the labels hold enough of its probability; below that it is no answer."""
+"""First token, gated: no answer where the labels together hold too little of the first token's probability."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from flipcore.errors import BadInput
 from flipcore.extractors.first_token import FirstToken
 from flipcore.records import OK, UNREADABLE
 
 
 @dataclass(frozen=True)
-class GatedFirstToken(FirstToken):
-    """`least_mass`: the share of first-token probability that the labels must hold (statistics.md, section 15)."""
+class FirstTokenGated(FirstToken):
+    """`least_mass` in 0 … 1: below it the model was not about to name a label, and an argmax would only guess."""
 
     least_mass: float = 0.5
     name: ClassVar[str] = "first_token_gated"
     title: ClassVar[str] = "First token, gated"
-    about: ClassVar[str] = "The same, counted as no answer where the labels hold too little of the first token's probability."
+    about: ClassVar[str] = "The first token's label, but no answer where the labels hold less than half its probability."
+
+    def __post_init__(self):
+        if not 0 <= self.least_mass <= 1:
+            raise BadInput(f"The least label mass is {self.least_mass}; it is a share between 0 and 1.")
 
     def read(self, item, variant, completions):
         reading = super().read(item, variant, completions)
         if reading.status != OK or reading.label_mass >= self.least_mass:
             return reading
         return replace(reading, status=UNREADABLE, answer=None,
-                       reason=f"The labels hold {reading.label_mass:.2f} of the first token's probability, less than "
-                              f"{self.least_mass:.2f}.")
+                       reason=f"The labels hold {reading.label_mass:.3f} of the first token's probability, less than "
+                              f"{self.least_mass:g}: the model was about to say something else.")
 
 
-EXTRACTOR = GatedFirstToken()
+EXTRACTOR = FirstTokenGated()

@@ -1,4 +1,4 @@
-"""A second model reads what the first one wrote. Its reply is a completion of its own, child of the one it judged."""
+"""Judge: another model reads the answer. Its reply must be one fixed line; anything else is unreadable."""
 
 from __future__ import annotations
 
@@ -6,72 +6,95 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from flipcore.answers import canonical_number
 from flipcore.contracts import Need
-from flipcore.extractors.regex import text_request
-from flipcore.extractors.reading import stated_number
-from flipcore.records import ABSENT, OK, UNREADABLE, Reading, Request
+from flipcore.extractors.readings import failure, generation, unreadable
+from flipcore.records import OK, Item, Reading, Request, Variant
 
-PROMPT = """You are shown a question, its options, and a reply that somebody gave. Do not answer the question yourself.
-Say which option the reply chooses, even if it is wrong.
+CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
 
-Question: {question}
+Question:
+{question}
+
+Options:
 {options}
 
-Reply:
+The answer to read, between the marks:
 <<<
-{reply}
+{text}
 >>>
 
-Write one line: "Chosen: " and the option's number, or "Chosen: none" if the reply chooses none or several."""
-NUMBER_PROMPT = """You are shown a question and a reply that somebody gave. Do not answer the question yourself.
-Say which number the reply gives as its answer, even if it is wrong.
+If the answer settles on exactly one option, reply "Final: " and that option's label. If it names none, several, or declines
+to answer, reply "Final: none". Reply with that one line only.
+"""
+NUMBER_PROMPT = """You read out which number an answer gives. You do not solve the question and do not correct the answer.
 
-Question: {question}
+Question:
+{question}
 
-Reply:
+The answer to read, between the marks:
 <<<
-{reply}
+{text}
 >>>
 
-Write one line: "Chosen: " and the number, or "Chosen: none" if the reply gives none or several."""
+If the answer settles on exactly one number, reply "Final: " and that number in digits. If it gives none, or several to choose
+from, reply "Final: none". Reply with that one line only.
+"""
+_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
+
+
+def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
+    """The prompt, the same for the same text; `backwards` lists the options from last to first under their own labels."""
+    question = dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
+    if item.kind == "number":
+        return NUMBER_PROMPT.format(question=question, text=text)
+    lines = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
+    return CHOICE_PROMPT.format(question=question, options="\n".join(lines[::-1] if backwards else lines), text=text)
+
+
+def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
+    """Strict: the reply is the one line that was asked for. The span lies in the judge's reply."""
+    line = _LINE.fullmatch(reply)
+    if line is None:
+        return unreadable("The judge did not reply with the one line that was asked for.")
+    said = line.group(1)
+    if said == "none":
+        return unreadable("The judge found no single answer.")
+    if item.kind == "number":
+        answer = canonical_number(said)
+    else:
+        answer = str(variant.order[variant.labels.index(said)]) if said in variant.labels else None
+    if answer is None:
+        return unreadable(f"The judge named {said[:40]!r}, which is not among the answers.")
+    return Reading(OK, answer=answer, span=line.span(1))
 
 
 @dataclass(frozen=True)
 class Judge:
+    """`max_tokens` bounds the judge's reply."""
+
+    max_tokens: int = 16
     name: ClassVar[str] = "judge"
-    title: ClassVar[str] = "LLM judge"
-    about: ClassVar[str] = "A second model says which option the text chooses; it enters no claim before it passed its gate."
+    title: ClassVar[str] = "Judge"
+    about: ClassVar[str] = "Another model says which option the written answer names; it needs its own gate."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    backwards: ClassVar[bool] = False
 
     def needs(self, item, variant, ask, so_far):
-        first = Need(text_request(variant, ask))
-        if not so_far or so_far[0].status != "ok":
-            return (first,)
-        return (first, Need(Request("generate", self.prompt(item, so_far[0].text), max_tokens=16), judged=0))
-
-    def prompt(self, item, reply: str) -> str:
-        """Options carry numbers in the item's own order, so the judge never sees the variant's labels."""
-        if item.kind == "number":
-            return NUMBER_PROMPT.format(question=item.question, reply=reply)
-        options = "\n".join(f"{i + 1}. {option}" for i, option in enumerate(item.options))
-        return PROMPT.format(question=item.question, options=options, reply=reply)
+        wanted = [Need(generation(variant, ask))]
+        if so_far and so_far[0].status == "ok" and so_far[0].text.strip():
+            prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
+            wanted.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))
+        return wanted
 
     def read(self, item, variant, completions):
-        failed = next((c for c in completions if c.status != "ok"), None)
-        if failed is not None or len(completions) < 2:
-            return Reading(ABSENT, reason=failed.error if failed else "There was no text to judge.")
-        reply = completions[1].text
-        found = re.search(r"Chosen:\s*(\S[^\n]*)", reply) or re.match(r"\s*(\S+)\s*$", reply)
-        if not found or found[1].lower().startswith("none"):
-            return Reading(UNREADABLE, reason="The judge found no choice." if found else "The judge's reply cannot be read.")
-        number = stated_number(found[1])
-        if item.kind == "number":
-            return Reading(OK if number.answer else UNREADABLE, number.answer, span=found.span(1), reason=number.reason)
-        position = int(number.answer) - 1 if number.answer and number.answer.isdigit() else -1
-        if not 0 <= position < len(item.options):
-            return Reading(UNREADABLE, span=found.span(1), reason="The judge named an option that does not exist.")
-        return Reading(OK, str(position), span=found.span(1))
+        failed = failure(completions)
+        if failed:
+            return failed
+        if not completions[0].text.strip():
+            return unreadable("The answer is empty, so there was nothing to judge.")
+        return failure(completions, 2) or judged_reading(item, variant, completions[1].text)
 
 
 EXTRACTOR = Judge()

@@ -1,4 +1,4 @@
-"""Which calls come next, given the completions so far. Adding a protocol is one file and one line here."""
+"""Which calls come next for an item. A pilot is single shot over the first items; a judge is an extractor's own need."""
 
 from __future__ import annotations
 

@@ -1,0 +1,32 @@
+"""What every extractor needs: the shared generate request, and readings for what could not be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flipcore.contracts import Ask
+from flipcore.records import ABSENT, UNREADABLE, Completion, Reading, Request, Variant
+
+
+def generation(variant: Variant, ask: Ask) -> Request:
+    """The request for an answer in words; all who read text share it, so that it is asked once."""
+    return Request("generate", variant.prompt.text, variant.prompt.system, max_tokens=ask.max_tokens,
+                   temperature=ask.temperature, top_p=ask.top_p, seed=ask.seed, stop=tuple(ask.stop))
+
+
+def absent(reason: str) -> Reading:
+    """Missing data: the model never got to answer, or the server kept what was needed."""
+    return Reading(ABSENT, reason=reason)
+
+
+def unreadable(reason: str, **rest) -> Reading:
+    """The model answered and no answer could be read: a NULL answer."""
+    return Reading(UNREADABLE, reason=reason, **rest)
+
+
+def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | None:
+    """The absent reading for a failed or missing completion; None when all `n_wanted` are there."""
+    for completion in completions:
+        if completion.status != "ok":
+            return absent(completion.error or "The call failed, and the server gave no reason.")
+    return absent("The completion has not come back yet.") if len(completions) < n_wanted else None

@@ -1,0 +1,23 @@
+"""Where a model's answer ends: it may run on into another problem, another turn, or repeat the question first."""
+
+from __future__ import annotations
+
+import re
+
+_NEXT = re.compile(r"\n\s*(?:#+\s*|\*\*)?(?:Question|Problem|Q)\s*\d*\s*[:.]|\n\s*(?:User|Human|USER)\s*\d*\s*:|\[INST\]|<\|"
+                   r"|</s>|<end_of_turn>|<start_of_turn>", re.IGNORECASE)
+_RESTATED = 40  # characters of the question that make a heading a repetition of it
+
+
+def answer_end(text: str, question: str) -> int:
+    """How many characters of `text` belong to this answer. A heading that repeats `question` does not end it."""
+    wanted = _plain(question)[:_RESTATED]
+    for mark in _NEXT.finditer(text):
+        if text[:mark.start()].strip() and not (wanted and _plain(text[mark.end():]).startswith(wanted)):
+            return mark.start()
+    return len(text)
+
+
+def _plain(text: str) -> str:
+    """Letters and digits only, so that spaces, bold marks and line breaks do not matter."""
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -1,0 +1,174 @@
+"""Which option a generated text names, if it names exactly one.
+
+In order: the last statement ("the answer is (C)"), a label at the start (" C", "C. tin"), one on a line of its own or in
+brackets, one at the end ("It is tin C"), and the text of exactly one option. Whoever names several is not answering.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+_FILLERS = (r"(?:[\s:*_\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply|both"
+            r"|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*")
+_STATED = (r"(?:\banswers?\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
+           r"could be|[:=])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend"
+           r"|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)")
+_JOINED = r"\s*(?:,\s*(?:and|or)|,|;|/|&|\+|\band\b|\bor\b)\s*(?:(?:possibly|maybe|perhaps|even|also|either)\s+)?"
+_GOES_ON = (r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so)\b"
+            r"|[-–—(\[=]")
+
+
+@dataclass(frozen=True)
+class Named:
+    """Positions of the options named, and where in the text; `reason` says why there is not exactly one."""
+
+    position: int | None
+    span: tuple[int, int] | None
+    reason: str = ""
+
+
+class ChoiceText:
+    """The options of one prompt as a text may name them: by label, or by their words."""
+
+    def __init__(self, labels: Sequence[str], options: Sequence[str]):
+        self.labels, self.options = list(labels), [" ".join(option.split()) for option in options]
+        one = "|".join(sorted(map(re.escape, self.labels), key=len, reverse=True))
+        single = "".join(re.escape(label) for label in self.labels if len(label) == 1 and label.isalpha())
+        run = f"|[{single}]{{2,}}" if single else ""
+        self.label = re.compile(rf"(?<![\w\\])({one}{run})(?!\w)(?!['’]\w)(?!\.\d)")
+        self.bracketed = re.compile(rf"(?:\b(?:[Oo]ptions?|[Cc]hoices?|[Ll]etters?)\s+[\"'(*\[]*|[(\[]|\*\*)({one})(?!\w)(?=[\s)\]*.,:;\"']|$)")
+        self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({one})(?:[.):\]*]|[ \t]*(?=\n|$))")
+        self.stated = re.compile(_STATED + _FILLERS, re.IGNORECASE)
+        self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")
+
+    def named(self, text: str) -> Named:
+        """The one option that `text` names."""
+        for rule in (self._only, self._statement, self._start, self._marked, self._end, self._words):
+            found = rule(text)
+            if found:
+                return found
+        return Named(None, None, "No label and no option's text was found in the answer.")
+
+    def _only(self, text):
+        """The whole answer is one label, in whatever case."""
+        bare = text.strip(" \t\n.()[]*:\"'")
+        at = [i for i, label in enumerate(self.labels) if label.casefold() == bare.casefold()]
+        return self._one(at[0], text, text.find(bare), len(bare)) if bare and len(at) == 1 else None
+
+    def _statement(self, text):
+        """The last statement that names a label, or failing that an option's words."""
+        last = None
+        for mark in self.stated.finditer(text):
+            label = self.label.match(text, mark.end())
+            if label and self._stands(label, text):
+                last = self._group(label, text)
+            elif not label:
+                last = self._worded(text, mark.end()) or last
+        return last
+
+    def _start(self, text):
+        begin = re.compile(r"[\s*_(\[\"'>]*").match(text).end()
+        label = self.label.match(text, begin)
+        return self._group(label, text) if label and self._stands(label, text) else None
+
+    def _marked(self, text):
+        """Labels in brackets, after "option", or heading a line: one label however often, else several."""
+        spots = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text))]
+        spots = [(m.group(1), m.start(1)) for m in spots] + [more for m in spots for more in self._further(m.end(1), text)]
+        return self._agreed(spots, text)
+
+    def _end(self, text):
+        """The last token of the first paragraph, unless it ends an option's own words ("vitamin C")."""
+        stop = re.compile(r"\n\s*\n|$").search(text.strip("\n") or " ").start() + len(text) - len(text.lstrip("\n"))
+        head = text[:stop].rstrip(" \t\n.*)]\"'")
+        spots = list(self.label.finditer(head))
+        if not spots or spots[-1].end() != len(head) or spots[-1].start() == 0:
+            return None
+        label = spots[-1]
+        before = _folded(head[:label.start()])
+        if any(_folded(head).endswith(_folded(option)) and option.endswith(label.group(1)) for option in self.options):
+            return None
+        worded = any(before.endswith(_folded(option)) for option in self.options)
+        return self._group(label, text) if worded or not label.group(1).isdigit() else None
+
+    def _words(self, text):
+        """The only option whose words occur; one that lies inside a longer one that occurs does not count."""
+        hits = [(m.start(), m.end(), i) for i, option in enumerate(self.options) for m in _occurrences(option, text)]
+        outer = [(a, b, i) for a, b, i in hits if not any(c <= a and b <= d and (d - c) > (b - a) for c, d, _ in hits)]
+        which = {i for _, _, i in outer}
+        if len(which) > 1:
+            return Named(None, None, f"The answer has the words of {len(which)} options and names no label.")
+        return Named(outer[-1][2], outer[-1][:2]) if outer else None
+
+    def _worded(self, text, start):
+        """An option whose words follow a statement directly ("the answer is tin")."""
+        fits = []
+        for i, option in enumerate(self.options):
+            match = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE).match(text, start) if option else None
+            if match:
+                fits.append((match.end(), i))
+        longest = [(end, i) for end, i in fits if end == max(fits)[0]]
+        return Named(longest[0][1], (start, longest[0][0])) if len(longest) == 1 else None
+
+    def _stands(self, label, text) -> bool:
+        """Is this a label and not the word "A", "I" or a number? Its own option, an end or a connective must follow."""
+        rest = text[label.end():]
+        if not rest.strip() or re.match(r"\s*(?:[.,:;)\]}*_!?\"'”/\\$<]|\n)", rest):
+            return True
+        own = self._position(label.group(1))
+        return bool(re.match(r"\s+(?:" + _GOES_ON + ")", rest) or
+                    own is not None and _folded(rest).startswith(_folded(self.options[own])))
+
+    def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:
+        """Further labels joined to one that ends at `end`, in the same sentence: "C, Rarely; or E, Never"."""
+        stop = re.compile(r"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)").search(text, end)
+        for more in self.joined.finditer(text, end, stop.start() if stop else len(text)):
+            word = more.group(1)
+            if not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end():])) and not word.isdigit():
+                yield word, more.start(1)
+            elif word.isdigit() and re.match(r"\s*(?:[.,;)]|$)", text[more.end():]):
+                yield word, more.start(1)
+
+    def _group(self, label, text):
+        word = label.group(1)
+        if self._position(word) is None:
+            return Named(None, None, f"The answer names several labels at once ({word}).")
+        return self._agreed([(word, label.start(1)), *self._further(label.end(1), text)], text)
+
+    def _agreed(self, spots, text):
+        words = list(dict.fromkeys(word for word, _ in spots))
+        if len(words) > 1:
+            return Named(None, None, f"The answer names {len(words)} labels ({', '.join(sorted(words))}).")
+        return self._one(self._position(words[0]), text, spots[-1][1], len(words[0])) if words else None
+
+    def _one(self, position, text, start, length):
+        """The label, unless it is at the same time the words of another option ("2" as label of 7, and an option 2)."""
+        label = self.labels[position].casefold()
+        twins = [i for i, option in enumerate(self.options) if i != position and option.casefold() == label]
+        own = _folded(text[start + length:]).startswith(_folded(self.options[position]))
+        if twins and not own:
+            return Named(None, None, f"{self.labels[position]!r} is both a label and the text of another option.")
+        return Named(position, (start, start + length))
+
+    def _position(self, word: str) -> int | None:
+        return self.labels.index(word) if word in self.labels else None
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"[\s.,:;()\[\]*\"'“”]+", " ", text).strip().casefold()
+
+
+def _loose(option: str) -> str:
+    """A pattern for an option's words whatever the spaces between them, without its final stop."""
+    return r"\s+".join(re.escape(word) for word in option.rstrip(" .").split())
+
+
+def _occurrences(option: str, text: str) -> Iterator[re.Match]:
+    """Where the option's words stand on their own and are not denied ("not tin")."""
+    if not option.strip(" ."):
+        return
+    for match in re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE):
+        if not re.search(r"(?:\bnot|n't|n’t|\bnever|\bneither|\bnor)\s+(?:an?\s+|the\s+)?$", text[:match.start()]):
+            yield match
