@@ -1,0 +1,90 @@
+"""An Estimate: a number never travels without its interval, its method, its n and its seed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+MISSING = "–"
+MIN_N = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`value` with the interval [`low`, `high`] at `level`, over `n` items (clusters).
+
+    `method` is the interval's name in the menu of `intervals.KINDS`, or "none". `seed` is None where nothing was drawn.
+    NaN is missing. `note` is a sentence for people: why there is no interval, or which fallback stands in.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    method: str
+    n: int
+    seed: int | None
+    note: str = ""
+
+    @property
+    def has_interval(self) -> bool:
+        return not (math.isnan(self.low) or math.isnan(self.high))
+
+    def excludes_zero(self) -> bool | None:
+        """True where the interval lies wholly on one side of 0; None without an interval."""
+        return (self.low > 0 or self.high < 0) if self.has_interval else None
+
+    def text(self, digits: int = 2) -> str:
+        """"0.58 [0.31, 0.69]"; without an interval the value alone; missing is a dash."""
+        if math.isnan(self.value):
+            return MISSING
+        value = number_text(self.value, digits)
+        if not self.has_interval:
+            return value
+        return f"{value} [{number_text(self.low, digits)}, {number_text(self.high, digits)}]"
+
+    def text_pp(self, digits: int = 1) -> str:
+        """A difference of two shares in percentage points, always with its sign: "+16.0 pp [+2.3, +28.9]"."""
+        if math.isnan(self.value):
+            return MISSING
+        value, low, high = (number_text(100 * x, digits, sign=True) for x in (self.value, self.low, self.high))
+        return f"{value} pp [{low}, {high}]" if self.has_interval else f"{value} pp"
+
+    def noted(self, note: str) -> Estimate:
+        """The same estimate with one more sentence in its note."""
+        return replace(self, note=f"{self.note} {note}".strip())
+
+
+def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
+    """An estimate of which nothing is known; `note` says why."""
+    return Estimate(math.nan, math.nan, math.nan, level, "none", n, None, note)
+
+
+def without_interval(value: float, n: int, level: float = 0.95, note: str = "") -> Estimate:
+    """A value alone. Below `MIN_N` items the sentence is the house's own (statistics, section 15)."""
+    if not note and n < MIN_N:
+        note = f"No interval: {n} item{'' if n == 1 else 's'}, and below {MIN_N} none is worth printing."
+    return Estimate(float(value), math.nan, math.nan, level, "none", n, None, note)
+
+
+def number_text(x: float, digits: int = 2, sign: bool = False) -> str:
+    """`x` with a typographic minus, thousands separated, and no negative zero; NaN is a dash."""
+    if math.isnan(x):
+        return MISSING
+    if math.isinf(x):
+        return "∞" if x > 0 else "−∞"
+    rounded = round(x, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
+    text = f"{abs(rounded):,.{digits}f}"
+    return ("−" if rounded < 0 else "+" if sign and rounded > 0 else "") + text
+
+
+def p_text(p: float) -> str:
+    """"p = .012", "p = .43", "p < .001", "p > .99"; NaN is "p –"."""
+    if math.isnan(p):
+        return f"p {MISSING}"
+    if p < 0.001:
+        return "p < .001"
+    if p > 0.99:
+        return "p > .99"
+    digits = 2 if p >= 0.0995 else 3
+    return "p = " + f"{p:.{digits}f}".lstrip("0")

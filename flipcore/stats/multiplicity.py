@@ -1,0 +1,46 @@
+"""Adjusted p-values for a family declared before looking. Equal to statsmodels.stats.multitest.multipletests.
+
+A NaN p-value stays NaN and is not a member of the family. Inputs are p-values in any order; outputs keep that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+
+def bonferroni(p: Sequence[float]) -> list[float]:
+    """Family-wise error under any dependence."""
+    return _adjusted(p, lambda q: q * q.size)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Family-wise error under any dependence, uniformly stronger than Bonferroni (Holm 1979)."""
+    return _adjusted(p, lambda q: np.maximum.accumulate(q * np.arange(q.size, 0, -1)))
+
+
+def bh(p: Sequence[float]) -> list[float]:
+    """False discovery rate, independent or PRDS p-values, so also conformal ones (Benjamini & Hochberg 1995)."""
+    return _adjusted(p, _step_up)
+
+
+def by(p: Sequence[float]) -> list[float]:
+    """False discovery rate under any dependence (Benjamini & Yekutieli 2001)."""
+    return _adjusted(p, lambda q: _step_up(q) * (1 / np.arange(1, q.size + 1)).sum())
+
+
+def _step_up(q: np.ndarray) -> np.ndarray:
+    scaled = q * q.size / np.arange(1, q.size + 1)
+    return np.minimum.accumulate(scaled[::-1])[::-1]
+
+
+def _adjusted(p: Sequence[float], adjust: Callable[[np.ndarray], np.ndarray]) -> list[float]:
+    """`adjust` gets the family's p-values in ascending order; its result is capped at 1 and put back in place."""
+    given = np.asarray(p, dtype=float).ravel()
+    family = np.flatnonzero(~np.isnan(given))
+    order = family[np.argsort(given[family], kind="stable")]
+    out = np.full(given.size, np.nan)
+    if order.size:
+        out[order] = np.minimum(adjust(given[order]), 1.0)
+    return out.tolist()

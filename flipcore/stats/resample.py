@@ -1,0 +1,162 @@
+"""The one place that draws random numbers for statistics: bootstrap of items, sign flips, Monte Carlo p-values.
+
+The resampling unit is the item. A bootstrap replicate is one ``rng.integers(0, n, size=n)`` applied to every column at
+once, so everything that belongs to an item moves together. For means only the counts of an item's draws matter, so
+replicates are a product (draw counts) @ (columns); where few rows differ, the counts of the distinct rows are drawn
+directly (a multinomial: the same distribution, another stream).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.errors import BadInput
+
+N_BOOT_SEED = 2_000
+N_BOOT = 9_999
+N_PERMUTATIONS = 9_999
+SLACK = 1e-12
+_CELLS = 4_000_000  # numbers held at once
+
+
+def generator(seed: int, *names: object) -> np.random.Generator:
+    """PCG64. Without names exactly ``numpy.random.default_rng(seed)``; with names a stream of its own for each name
+    (sha256 of their text), the same on every machine. Raises BadInput for a negative seed."""
+    if seed < 0:
+        raise BadInput(f"A seed must be 0 or more; got {seed}. Choose a non-negative whole number.")
+    if not names:
+        return np.random.default_rng(seed)
+    words = np.frombuffer(hashlib.sha256("\x1f".join(map(str, names)).encode()).digest(), dtype="<u4")
+    return np.random.default_rng([int(seed), *map(int, words)])
+
+
+def index_draws(n: int, n_boot: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """(chunk, n) arrays of item indices, n_boot rows in all. PCG64 keeps its spare half-word, so a chunk holds what one
+    ``rng.integers(0, n, size=n)`` a replicate would have drawn."""
+    chunk = max(1, _CELLS // max(n, 1))
+    for start in range(0, n_boot, chunk):
+        yield rng.integers(0, n, size=(min(chunk, n_boot - start), n))
+
+
+def replicates(stat: Callable[[np.ndarray], float] | None, xs: np.ndarray, n_boot: int,
+               rng: np.random.Generator) -> np.ndarray:
+    """(n_boot,) values of `stat` on resamples of xs (n,); None is the mean. The source's loop, draw for draw."""
+    if stat is None:
+        return np.concatenate([xs[draw].mean(axis=1) for draw in index_draws(xs.size, n_boot, rng)])
+    return np.array([float(stat(xs[row])) for draw in index_draws(xs.size, n_boot, rng) for row in draw])
+
+
+def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_boot, k) sums of `columns` (n items, k) over one joint draw of items a replicate."""
+    columns = np.ascontiguousarray(columns, dtype=float)
+    n = len(columns)
+    distinct, counts = _distinct_rows(columns)
+    if 16 * len(distinct) <= n:  # a binomial draw costs about as much as 16 indices
+        drawn = rng.multinomial(n, counts / n, size=n_boot)
+        return drawn @ distinct
+    sums = np.empty((n_boot, columns.shape[1]))
+    done = 0
+    for draw in index_draws(n, n_boot, rng):
+        weights = np.empty(draw.shape)
+        for row, indices in enumerate(draw):
+            weights[row] = np.bincount(indices, minlength=n)
+        sums[done:done + len(draw)] = weights @ columns
+        done += len(draw)
+    return sums
+
+
+def _distinct_rows(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct rows and how often each occurs; sorting bytes is faster than numpy's unique over an axis."""
+    keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return columns[first], counts
+
+
+def replicate_means(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_boot, k) means of `columns` (n items, k) over one joint item draw a replicate. NaN is an item that a column
+    does not have: it leaves that column's mean and no other's. A replicate without any item of a column is NaN."""
+    columns = np.asarray(columns, dtype=float)
+    there = ~np.isnan(columns)
+    k = columns.shape[1]
+    partial = np.flatnonzero(~there.all(axis=0))
+    sums = replicate_sums(np.hstack([np.where(there, columns, 0.0), there[:, partial]]), n_boot, rng)
+    n = np.full((n_boot, k), float(len(columns)))
+    n[:, partial] = sums[:, k:]
+    return np.divide(sums[:, :k], n, out=np.full((n_boot, k), np.nan), where=n > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class MonteCarloP:
+    """p = (b+1)/(m+1), with b of m draws at least as extreme, and the 99% Clopper-Pearson interval of b/m."""
+
+    p: float
+    low: float
+    high: float
+    b: int
+    m: int
+
+    @property
+    def p_seed(self) -> float:
+        """b/m, as source 002 (A.1) has it: it can be 0."""
+        return self.b / self.m if self.m else float("nan")
+
+
+def monte_carlo_p(observed: float, draw: Callable[[int], np.ndarray], m: int = N_PERMUTATIONS, alpha: float = 0.05,
+                  max_m: int = 16 * N_PERMUTATIONS) -> MonteCarloP:
+    """`draw(k)` gives k values of the statistic under the null; large is extreme, ties count. While the 99% interval of
+    p straddles `alpha` the number of draws is doubled, up to max_m. A NaN statistic has a NaN p."""
+    if np.isnan(observed):
+        return MonteCarloP(float("nan"), float("nan"), float("nan"), 0, 0)
+    b, done, step = 0, 0, m
+    while True:
+        b += int(np.count_nonzero(draw(step) >= observed - SLACK))
+        done += step
+        low, high = _clopper_pearson_99(b, done)
+        step = min(done, max_m - done)
+        if not low < alpha < high or step <= 0:
+            return MonteCarloP((b + 1) / (done + 1), low, high, b, done)
+
+
+def _clopper_pearson_99(b: int, m: int) -> tuple[float, float]:
+    from scipy.special import betaincinv
+
+    low = 0.0 if b == 0 else float(betaincinv(b, m - b + 1, 0.005))
+    high = 1.0 if b == m else float(betaincinv(b + 1, m - b, 0.995))
+    return low, high
+
+
+def sign_flip_p(differences: np.ndarray, rng: np.random.Generator, m: int = N_PERMUTATIONS, alpha: float = 0.05,
+                one_sided: bool = False) -> MonteCarloP:
+    """Test that paired differences (n,) are symmetric about 0: each keeps or changes its sign. Statistic |mean|, or the
+    mean for the one-sided alternative above 0. NaN differences are left out; none left -> NaN."""
+    d = np.asarray(differences, dtype=float)
+    d = d[~np.isnan(d)]
+    if d.size == 0:
+        return monte_carlo_p(float("nan"), lambda k: np.empty(0))
+    sizes, counts = np.unique(np.round(np.abs(d), 12), return_counts=True)
+    shape = (lambda x: x) if one_sided else np.abs
+
+    def draw(k: int) -> np.ndarray:
+        if 4 * sizes.size <= d.size:  # few distinct sizes: only the number of plus signs of each matters
+            return shape((2 * rng.binomial(counts, 0.5, size=(k, sizes.size)) - counts) @ sizes / d.size)
+        chunk = max(1, _CELLS // d.size)
+        return np.concatenate([shape(_random_signs(min(chunk, k - start), d.size, rng) @ d / d.size)
+                               for start in range(0, k, chunk)])
+
+    return monte_carlo_p(float(shape(d.mean())), draw, m, alpha)
+
+
+def _random_signs(rows: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    return 2.0 * rng.integers(0, 2, size=(rows, n), dtype=np.int8) - 1.0
+
+
+def label_permutations(labels: np.ndarray, m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """m random orders of `labels` (n,), in chunks of (rows, n)."""
+    labels = np.asarray(labels)
+    chunk = max(1, _CELLS // max(labels.size, 1))
+    for start in range(0, m, chunk):
+        yield rng.permuted(np.broadcast_to(labels, (min(chunk, m - start), labels.size)), axis=1)
