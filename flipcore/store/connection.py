@@ -78,6 +78,16 @@ class Store:
         finally:
             cursor.close()
 
+    def rows_of(self, sql: str, **params) -> list[dict]:
+        """The rows of a query as dictionaries of plain Python values; NULL is None."""
+        cursor = self.cursor()
+        try:
+            found = cursor.execute(sql, params or None)
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        finally:
+            cursor.close()
+
     def revision(self, study_id: str) -> int:
         """Grows with every commit that touched the study; keys the caches of the pages."""
         return self._revisions[study_id] + self._revisions[""]

@@ -14,7 +14,7 @@ from flipcore.store.connection import Store
 def _opened():
     """The store, its registry of runs, and on the very first start the demo study under way."""
     from flipcore import demo
-    from flipcore.runner import Registry
+    from flipcore.registry import Registry
 
     store = Store.open()
     registry = Registry(store)

@@ -1,0 +1,130 @@
+"""From a declared study to what will be asked: items with their roles, variants by axis, and what it will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from flipcore import axes, cost, extractors, protocols
+from flipcore.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
+from flipcore.errors import BadInput
+from flipcore.models import model_cards, open_backend
+from flipcore.records import Item, Variant, digest
+from flipcore.store import queries
+from flipcore.study import ModelUse, Study
+
+COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An item in its role, with its variants under every axis that applies to it."""
+
+    item: Item
+    role: str
+    confirmatory: bool
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is decided before the first call; `items` are in the order in which they will be asked."""
+
+    study: Study
+    items: tuple[Asked, ...]
+    extractors: tuple[Extractor, ...]
+    protocol: CallProtocol
+    notes: tuple[str, ...] = field(default=())
+
+    def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
+        ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, judge=self.study.judge)
+        return History(asked.item, asked.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
+
+
+def material(store) -> Material:
+    """The stored rewordings by item, with their state now."""
+    found: dict[str, list[Paraphrase]] = {}
+    if store is not None:
+        for row in queries.paraphrase_states(store).to_dict("records"):
+            found.setdefault(row["item_id"], []).append(
+                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"]))
+    return Material(found)
+
+
+def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
+    """Loads, varies and orders. Raises BadInput for what the study names and nothing offers."""
+    from flipcore.stats.resample import generator
+
+    chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
+    chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
+    protocol = protocols.made(study.protocol.name, study.protocol.params)
+    items, notes = _items(study)
+    order = generator(study.seed, "order").permutation(len(items))
+    items = [items[i] for i in order][:items_limit]
+    stored = material(store)
+    asked, refused = [], []
+    for item, role in items:
+        try:
+            variants = tuple(
+                variant for axis in chosen_axes if item.kind in axis.applies_to
+                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), stored))
+        except BadInput as error:
+            refused.append(str(error))
+            continue
+        if variants:
+            asked.append(Asked(item, role, _confirmatory(study, item), variants))
+    if not asked:
+        raise BadInput(refused[0] if refused else "None of the study's axes applies to any of its items.")
+    notes += [f"{len(refused):,} items are left out. The first: {refused[0]}"] if refused else []
+    notes += _notes(study, asked)
+    return Plan(study, tuple(asked), chosen_extractors, protocol, tuple(notes))
+
+
+def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str]]:
+    """Items with their roles. An item may stand in a study once."""
+    from flipcore.datasets import load_report
+
+    found: dict[str, tuple[Item, str]] = {}
+    notes: list[str] = []
+    for source in study.items:
+        report = load_report(source)
+        notes += list(report.notes)
+        if report.refused:
+            notes.append(f"{len(report.refused):,} rows of {source.dataset} were refused. The first: {report.refused[0][1]}")
+        for item in report.items:
+            if item.item_id in found and found[item.item_id][1] != source.role:
+                raise BadInput(f"{item.item_id} is named as {found[item.item_id][1]} and as {source.role}; an item can have "
+                               "one role in a study.")
+            found[item.item_id] = (item, source.role)
+    if not found:
+        raise BadInput("The study has no items: its sources are empty after filtering.")
+    return list(found.values()), notes
+
+
+def _confirmatory(study: Study, item: Item) -> bool:
+    """Set aside by a hash of the item, so that adding items moves none between the two parts."""
+    return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
+
+
+def _notes(study: Study, asked: Sequence[Asked]) -> list[str]:
+    notes = []
+    n_reworded = sum(any(v.material_id for v in one.variants) for one in asked)
+    if any(part.name == "paraphrase" for part in study.axes):
+        notes.append(f"{n_reworded:,} of {len(asked):,} items have a rewording that may be asked."
+                     if n_reworded else "No item has an accepted rewording: the paraphrase axis will be empty.")
+    return notes
+
+
+def projection(made: Plan) -> cost.Projection:
+    """An upper bound on calls, tokens and price, from the calls of the first items scaled up to all."""
+    cards = model_cards()
+    head = made.items[:COUNTED_ITEMS]
+    total = cost.NOTHING
+    for use in made.study.models:
+        backend = open_backend(use.name, cards)
+        calls = [call for asked in head
+                 for call in made.protocol.next_calls(made.history(asked, use, backend, {}, None))]
+        total = total + cost.projected(calls, cards.get(use.name))
+        judged = [call for call in calls if call.request.kind == "generate"] if made.study.judge else []
+        total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
+    return total.scaled(len(made.items) / max(len(head), 1))

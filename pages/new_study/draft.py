@@ -1,0 +1,25 @@
+"""Where a new study starts from: the default, or the study that is being duplicated (`?from_study=`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from flipcore.demo import demo_study
+from flipcore.store import queries
+from flipcore.study import Study
+from pages.common import session
+
+
+def draft() -> Study:
+    """The study that fills the steps at first; chosen once, then the widgets remember."""
+    wanted = st.query_params.get("from_study", "")
+    if st.session_state.get("draft-of") != wanted:
+        rows = queries.studies(session.store())
+        known = wanted in set(rows["study_id"]) if not rows.empty else False
+        base = queries.study(session.store(), wanted) if known else demo_study()
+        st.session_state["draft"] = replace(base, name=f"{base.name} (copy)" if known else "")
+        st.session_state["draft-of"] = wanted
+        st.session_state["draft-sources"] = list(base.items)
+    return st.session_state["draft"]

@@ -1,0 +1,131 @@
+"""Step 1: which items, in what role."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import streamlit as st
+
+from flipcore.datasets import LOADERS, guess_columns, load_report, rows_of
+from flipcore.errors import FlipscopeError
+from flipcore.records import ROLES
+from flipcore.study import ItemSource
+from pages.common.notes import plain, saved_upload
+
+SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
+FIELDS = {"question": "question", "options": "options", "target": "right answer", "category": "category", "key": "id"}
+
+
+def items_step(sources: list[ItemSource]) -> list[ItemSource]:
+    """The chosen sources, edited in place, with a table of what they hold."""
+    for position, source in enumerate(sources):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            number = f"{source.n:,} items" if source.n else "all items"
+            of = f" in {', '.join(source.categories)}" if source.categories else ""
+            st.markdown(f"**{number}** of {plain(_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
+            if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
+                sources.pop(position)
+                st.rerun()
+        _report(source)
+    with st.expander("Add items", expanded=not sources, icon=":material/add:"):
+        _add(sources)
+    return sources
+
+
+@st.cache_data(show_spinner="Reading the items …", max_entries=32)
+def _loaded(table: dict):
+    """(report, None) or (None, the sentence that says what is wrong with this source)."""
+    try:
+        return load_report(ItemSource(**table)), None
+    except FlipscopeError as error:
+        return None, str(error)
+
+
+def loaded(source: ItemSource):
+    return _loaded(asdict(source))
+
+
+def _title(source: ItemSource) -> str:
+    name = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
+    return f"{name} ({source.options['repo']})" if source.options.get("repo") else name
+
+
+def _report(source: ItemSource) -> None:
+    report, problem = loaded(source)
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+        return
+    for note in report.notes:
+        st.caption(plain(note))
+    if report.refused:
+        with st.popover(f"{len(report.refused):,} rows were refused", icon=":material/warning:"):
+            st.dataframe([{"line": line, "why": why} for line, why in report.refused[:200]], hide_index=True)
+    st.dataframe([{"item": item.item_id.split("@")[0], "question": item.question, "options": " | ".join(item.options),
+                   "category": item.category} for item in report.items[:5]], hide_index=True, height=215)
+
+
+def _add(sources: list[ItemSource]) -> None:
+    dataset = st.selectbox("From", list(LOADERS), format_func=lambda name: LOADERS[name].title, key="add-dataset")
+    st.caption(plain(LOADERS[dataset].about))
+    source = _with_place(ItemSource(dataset))
+    if source is None:
+        return
+    probe, problem = loaded(source)
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+        return
+    categories = sorted({item.category for item in probe.items if item.category})
+    left, middle, right = st.columns(3)
+    role = left.selectbox("As", ROLES, key="add-role",
+                          help="benchmark and control for memorization, target and retro for a holdout")
+    most = len(probe.items)
+    n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, min(24, most), key=f"add-n-{dataset}")
+    seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn")
+    chosen = st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all") if categories else []
+    source = replace(source, role=role, n=int(n), seed=int(seed), categories=tuple(chosen))
+    if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
+        sources.append(source)
+        st.rerun()
+
+
+def _with_place(source: ItemSource) -> ItemSource | None:
+    """The source with its file or hub address, or None while that is still missing."""
+    if source.dataset in SHIPPED:
+        return source
+    if source.dataset == "file":
+        upload = st.file_uploader("JSONL, JSON, CSV or Parquet", type=["jsonl", "json", "csv", "parquet"], key="add-file")
+        return None if upload is None else _mapped(replace(source, path=str(saved_upload(upload))))
+    if source.dataset == "hub":
+        left, middle, right = st.columns(3)
+        repo = left.text_input("Repository", placeholder="owner/name", key="add-repo")
+        config = middle.text_input("Configuration", key="add-config", placeholder="(default)")
+        split = right.text_input("Split", "test", key="add-split")
+        options = {"repo": repo, "split": split} | ({"config": config} if config else {})
+        return replace(source, options=options) if repo else None
+    path = st.text_input("Local copy", key=f"add-path-{source.dataset}", placeholder="a file path, or empty to ask the hub")
+    if not path and not st.toggle("Ask the hub", key=f"add-hub-{source.dataset}", help="needs a network"):
+        return None
+    return replace(source, path=path or None)
+
+
+def _mapped(source: ItemSource) -> ItemSource | None:
+    """The source with the column mapping that was guessed and may be corrected."""
+    try:
+        rows = rows_of(source, 50)
+        guessed = guess_columns(rows)
+    except FlipscopeError as error:
+        st.error(plain(error), icon=":material/error:")
+        return None
+    st.caption("Guessed from the first rows; correct what is wrong. Several option columns may be chosen.")
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    chosen = {}
+    for place, (field, label) in zip(st.columns(len(FIELDS)), FIELDS.items(), strict=True):
+        value = guessed.get(field)
+        if field == "options":
+            picked = place.multiselect(label, columns, value if isinstance(value, list) else [value] if value else [],
+                                       key=f"map-{field}")
+            chosen[field] = picked[0] if len(picked) == 1 else picked
+        else:
+            chosen[field] = place.selectbox(label, [None, *columns], key=f"map-{field}",
+                                            index=columns.index(value) + 1 if value in columns else 0)
+    return replace(source, columns={field: value for field, value in chosen.items() if value})

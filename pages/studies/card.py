@@ -1,0 +1,87 @@
+"""One study as a card: headline, state, provenance, and what can be done with it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.charts.split_bar import split_bar
+from flipcore.store import queries
+from pages.common import session
+from pages.common.header import badges, show_badges
+from pages.common.headline import headline
+from pages.common.notes import plain, shown_problem
+
+STATES = {"planned": "Planned", "running": "Running", "done": "Done", "cancelled": "Cancelled",
+          "over_budget": "Stopped at its budget", "failed": "Failed"}
+
+
+def matches(row: dict, wanted: str) -> bool:
+    """True where the study's name or one of its models holds the words looked for."""
+    return wanted.strip().lower() in " ".join([row["name"], *row["models"]]).lower()
+
+
+def card(row: dict) -> None:
+    study_id = row["study_id"]
+    with st.container(border=True, key=f"card-{study_id}"):
+        left, right = st.columns([3, 1])
+        with left:
+            st.subheader(plain(row["name"]), anchor=False)
+            said = headline(study_id)
+            st.markdown(plain(said.sentence))
+            if said.total is not None:
+                st.plotly_chart(split_bar(said), key=f"bar-{study_id}", config={"displayModeBar": False})
+        with right:
+            st.markdown(f"**{STATES.get(row['state'], row['state'])}**")
+            show_badges(badges(row))
+            _progress(row)
+            _facts(row)
+        _actions(row)
+
+
+def _progress(row: dict) -> None:
+    progress = session.registry().progress(row["study_id"])
+    if progress is None:
+        if row["message"]:
+            st.caption(plain(row["message"]))
+        return
+    share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
+    left = "" if progress.eta_s is None else f", about {progress.eta_s:,.0f} s left"
+    st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls, "
+                                      f"{progress.rate_per_s:,.0f} a second{left}")
+
+
+def _facts(row: dict) -> None:
+    cost = "price unknown" if row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"] else f"${row['cost_usd']:,.2f}"
+    failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
+    st.caption(f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items · "
+               f"{int(row['n_calls_done']):,} calls{failed} · {cost}")
+
+
+def _actions(row: dict) -> None:
+    study_id = row["study_id"]
+    running = study_id in session.registry().running()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.page_link("pages/flip_surface.py", label="Flip surface", icon=":material/grid_on:",
+                     query_params={"study": study_id})
+        st.page_link("pages/decomposition.py", label="Decomposition", icon=":material/stacked_bar_chart:",
+                     query_params={"study": study_id})
+        if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
+            session.registry().cancel(study_id)
+        if not running and row["state"] != "done" and st.button("Resume", key=f"resume-{study_id}",
+                                                                 icon=":material/play_arrow:"):
+            with shown_problem():
+                session.registry().start(queries.study(session.store(), study_id))
+                st.rerun()
+        st.page_link("pages/new_study.py", label="Duplicate", icon=":material/content_copy:",
+                     query_params={"from_study": study_id})
+        with st.popover("Provenance", icon=":material/receipt_long:"):
+            st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
+                       "Every seed is in the declaration; the same declaration has the same id on every machine.")
+            text = queries.study(session.store(), study_id).to_toml()
+            st.code(text, language="toml")
+            st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
+        with st.popover("Delete", icon=":material/delete:", disabled=running):
+            st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
+            if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
+                queries.delete_study(session.store(), study_id)
+                st.rerun()
