@@ -7,10 +7,10 @@ from typing import Any
 
 from flipcore import plugins
 from flipcore.contracts import Extractor
-from flipcore.extractors import cloze, first_token, first_token_gated, judge, judge_backwards, text
+from flipcore.extractors import cloze, first_token, first_token_gated, judge, judge_backwards, regex
 
 EXTRACTORS: dict[str, Extractor] = {module.EXTRACTOR.name: module.EXTRACTOR for module in (
-    first_token, first_token_gated, cloze, text, judge, judge_backwards)}
+    first_token, first_token_gated, regex, cloze, judge, judge_backwards)}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Extractor:

@@ -17,9 +17,9 @@ NORMS = ("sum", "token", "char")
 
 @dataclass(frozen=True)
 class Cloze:
-    """`norm`: total log-probability, or its mean per token or per character of the option's text."""
+    """`norm`: mean log-probability a token or a character of the option's text, or the sum (under which long options lose)."""
 
-    norm: str = field(default="sum", metadata={"choices": NORMS})
+    norm: str = field(default="token", metadata={"choices": NORMS})
     name: ClassVar[str] = "cloze"
     title: ClassVar[str] = "Cloze (option's text)"
     about: ClassVar[str] = "The option whose text the model finds the likeliest continuation; labels play no part."

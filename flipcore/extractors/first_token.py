@@ -36,7 +36,7 @@ def label_shares(labels: Sequence[str], top: Mapping[str, float]) -> tuple[dict[
     return alone, shared
 
 
-def first_token_reading(variant: Variant, top: Mapping[str, float] | None) -> Reading:
+def read_first_token(variant: Variant, top: Mapping[str, float] | None) -> Reading:
     """Argmax over labels, mapped to the item's own options; unreadable for a tie, for a token that several labels begin
     with, and when no label is among the alternatives. Ties are not broken by position: that would favour the first label.
     """
@@ -75,7 +75,7 @@ class FirstToken:
         return [Need(Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=self.top_k))]
 
     def read(self, item, variant, completions):
-        return failure(completions) or first_token_reading(variant, completions[0].top_logprobs)
+        return failure(completions) or read_first_token(variant, completions[0].top_logprobs)
 
 
 EXTRACTOR = FirstToken()

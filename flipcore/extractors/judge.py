@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from flipcore.answers import canonical_number
 from flipcore.contracts import Need
-from flipcore.extractors.readings import failure, generation, unreadable
+from flipcore.extractors.readings import failure, text_request, unreadable
 from flipcore.records import OK, Item, Reading, Request, Variant
 
 CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
@@ -82,7 +82,7 @@ class Judge:
     backwards: ClassVar[bool] = False
 
     def needs(self, item, variant, ask, so_far):
-        wanted = [Need(generation(variant, ask))]
+        wanted = [Need(text_request(variant, ask))]
         if so_far and so_far[0].status == "ok" and so_far[0].text.strip():
             prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
             wanted.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))

@@ -1,48 +1,45 @@
-"""Generated text, read by rules: the answer that the model wrote. The default reference readout (seed 004's e*)."""
+"""Generated text, read by rules that abstain: the answer that the model wrote. The default reference readout (seed 004)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.contracts import Ask, Need
-from flipcore.extractors.reading import stated_label, stated_number
-from flipcore.records import ABSENT, OK, UNREADABLE, Reading, Request
+from flipcore.contracts import Need
+from flipcore.extractors.readings import failure, text_request, unreadable
+from flipcore.extractors.scope import answer_end
+from flipcore.extractors.stated_choice import ChoiceText
+from flipcore.extractors.stated_number import stated_number
+from flipcore.records import OK, Item, Reading, Variant
 
 
-def text_request(variant, ask: Ask) -> Request:
-    """The one generation that all readouts of generated text share."""
-    return Request("generate", variant.prompt.text, variant.prompt.system, max_tokens=ask.max_tokens,
-                   temperature=ask.temperature, top_p=ask.top_p, seed=ask.seed, stop=ask.stop)
-
-
-def read_text(item, variant, text: str) -> Reading:
-    """A canonical answer from text, or the reason for none."""
-    if item.kind == "choice":
-        found = stated_label(text, variant.labels, [item.options[i] for i in variant.order])
-        answer = None if found.answer is None else str(variant.order[found.answer])
-    else:
-        found = stated_number(text)
-        answer = found.answer
-    return Reading(UNREADABLE if answer is None else OK, answer, span=found.span, reason=found.reason)
+def read_text(item: Item, variant: Variant, text: str) -> Reading:
+    """What `text` answers: an option by label or words, or a number."""
+    if not text.strip():
+        return unreadable("The answer is empty.")
+    text = text[:answer_end(text, item.question)]
+    if item.kind == "number":
+        answer, span, reason = stated_number(text)
+        return Reading(OK, answer=answer, span=span) if answer is not None else unreadable(reason)
+    found = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).named(text)
+    if found.position is None:
+        return unreadable(found.reason)
+    return Reading(OK, answer=str(variant.order[found.position]), span=found.span)
 
 
 @dataclass(frozen=True)
 class Regex:
     name: ClassVar[str] = "regex"
-    title: ClassVar[str] = "Generated text"
-    about: ClassVar[str] = "The answer that the model wrote, read by rules that abstain when it states several."
+    title: ClassVar[str] = "Written answer"
+    about: ClassVar[str] = "The label, option or number that the generated text states; none if it states several."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
     def needs(self, item, variant, ask, so_far):
-        return (Need(text_request(variant, ask)),)
+        return [Need(text_request(variant, ask))]
 
     def read(self, item, variant, completions):
-        completion = completions[0]
-        if completion.status != "ok":
-            return Reading(ABSENT, reason=completion.error)
-        return read_text(item, variant, completion.text)
+        return failure(completions) or read_text(item, variant, completions[0].text)
 
 
 EXTRACTOR = Regex()

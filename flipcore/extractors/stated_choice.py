@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_FILLERS = (r"(?:[\s:*_\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply|both"
-            r"|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*")
+_FILLERS = (r"(?:[\s:*_\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
+            r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*")
 _STATED = (r"(?:\banswers?\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
            r"could be|[:=])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend"
            r"|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)")
@@ -38,7 +38,8 @@ class ChoiceText:
         single = "".join(re.escape(label) for label in self.labels if len(label) == 1 and label.isalpha())
         run = f"|[{single}]{{2,}}" if single else ""
         self.label = re.compile(rf"(?<![\w\\])({one}{run})(?!\w)(?!['’]\w)(?!\.\d)")
-        self.bracketed = re.compile(rf"(?:\b(?:[Oo]ptions?|[Cc]hoices?|[Ll]etters?)\s+[\"'(*\[]*|[(\[]|\*\*)({one})(?!\w)(?=[\s)\]*.,:;\"']|$)")
+        self.bracketed = re.compile(rf"(?:\b(?:[Oo]ptions?|[Cc]hoices?|[Ll]etters?)\s+[\"'(*\[]*|[(\[]|\*\*)({one})(?!\w)"
+                                    r"(?=[\s)\]*.,:;\"']|$)")
         self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({one})(?:[.):\]*]|[ \t]*(?=\n|$))")
         self.stated = re.compile(_STATED + _FILLERS, re.IGNORECASE)
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from flipcore.contracts import Extractor, History
 from flipcore.extractors.readings import absent
-from flipcore.records import Call, Completion, Reading, Readout, Variant, correctness
+from flipcore.records import Call, Completion, Readout, Variant, correctness
 
 _IDENTITY_SAMPLES = 2  # the floor is a disagreement between samples of one prompt, so one sample would measure nothing
 
@@ -23,34 +23,24 @@ class SingleShot:
         """Calls whose completions are not there yet; none when the item is finished."""
         wanted: dict[str, Call] = {}
         for extractor, variant, sample in _cells(history):
-            if why_absent(extractor, history) is None:
+            if not why_absent(extractor, history):
                 calls, _ = _asked(extractor, variant, sample, history)
                 wanted.update((call.call_id, call) for call in calls if call.call_id not in history.completions)
         return list(wanted.values())
 
     def readouts(self, history: History) -> list[Readout]:
-        """A readout for each cell whose completions are all there, and for each that can never have one."""
-        rows = []
-        for extractor, variant, sample in _cells(history):
-            why = why_absent(extractor, history)
-            if why is not None:
-                rows.append(_row(history, extractor, variant, sample, absent(why), ()))
-                continue
-            calls, so_far = _asked(extractor, variant, sample, history)
-            if len(so_far) == len(calls):
-                reading = extractor.read(history.item, variant, so_far)
-                rows.append(_row(history, extractor, variant, sample, reading, tuple(call.call_id for call in calls)))
-        return rows
+        """A readout for each cell: absent with the reason where the model cannot serve it or it was not asked."""
+        return [_readout(history, extractor, variant, sample) for extractor, variant, sample in _cells(history)]
 
 
-def why_absent(extractor: Extractor, history: History) -> str | None:
-    """Why this extractor can have no readout from this model: an ability that it, or the judge, lacks."""
+def why_absent(extractor: Extractor, history: History) -> str:
+    """Why this extractor can have no readout from this model: an ability that it lacks, or no judge. Empty when it can."""
     for ability in sorted(extractor.abilities):
         if ability not in history.backend.abilities:
-            return history.backend.why_not(ability)
+            return history.backend.why_not(ability) or f"{history.backend.name} cannot do {ability}."
     if history.judge is None and extractor.name.startswith("judge"):
         return "The study names no model as judge."
-    return None
+    return ""
 
 
 def _cells(history: History) -> Iterator[tuple[Extractor, Variant, int]]:
@@ -79,10 +69,18 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
         so_far = came
 
 
-def _row(history: History, extractor: Extractor, variant: Variant, sample: int, reading: Reading,
-         source_ids: tuple[str, ...]) -> Readout:
+def _readout(history: History, extractor: Extractor, variant: Variant, sample: int) -> Readout:
+    why = why_absent(extractor, history)
+    calls, so_far = ([], []) if why else _asked(extractor, variant, sample, history)
+    if why:
+        reading = absent(why)
+    elif len(so_far) < len(calls):
+        reading = absent("It was not asked: the study stopped before.")
+    else:
+        reading = extractor.read(history.item, variant, so_far)
+    came = tuple(call.call_id for call in calls if call.call_id in history.completions)
     return Readout(history.backend.name, history.item.item_id, variant.axis, variant.variant_id, sample, extractor.name,
-                   reading, correctness(reading, variant.target), source_ids)
+                   reading, correctness(reading, variant.target), came)
 
 
 PROTOCOL = SingleShot()
