@@ -1,0 +1,41 @@
+"""Where items come from. A dataset is one file and one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flipcore.datasets import file, gsm8k, hub, loading, mmlu, mmlu_pro, shipped, truthfulqa
+from flipcore.datasets.columns import explain, guess_columns
+from flipcore.datasets.dataset import Dataset
+from flipcore.datasets.loading import LoadReport
+from flipcore.errors import BadInput
+from flipcore.records import Item
+from flipcore.study import ItemSource
+
+LOADERS: dict[str, Dataset] = {loader.name: loader for loader in (
+    *shipped.LOADERS, gsm8k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, file.LOADER, hub.LOADER)}
+
+
+def load(source: ItemSource) -> list[Item]:
+    """The items of a source: those of its categories, `n` of them drawn with its seed."""
+    return list(load_report(source).items)
+
+
+def load_report(source: ItemSource) -> LoadReport:
+    """The same with what was refused and what is worth knowing; raises BadInput when nothing is left."""
+    return loading.report(_named(source), source)
+
+
+def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
+    """The first rows of a source by column, to guess a mapping from."""
+    return loading.first_rows(_named(source), source, limit)
+
+
+def _named(source: ItemSource) -> Dataset:
+    if source.dataset not in LOADERS:
+        raise BadInput(f"There is no dataset called {source.dataset!r}; choose one of {', '.join(LOADERS)}.")
+    return LOADERS[source.dataset]
+
+
+__all__ = ["LOADERS", "LoadReport", "explain", "guess_columns", "load", "load_report", "rows_of"]

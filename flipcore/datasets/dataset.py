@@ -1,0 +1,104 @@
+"""What a dataset is: where its rows come from, on disk or on the hub, and how a row becomes an item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flipcore.datasets.checks import checked
+from flipcore.datasets.reading import Row, read_rows
+from flipcore.errors import BadInput
+from flipcore.records import Item
+
+Maker = Callable[[Row], Item]
+
+
+@dataclass(frozen=True)
+class Hub:
+    """An address on the Hugging Face hub."""
+
+    repo: str
+    config: str | None
+    split: str
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A loader. `item` makes an item of a row; a generic file has `maker` instead, which is given the column mapping.
+
+    `kind` is the kind of its items, "any" where the rows decide. `local` is the file of a shipped set.
+    """
+
+    name: str
+    title: str
+    about: str
+    kind: str
+    item: Maker | None = None
+    maker: Callable[[Sequence[Row], Mapping[str, Any], str], Maker] | None = None
+    hub: Hub | None = None
+    read: Callable[[Path], Iterator[Row]] = read_rows
+    local: Path | None = None
+
+    def rows(self, path: str | None = None, **options) -> Iterator[Row]:
+        """The rows of the local copy at `path`, else of the shipped file, else of the hub."""
+        if path or self.local:
+            if options:
+                raise BadInput(f"{self.name} takes no options for a local copy, but {', '.join(sorted(options))} came.")
+            return self.read(Path(path) if path else self.local)
+        return hub_rows(self.name, self.hub, options)
+
+    def items(self, path: str | None = None, **options) -> Iterator[Item]:
+        """Every item in order; raises BadInput, naming the line, at the first row that is none."""
+        rows = list(self.rows(path, **options))
+        make = self.making(rows, {})
+        for row in rows:
+            try:
+                yield made(make, row)
+            except BadInput as error:
+                raise BadInput(f"{row.place} {error}.") from error
+
+    def making(self, rows: Sequence[Row], columns: Mapping[str, Any]) -> Maker:
+        """How a row becomes an item, under a column mapping where the dataset is generic."""
+        if self.maker:
+            return self.maker(rows, columns, self.name)
+        if columns:
+            raise BadInput(f"{self.name} knows its own columns; a column mapping belongs to 'file' or 'hub'.")
+        return self.item
+
+
+def made(make: Maker, row: Row) -> Item:
+    """The checked item of a row; raises BadInput with the end of a sentence that begins with the line."""
+    if row.problem:
+        raise BadInput(row.problem)
+    try:
+        return checked(make(row))
+    except KeyError as error:
+        raise BadInput(f"has no column {error.args[0]!r}; it has {', '.join(map(str, row.values)) or 'none'}") from error
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise BadInput(f"holds a value of the wrong type ({error})") from error
+
+
+def hub_rows(name: str, hub: Hub | None, options: Mapping[str, Any]) -> Iterator[Row]:
+    """Rows through the `datasets` package; `options` may set repo, config and split."""
+    unknown = sorted(set(options) - {"repo", "config", "split"})
+    if unknown:
+        raise BadInput(f"{name} has no option {unknown[0]!r}; it takes repo, config and split.")
+    repo = options.get("repo") or (hub.repo if hub else None)
+    if not repo:
+        raise BadInput(f"{name} needs a local path or a repository on the hub (options: repo, config, split).")
+    config = options.get("config") or (hub.config if hub else None)
+    split = options.get("split") or (hub.split if hub else "test")
+    return (Row(number, dict(values)) for number, values in enumerate(_downloaded(repo, config, split), start=1))
+
+
+def _downloaded(repo: str, config: str | None, split: str):
+    import datasets
+
+    try:
+        return datasets.load_dataset(repo, config, split=split)
+    except Exception as error:  # the package raises many kinds: no network, no such repository, a script, a bad file
+        why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        raise BadInput(f"The hub did not give {repo} ({config or 'default'}, {split}): {why}. Check the name and the "
+                       "network, or give a local copy.") from error

@@ -1,0 +1,43 @@
+"""The sets in the repository: our own items, and the held-out questions of the pocket model's families.
+
+A line holds key, kind, question and whatever else an item has; what is no field of an item goes into its meta.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from flipcore.datasets.dataset import Dataset
+from flipcore.datasets.reading import Row
+from flipcore.records import Item
+
+DATA = Path(__file__).resolve().parent.parent.parent / "data"
+_FIELDS = ("key", "kind", "question", "options", "target", "category", "published", "solution", "source_id")
+
+
+def item(row: Row, dataset: str) -> Item:
+    values = {field: row.values[field] for field in _FIELDS if field in row.values}
+    values["options"] = tuple(values.get("options") or ())
+    extra = {name: value for name, value in row.values.items() if name not in (*_FIELDS, "meta")}
+    return Item.make(dataset=dataset, meta=extra | dict(row.values.get("meta") or {}), **values)
+
+
+def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset:
+    return Dataset(name, title, about, kind, item=partial(item, dataset=name), local=DATA / file)
+
+
+LOADERS = (
+    _shipped("flipscope_choice", "Flipscope: choices", "Our own multiple-choice questions with 4 to 10 options.", "choice",
+             "items/choice.jsonl"),
+    _shipped("flipscope_problems", "Flipscope: word problems", "Our own grade-school problems with calculator chains.",
+             "number", "items/problems.jsonl"),
+    _shipped("flipscope_passages", "Flipscope: passages", "Our own prose, to be continued or summarised.", "completion",
+             "items/passages.jsonl"),
+    _shipped("pocket_choice", "Pocket: choices", "Questions of the kind that the model in the box was trained on.", "choice",
+             "pocket/items/choice.jsonl"),
+    _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box saw 0, 1, 8 or 64 times.",
+             "number", "pocket/items/problems.jsonl"),
+    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box saw 0, 1, 8 or 64 times.", "completion",
+             "pocket/items/prose.jsonl"),
+)
