@@ -91,7 +91,7 @@ class Registry:
             backend = open_backend(use.name, cards)
             ids += [call.call_id for asked in made.items
                     for call in made.protocol.next_calls(made.history(asked, use, backend, {}, None))]
-        found = self._store.rows_of("SELECT * FROM completions WHERE call_id IN (SELECT unnest($ids))", ids=ids)
+        found = self._store.rows_of("SELECT * EXCLUDE (created_at) FROM completions WHERE call_id IN (SELECT unnest($ids))", ids=ids)
         return cost.measured([rows.completion_of(row) for row in found], 0.0)
 
     def watch_inbox(self) -> None:

@@ -158,7 +158,7 @@ class _Run:
 
     def _stored(self, calls: list[Call]) -> dict[str, Completion]:
         """Completions that are there already; a failed one is asked again."""
-        found = self.store.rows_of("SELECT * FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($ids))",
+        found = self.store.rows_of("SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($ids))",
                                    ids=[call.call_id for call in calls])
         if found and self.record:
             self.store.writer.add("study_calls", [{"study_id": self.study.study_id, "call_id": row["call_id"]} for row in found])

@@ -135,7 +135,10 @@ def _upsert(connection, table: str, rows: list[dict]) -> None:
     arrays = {column: pa.array([_plain(row.get(column)) for row in rows], type=_ARROW.get(types[column])) for column in columns}
     connection.register("incoming", pa.table(arrays))
     rewritten = [column for column in REWRITTEN.get(table, ()) if column in columns]
-    action = ("DO UPDATE SET " + ", ".join(f"{c} = excluded.{c}" for c in rewritten)) if rewritten else "DO NOTHING"
+    # what a study's row does not say again (when it was started) stays
+    value = "coalesce(excluded.{0}, {1}.{0})" if table == "studies" else "excluded.{0}"
+    updates = ", ".join(f"{column} = {value.format(column, table)}" for column in rewritten)
+    action = f"DO UPDATE SET {updates}" if rewritten else "DO NOTHING"
     target = f"({', '.join(keys)})" if keys else ""
     connection.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns)} FROM incoming "
                        f"ON CONFLICT {target} {action}")

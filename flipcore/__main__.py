@@ -1,0 +1,133 @@
+"""The command line: python -m flipcore demo | run | stats | merge | export."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from flipcore.errors import FlipscopeError, StoreHeld
+from flipcore.store.connection import Store
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m flipcore", description="Flipscope without a browser.")
+    commands = made.add_subparsers(dest="command", required=True)
+    commands.add_parser("demo", help="run the demo study")
+    run = commands.add_parser("run", help="run or resume a declared study")
+    run.add_argument("toml", metavar="STUDY.toml")
+    stats = commands.add_parser("stats", help="every estimate of a study")
+    stats.add_argument("study", help="its id, or the start of its name")
+    stats.add_argument("--json", action="store_true", help="machine-readable")
+    stats.add_argument("--reference", default="regex", help="the reference readout (default regex)")
+    merge = commands.add_parser("merge", help="add what other database files hold")
+    merge.add_argument("files", nargs="+", metavar="FILE")
+    export = commands.add_parser("export", help="readouts and items as files")
+    export.add_argument("study")
+    export.add_argument("--format", default="parquet", choices=("parquet", "csv"))
+    export.add_argument("--folder", default="exports")
+    return made
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know."""
+    given = parser().parse_args(arguments)
+    try:
+        return {"demo": _demo, "run": _run, "stats": _stats, "merge": _merge, "export": _export}[given.command](given)
+    except FlipscopeError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _demo(given) -> int:
+    from flipcore.demo import demo_study
+
+    return _ask(demo_study())
+
+
+def _run(given) -> int:
+    from flipcore.study import Study
+
+    return _ask(Study.read(given.toml))
+
+
+def _ask(study) -> int:
+    """Runs the study here, or hands it to the process that holds the database."""
+    from flipcore import demo, runner
+    from flipcore.store import inbox
+
+    try:
+        store = Store.open()
+    except StoreHeld as held:
+        path = inbox.hand_over(study)
+        print(f"{held}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
+        return 0
+    try:
+        demo.seed_store(store)
+        last = runner.run(study, store, on_progress=_show)
+        print(f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} of them reused, {last.n_failed:,} failed, "
+              f"${last.cost_usd:,.2f}. {last.message}\nNext: python -m flipcore stats {study.study_id}")
+        return 0 if last.state == "done" else 1
+    finally:
+        store.close()
+
+
+def _show(p) -> None:
+    left = "" if p.eta_s is None else f", about {p.eta_s:,.0f} s left"
+    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{left}   ", end="", file=sys.stderr)
+
+
+def _chosen(store: Store, wanted: str) -> str:
+    from flipcore.errors import BadInput
+    from flipcore.store import queries
+
+    rows = queries.studies(store)
+    found = [row["study_id"] for row in rows.to_dict("records")
+             if row["study_id"] == wanted or row["name"].lower().startswith(wanted.lower())]
+    if len(found) != 1:
+        there = "; ".join(f"{row['study_id']} ({row['name']})" for row in rows.to_dict("records")) or "none yet"
+        what = "No study" if not found else f"{len(found)} studies"
+        raise BadInput(f"{what} match {wanted!r}. There are: {there}.")
+    return found[0]
+
+
+def _stats(given) -> int:
+    from flipcore.stats.summary import study_summary
+    from flipcore.store import queries
+
+    store = Store.open()
+    try:
+        study_id = _chosen(store, given.study)
+        found = study_summary(queries.readouts(store, study_id), given.reference)
+        print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if given.json else found.text())
+        return 0
+    finally:
+        store.close()
+
+
+def _merge(given) -> int:
+    from flipcore.store.merge import merge
+
+    store = Store.open()
+    try:
+        added = merge(given.files, store)
+        print(", ".join(f"{n:,} {table}" for table, n in added.items()) + " added." if added else "Nothing new in there.")
+        return 0
+    finally:
+        store.close()
+
+
+def _export(given) -> int:
+    from flipcore.store.export import export
+
+    store = Store.open()
+    try:
+        for path in export(store, _chosen(store, given.study), given.folder, given.format):
+            print(path)
+        return 0
+    finally:
+        store.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
