@@ -1,0 +1,208 @@
+"""Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with item bootstraps.
+
+Where chance alone would agree always (one category in use) the coefficient is 0/0: NaN, never 1 or 0; the raw agreement
+stands beside it. A missing rating is None (or NaN).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.errors import BadInput
+from flipcore.stats.bootstrap import percentile_limits
+from flipcore.stats.estimate import Estimate, missing
+from flipcore.stats.intervals import wilson
+from flipcore.stats.resample import generator
+
+WEIGHTS = (None, "linear", "quadratic")
+PREVALENT = 0.9
+
+
+def is_missing(rating: Hashable | None) -> bool:
+    """None or NaN."""
+    return rating is None or (isinstance(rating, float) and math.isnan(rating))
+
+
+def _paired(a: Sequence, b: Sequence) -> list[tuple]:
+    if len(a) != len(b):
+        raise BadInput(f"Two raters must rate the same items: came {len(a)} and {len(b)} ratings.")
+    return [(x, y) for x, y in zip(a, b, strict=True) if not is_missing(x) and not is_missing(y)]
+
+
+def raw_agreement(a: Sequence, b: Sequence) -> float:
+    """Share of the items rated by both on which two raters say the same; NaN without any."""
+    pairs = _paired(a, b)
+    return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+
+
+def disagreement_weights(n: int, weights: str | None) -> np.ndarray:
+    """(n, n) weights: 0/1 (None), |i - j| (`linear`), (i - j)^2 (`quadratic`)."""
+    if weights not in WEIGHTS:
+        raise BadInput(f"Weights {weights!r} are not offered: choose None, linear or quadratic.")
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(float)
+    return {None: (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+
+
+def _kappa(table: np.ndarray, weights: np.ndarray) -> float:
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(table.sum(), 1)
+    chance = float((weights * expected).sum())
+    return 1 - float((weights * table).sum()) / chance if chance > 0 else math.nan
+
+
+def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
+    categories = sorted({rating for pair in pairs for rating in pair}, key=lambda rating: (str(type(rating)), rating))
+    code = {category: index for index, category in enumerate(categories)}
+    return np.array([(code[x], code[y]) for x, y in pairs], dtype=int).reshape(-1, 2), len(categories)
+
+
+def _table(codes: np.ndarray, n: int) -> np.ndarray:
+    return np.bincount(codes[:, 0] * n + codes[:, 1], minlength=n * n).reshape(n, n).astype(float)
+
+
+def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
+    """Cohen's (weighted) kappa of two raters, ratings sorted as categories (equal to scikit-learn).
+
+    Items that one of them left out are dropped. No item, or one category in all: NaN.
+    """
+    codes, n = _codes(_paired(a, b))
+    return _kappa(_table(codes, n), disagreement_weights(n, weights)) if n else math.nan
+
+
+def fleiss_kappa(table: Sequence[Sequence[int]]) -> float:
+    """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2) of raters."""
+    counts = np.asarray(table, dtype=float)
+    if counts.size == 0:
+        return math.nan
+    raters = counts.sum(axis=1)
+    if len(set(raters.tolist())) > 1:
+        raise BadInput(f"Fleiss' kappa needs the same number of raters for every item and got {int(raters.min())} to "
+                       f"{int(raters.max())}: use Krippendorff's alpha, which allows gaps.")
+    n = raters[0]
+    if n < 2:
+        return math.nan
+    observed = float(((counts**2).sum(axis=1) - n).mean() / (n * (n - 1)))
+    chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
+    return (observed - chance) / (1 - chance) if chance < 1 else math.nan
+
+
+def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> float:
+    """Krippendorff's alpha; `ratings[rater][unit]`, None where missing; `level` is nominal or interval.
+
+    Units with fewer than two ratings are dropped. Expected disagreement 0 (or no unit left): NaN.
+    """
+    if level not in ("nominal", "interval"):
+        raise BadInput(f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}.")
+    units = [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
+    return _alpha([unit for unit in units if len(unit) >= 2], level)
+
+
+def _alpha(units: list[list], level: str) -> float:
+    categories = sorted({rating for unit in units for rating in unit}, key=lambda rating: (str(type(rating)), rating))
+    if len(categories) < 2:
+        return math.nan
+    code = {category: index for index, category in enumerate(categories)}
+    counts = np.zeros((len(units), len(categories)))
+    for row, unit in enumerate(units):
+        for rating in unit:
+            counts[row, code[rating]] += 1
+    if level == "nominal":
+        distance = 1 - np.eye(len(categories))
+    else:
+        distance = np.subtract.outer(np.array(categories, dtype=float), np.array(categories, dtype=float)) ** 2
+    return _alpha_of_counts(counts, distance)
+
+
+def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
+    """1 - D_o / D_e from counts (unit, category); every ordered pair within a unit weighs 1 / (ratings - 1)."""
+    ratings = counts.sum(axis=1)
+    within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
+    totals = counts.sum(axis=0)
+    expected = float(totals @ distance @ totals) / (totals.sum() - 1)
+    return 1 - float(within.sum()) / expected if expected > 0 else math.nan
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A coefficient with its item bootstrap, the raw agreement, and what to distrust about it."""
+
+    estimate: Estimate
+    raw: float
+    n_items: int
+    warnings: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """The agreement in words; says why where there is no coefficient."""
+        if math.isnan(self.estimate.value):
+            return (f"The raters agree on {self.raw:.0%} of {self.n_items} items, but kappa is undefined: chance alone "
+                    "would agree always." if self.n_items else "No item has been rated by two people yet.")
+        return f"Agreement beyond chance is {self.estimate.text()} on {self.n_items} items."
+
+
+def prevalence_warning(ratings: Sequence) -> str:
+    """A sentence when one category takes 90 % or more of `ratings`: kappa is then low at any quality (Feinstein 1990)."""
+    kept = [rating for rating in ratings if not is_missing(rating)]
+    if not kept:
+        return ""
+    top = max(set(kept), key=kept.count)
+    share = kept.count(top) / len(kept)
+    return (f"{share:.0%} of the ratings are {top!r}: kappa reads low when one answer prevails; "
+            "look at the raw agreement too." if PREVALENT <= share < 1 else "")
+
+
+def identical_raters_warning(a: Sequence, b: Sequence) -> str:
+    """A sentence when two raters never differ on 30 or more items: it may be one file loaded twice."""
+    pairs = _paired(a, b)
+    if len(pairs) >= 30 and all(x == y for x, y in pairs) and len({x for x, _ in pairs}) > 1:
+        return f"The two raters agree on all {len(pairs)} items: check that the same ratings were not loaded twice."
+    return ""
+
+
+def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: int = 0, n_boot: int = 2000,
+                    level: float = 0.95) -> Agreement:
+    """Cohen's kappa with a percentile bootstrap over items; resamples with one category are skipped."""
+    pairs = _paired(a, b)
+    value = cohen_kappa(a, b, weights)
+    codes, n = _codes(pairs)
+    replicates = np.array([])
+    if not math.isnan(value):
+        rng, cost = generator(seed), disagreement_weights(n, weights)
+        replicates = np.array([_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost)
+                               for _ in range(n_boot)])
+    warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
+    estimate = _bootstrap_estimate(value, replicates, level, pairs, seed)
+    return Agreement(estimate, raw_agreement(a, b), len(pairs), tuple(filter(None, warnings)))
+
+
+def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0,
+                           n_boot: int = 2000, level: float = 0.95) -> Agreement:
+    """Krippendorff's alpha with a percentile bootstrap over units; raw agreement is over all pairs within units."""
+    units = [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
+    units = [unit for unit in units if len(unit) >= 2]
+    value = _alpha(units, level_of_measurement)
+    replicates = np.array([])
+    if not math.isnan(value):
+        rng = generator(seed)
+        replicates = np.array([_alpha([units[i] for i in rng.integers(0, len(units), size=len(units))],
+                                      level_of_measurement) for _ in range(n_boot)])
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
+    raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    warning = prevalence_warning([rating for unit in units for rating in unit])
+    estimate = _bootstrap_estimate(value, replicates, level, units, seed)
+    return Agreement(estimate, raw, len(units), (warning,) if warning else ())
+
+
+def _bootstrap_estimate(value: float, replicates: np.ndarray, level: float, units: list, seed: int) -> Estimate:
+    if math.isnan(value):
+        return missing(len(units), level, "Undefined: chance alone would agree always.")
+    if value == 1:  # every resample agrees too, so the bootstrap would print [1, 1]
+        ratings = [rating for unit in units for rating in unit]
+        chance = sum((ratings.count(category) / len(ratings)) ** 2 for category in set(ratings))
+        low = (wilson(len(units), len(units), level)[0] - chance) / (1 - chance)
+        return Estimate(value, low, 1.0, level, "wilson", len(units), None,
+                        "No disagreement at all, so the bound is Wilson's on the raw agreement.")
+    low, high = percentile_limits(replicates[~np.isnan(replicates)], level)
+    return Estimate(value, low, high, level, "percentile", len(units), seed)
