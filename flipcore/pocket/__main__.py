@@ -1,0 +1,66 @@
+"""`python -m flipcore.pocket train | export | items | card`: make the model in the box again, and measure it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from flipcore.errors import FlipscopeError, MissingPackage
+from flipcore.pocket.inference import FOLDER
+
+
+def _train(folder: Path, n_threads: int) -> None:
+    try:
+        from flipcore.pocket.train import train
+    except ImportError as error:
+        raise MissingPackage(f"Training needs torch ({error}); run `pip install -r requirements-train.txt`.") from error
+    train(folder, n_threads=n_threads)
+
+
+def _export(folder: Path) -> None:
+    """A checkpoint becomes the shipped one."""
+    from flipcore.pocket.export import FILES
+
+    for name in FILES:
+        shutil.copyfile(folder / name, FOLDER / name)
+
+
+def _commands() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m flipcore.pocket", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    train = commands.add_parser("train", help="train from scratch; leaves a checkpoint every twentieth of the run")
+    train.add_argument("--folder", type=Path, default=Path("pocket-run"))
+    train.add_argument("--threads", type=int, default=2)
+    export = commands.add_parser("export", help="ship one of the checkpoints that training left")
+    export.add_argument("folder", type=Path)
+    commands.add_parser("items", help="write the manifest of items and doses")
+    card = commands.add_parser("card", help="measure the shipped model and write its card")
+    card.add_argument("--quick", action="store_true", help="fewer items and samples, printed and not written")
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    chosen = _commands().parse_args(arguments)
+    try:
+        if chosen.command == "train":
+            _train(chosen.folder, chosen.threads)
+        elif chosen.command == "export":
+            _export(chosen.folder)
+        elif chosen.command == "items":
+            from flipcore.pocket.items import write_items
+
+            write_items()
+        else:
+            from flipcore.pocket.card import card, write_card
+
+            print(card(quick=True)) if chosen.quick else write_card()
+    except FlipscopeError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
