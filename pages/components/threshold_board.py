@@ -1,0 +1,54 @@
+"""The threshold board: level, reference, null policy, interval kind and rule move live; verdict sentences change as they do."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import streamlit as st
+
+from flipcore.charts.theme import colours
+
+_HTML = """
+<div class="board" tabindex="0">
+  <div class="controls">
+    <label class="drag"><span>Confidence level <b class="level"></b></span><input type="range" aria-label="Confidence level"></label>
+    <label><span>Reference readout</span><select name="reference"></select></label>
+    <label><span>Unreadable answers</span><select name="policy"></select></label>
+    <label><span>Interval</span><select name="kind"></select></label>
+    <label><span>Rule</span><select name="rule"></select></label>
+    <button type="button" title="Key: w">Write to record</button>
+  </div>
+  <div class="rows" aria-live="polite"></div>
+</div>
+"""
+_CSS = """
+.board { font-family: var(--st-font); color: var(--st-text-color); outline: none; }
+.board .controls { display: flex; flex-wrap: wrap; gap: 10px 18px; align-items: end; margin-bottom: 10px; }
+.board label { display: flex; flex-direction: column; gap: 3px; font-size: 14px; }
+.board label[hidden] { display: none; }
+.board .drag { flex: 1 1 240px; }
+.board .drag input { width: 100%; accent-color: var(--st-primary-color); height: 26px; }
+.board .level { font-size: 20px; font-variant-numeric: tabular-nums; display: inline-block; min-width: 4.2em; }
+.board select, .board button { font: inherit; font-size: 14px; padding: 5px 8px; border-radius: 6px; color: inherit;
+  border: 1px solid var(--st-border-color); background: var(--st-background-color); }
+.board button { cursor: pointer; border-color: var(--st-primary-color); color: var(--st-primary-color); font-weight: 600; }
+.board .row { display: grid; grid-template-columns: 34px minmax(0, 1.1fr) minmax(0, 1fr); gap: 8px; align-items: center;
+  padding: 6px 0; border-top: 1px solid var(--st-border-color); min-height: 62px; }
+.board .sign { font-size: 26px; font-weight: 700; text-align: center; }
+.board .text b { font-size: 17px; }
+.board .sentence { font-size: 15px; line-height: 1.35; font-variant-numeric: tabular-nums; }
+.board svg { width: 100%; height: 52px; }
+@media (max-width: 760px) { .board .row { grid-template-columns: 26px 1fr; } .board svg { grid-column: 2; } }
+"""
+_component = st.components.v2.component(
+    "flipscope_threshold_board", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+
+
+def threshold_board(ladder: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
+    """Draws the board; (a released move, a decision to write), each once, or None.
+
+    `ladder` is `flipcore.stats.ladder.as_arrays(...)`: levels, rows, tables, options, start, chosen."""
+    result = _component(key=key, data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+                        on_moved_change=lambda: None, on_decision_change=lambda: None)
+    return result.moved, result.decision
