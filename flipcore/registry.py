@@ -69,8 +69,7 @@ class Registry:
 
     def pilot(self, study: Study, n_items: int) -> cost.Projection:
         """Asks the first items and scales what they used up to the whole study; what was asked is kept."""
-        whole = plan(study, self._store)
-        part = projection(plan(study, self._store, n_items))
+        whole, part = projection(plan(study, self._store)), projection(plan(study, self._store, n_items))
         before = time.monotonic()
         seen = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)
         seconds = time.monotonic() - before
@@ -80,7 +79,7 @@ class Registry:
         made = seen.n_done - seen.n_reused
         seconds = seconds if made == 0 else seconds * part.n_calls / made
         measured = cost.Projection(part.n_calls, used.n_tokens_in, used.n_tokens_out, used.cost_usd, seconds, True)
-        return measured.scaled(len(whole.items) / max(min(n_items, len(whole.items)), 1))
+        return measured.scaled(whole.n_calls / max(part.n_calls, 1))
 
     def _used(self, study: Study, n_items: int) -> cost.Projection:
         """Tokens and price of the pilot's completions, which are in the store."""

@@ -1,0 +1,1 @@
+"""Frames in, Plotly figures out. Colours and number formats are picked in theme.py alone."""

@@ -1,0 +1,51 @@
+"""The one place that picks colours. Readable without telling red from green (Okabe and Ito's palette, dark and light)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+FONT = "Source Sans, Source Sans 3, Source Sans Pro, sans-serif"
+
+
+@dataclass(frozen=True)
+class Colours:
+    """One set a theme. `flip` runs from no flips to all flips in a single hue, so that it also reads in grey."""
+
+    genuine: str
+    artifact: str
+    floor: str
+    broken: str
+    fixed: str
+    benchmark: str
+    control: str
+    target: str
+    retro: str
+    undefined: str
+    text: str
+    muted: str
+    grid: str
+    flip: tuple[str, str, str]
+
+
+LIGHT = Colours(genuine="#0072B2", artifact="#E69F00", floor="#6B7480", broken="#8E5BA6", fixed="#009E8E", benchmark="#1F4E79",
+                control="#9DB8D2", target="#0072B2", retro="#CC79A7", undefined="#B8C0CA", text="#1B2430", muted="#5B6673",
+                grid="#E3E7EC", flip=("#EEF3F8", "#6AA5CC", "#08306B"))
+DARK = Colours(genuine="#56B4E9", artifact="#F0B94B", floor="#9BA6B2", broken="#C39BD3", fixed="#3FC8B8", benchmark="#7FB2E5",
+               control="#41607F", target="#56B4E9", retro="#E39AC4", undefined="#566171", text="#E6EBF2", muted="#9BA6B2",
+               grid="#2B3440", flip=("#1E2732", "#3D7FB0", "#D6ECFF"))
+
+
+def colours(base: str | None) -> Colours:
+    """The set for Streamlit's theme type, "dark" or anything else."""
+    return DARK if base == "dark" else LIGHT
+
+
+def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str = ""):
+    """The house's frame around a figure: quiet grid, readable type, transparent ground."""
+    figure.update_layout(
+        height=height, margin=dict(l=8, r=8, t=28, b=8), font=dict(family=FONT, size=14, color=c.text),
+        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hoverlabel=dict(font_size=13),
+        legend=dict(orientation="h", yanchor="bottom", y=1.0, xanchor="left", x=0, title=None))
+    figure.update_xaxes(title=x_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    figure.update_yaxes(title=y_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    return figure
