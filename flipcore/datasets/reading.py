@@ -14,6 +14,7 @@ from flipcore.errors import BadInput
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+_WRAPPERS = ("rows", "data", "items", "examples")
 _MAX_CELL = 10_000_000
 _ABSENT_CELL = "\x00absent"
 
@@ -84,23 +85,21 @@ def _without_surrogates(row: Row) -> Row:
 
 
 def _json(text: str, name: str, suffix: str) -> Iterator[Row]:
-    """JSON lines, or one JSON document with a list of rows in it (`.json` files are often JSON lines)."""
-    if suffix == ".json":
+    """JSON lines, or one JSON document with a list of rows in it: both occur under both suffixes."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    if len(lines) == 1 or suffix == ".json":
         try:
             document = json.loads(text)
         except RecursionError:
             raise BadInput(f"{name} is nested too deeply to be rows.") from None
         except ValueError as error:
-            lines = [line for line in text.split("\n") if line.strip()]
-            first = _json_line(1, lines[0]) if lines else Row(1, problem="is empty")
-            if first.problem or len(lines) < 2:
+            if len(lines) < 2 or _json_line(*lines[0]).problem:
                 raise BadInput(f"{name} is not valid JSON: {error}. It may be half-written; save it again.") from None
         else:
             yield from _listed(document, name)
             return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield _json_line(number, line)
+    for number, line in lines:
+        yield _json_line(number, line)
 
 
 def _json_line(number: int, line: str) -> Row:
@@ -120,12 +119,10 @@ def _row(number: int, values: Any) -> Row:
 
 
 def _listed(document: Any, name: str) -> Iterator[Row]:
-    """The rows of a document: a list of objects, an object with one such list, or a single object."""
+    """The rows of a document: a list, an object that wraps one, or a single object."""
     if isinstance(document, dict):
-        lists = [value for value in document.values()
-                 if isinstance(value, list) and value and all(isinstance(one, dict) for one in value)]
-        rows = document.get("rows", lists[0] if len(lists) == 1 else [document])
-        document = rows if isinstance(rows, list) else [document]
+        wrapped = [document[key] for key in _WRAPPERS if isinstance(document.get(key), list)]
+        document = wrapped[0] if wrapped else [document]
     if not isinstance(document, list):
         raise BadInput(f"{name} holds {type(document).__name__}; it should hold a list of objects.")
     for number, values in enumerate(document, start=1):

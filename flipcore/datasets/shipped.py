@@ -16,15 +16,15 @@ DATA = Path(__file__).resolve().parent.parent.parent / "data"
 _FIELDS = ("key", "kind", "question", "options", "target", "category", "published", "solution", "source_id")
 
 
-def item(row: Row, dataset: str) -> Item:
-    values = {field: row.values[field] for field in _FIELDS if field in row.values}
+def item(row: Row, dataset: str, kind: str) -> Item:
+    values = {"kind": kind} | {field: row.values[field] for field in _FIELDS if field in row.values}
     values["options"] = tuple(values.get("options") or ())
     extra = {name: value for name, value in row.values.items() if name not in (*_FIELDS, "meta")}
     return Item.make(dataset=dataset, meta=extra | dict(row.values.get("meta") or {}), **values)
 
 
 def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset:
-    return Dataset(name, title, about, kind, item=partial(item, dataset=name), local=DATA / file)
+    return Dataset(name, title, about, kind, item=partial(item, dataset=name, kind=kind), local=DATA / file)
 
 
 LOADERS = (
@@ -35,7 +35,7 @@ LOADERS = (
     _shipped("flipscope_passages", "Flipscope: passages", "Our own prose, to be continued or summarised.", "completion",
              "items/passages.jsonl"),
     _shipped("pocket_choice", "Pocket: choices", "Questions of the kind that the model in the box was trained on.", "choice",
-             "pocket/items/choice.jsonl"),
+             "pocket/items/choices.jsonl"),
     _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box saw 0, 1, 8 or 64 times.",
              "number", "pocket/items/problems.jsonl"),
     _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box saw 0, 1, 8 or 64 times.", "completion",
