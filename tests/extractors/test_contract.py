@@ -1,0 +1,110 @@
+"""What holds for every extractor, whatever it reads."""
+
+from dataclasses import fields
+
+import pytest
+
+from flipcore.contracts import Ask
+from flipcore.errors import BadInput
+from flipcore.extractors import EXTRACTORS, made
+from flipcore.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion
+from tests.extractors.asking import FAILED, choice, number, shown
+
+every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS)
+ITEMS = {"choice": choice(), "number": number()}
+
+
+def answers(extractor, item, variant, completion):
+    """The completions for all needs, each answered with `completion`."""
+    so_far = []
+    while len(needs := extractor.needs(item, variant, Ask(), so_far)) > len(so_far):
+        so_far = [completion] * len(needs)
+    return so_far
+
+
+def applicable(extractor):
+    return [(item, shown(item)) for kind, item in ITEMS.items() if kind in extractor.applies_to]
+
+
+@every
+def test_it_says_what_it_is_for(extractor):
+    assert extractor.name in EXTRACTORS and extractor.title and extractor.about.endswith(".")
+    assert extractor.applies_to <= set(KINDS) and extractor.applies_to
+    assert extractor.abilities <= set(ABILITIES) and extractor.abilities
+
+
+@every
+def test_it_asks_only_for_abilities_that_it_declares(extractor):
+    for item, variant in applicable(extractor):
+        needs = extractor.needs(item, variant, Ask(), [])
+        assert needs and {need.request.ability for need in needs} <= extractor.abilities
+
+
+@every
+def test_its_needs_are_the_same_each_time_and_only_grow(extractor):
+    text = Completion("c", "ok", text="C", tokens=((" x", -1.0),), top_logprobs={"C": -0.5})
+    for item, variant in applicable(extractor):
+        first = list(extractor.needs(item, variant, Ask(), []))
+        assert first == list(extractor.needs(item, variant, Ask(), []))
+        later = list(extractor.needs(item, variant, Ask(), [text] * len(first)))
+        assert later[:len(first)] == first
+
+
+@every
+def test_a_failed_call_is_absent_with_the_servers_reason(extractor):
+    for item, variant in applicable(extractor):
+        reading = extractor.read(item, variant, answers(extractor, item, variant, FAILED))
+        assert (reading.status, reading.answer, reading.reason) == (ABSENT, None, "The server is down.")
+
+
+@every
+def test_an_empty_completion_is_never_read_as_an_answer(extractor):
+    empty = Completion("c", "ok")
+    for item, variant in applicable(extractor):
+        reading = extractor.read(item, variant, answers(extractor, item, variant, empty))
+        assert reading.status in (ABSENT, UNREADABLE) and reading.answer is None and reading.reason
+
+
+@every
+def test_what_it_reads_does_not_depend_on_where_an_option_stands(extractor):
+    """Option 2 (tin) is the answer under every order, by its label there, its text or its score."""
+    item = ITEMS["choice"]
+    for order in ((0, 1, 2, 3), (2, 0, 3, 1), (3, 2, 1, 0)):
+        variant = shown(item, order=order)
+        label = variant.labels[order.index(2)]
+        needs = list(extractor.needs(item, variant, Ask(), []))
+        came = [Completion("c", "ok", text=f"The answer is ({label}).", top_logprobs={f" {label}": -0.1, " The": -3.0},
+                           tokens=(("x", -1.0 if need.request.continuation == " tin" else -2.0),)) for need in needs]
+        if extractor.name.startswith("judge"):
+            came.append(Completion("j", "ok", text=f"Final: {label}"))
+        reading = extractor.read(item, variant, came)
+        assert (reading.status, reading.answer) == (OK, "2")
+
+
+def test_readers_of_text_share_one_request():
+    item = ITEMS["choice"]
+    firsts = {made(name).needs(item, shown(item), Ask(max_tokens=9), [])[0].request for name in ("regex", "judge")}
+    assert len(firsts) == 1
+
+
+def test_both_first_token_readouts_share_one_request():
+    item = ITEMS["choice"]
+    assert len({made(name).needs(item, shown(item), Ask(), [])[0].request
+                for name in ("first_token", "first_token_gated")}) == 1
+
+
+def test_an_unknown_extractor_and_an_unknown_parameter_are_sentences_that_say_what_there_is():
+    with pytest.raises(BadInput, match="first_token_gated"):
+        made("frist_token")
+    with pytest.raises(BadInput, match="norm"):
+        made("cloze", {"nrom": "sum"})
+    with pytest.raises(BadInput, match="sum, token, char"):
+        made("cloze", {"norm": "median"})
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        made("first_token_gated", {"least_mass": 5})
+
+
+def test_parameters_are_fields_so_that_a_page_can_draw_them():
+    assert {name: [f.name for f in fields(e)] for name, e in EXTRACTORS.items()} == {
+        "first_token": ["top_k"], "first_token_gated": ["top_k", "least_mass"], "regex": [], "cloze": ["norm"],
+        "judge": ["max_tokens"], "judge_backwards": ["max_tokens"]}
