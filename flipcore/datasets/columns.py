@@ -54,7 +54,7 @@ def _plain(column: str) -> str:
 
 
 def _looks_like_options(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    return any(len(options_in(row, column)) > 1 for row in rows)
+    return any(options_in(row, column) for row in rows)
 
 
 def _option_columns(columns: Sequence[str]) -> list[list[str]]:
@@ -144,7 +144,8 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         column = mapping.get(field)
         if column:
             shown = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
-            said.append(f"The {'right answer' if field == 'target' else field} is read from {shown}.")
+            what = {"target": "right answer is", "options": "options are"}.get(field, f"{field} is")
+            said.append(f"The {what} read from {shown}.")
     forms = {"text": "as the option's text", "letter": "as a letter", "index": "as a number counted from 0",
              "index1": "as a number counted from 1"}
     if mapping.get("target_as"):

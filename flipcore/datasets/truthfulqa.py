@@ -1,6 +1,7 @@
 """TruthfulQA, mc1: one true answer among false ones. Lin et al. 2021, arXiv:2109.07958 (Apache-2.0).
 
-The files list the true answer first, so the options are put into alphabetical order: position must say nothing.
+The files list the true answer first, so the options are put in the order of a hash of their text: position must say
+nothing. (In alphabetical order the true answer would come first in 32 % of the items, against 22 % by chance.)
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def item(row: Row) -> Item:
         question, category, kind = values["Question"], values["Category"], values["Type"]
     if len(right) != 1:
         raise BadInput(f"marks {len(right)} answers as true; mc1 has one")
-    options = sorted(answers, key=lambda text: (text.casefold(), text))
+    options = sorted(answers, key=lambda text: digest(question, text))
     return Item.make(dataset="truthfulqa", key=digest(question)[:8], kind="choice", question=question,
                      options=tuple(options), target=str(options.index(right[0])), category=category,
                      published="2021-09-08", meta={"type": kind})

@@ -1,0 +1,36 @@
+"""The sets in the repository load whole."""
+
+import json
+
+import pytest
+
+from flipcore.datasets import load_report
+from flipcore.datasets.shipped import DATA, LOADERS
+from flipcore.study import ItemSource
+
+
+@pytest.mark.parametrize("loader", LOADERS, ids=lambda loader: loader.name)
+def test_a_shipped_set_loads_whole_and_says_nothing(loader):
+    if not loader.local.is_file():
+        pytest.skip(f"{loader.local.name} has not been built yet")
+    report = load_report(ItemSource(loader.name))
+    assert (report.refused, report.notes) == ((), ())
+    assert {item.kind for item in report.items} == {loader.kind}
+    assert len(report.items) >= 20
+
+
+def test_shipped_choices_and_problems_are_many_enough():
+    assert len(load_report(ItemSource("flipscope_choice")).items) >= 60
+    assert len(load_report(ItemSource("flipscope_problems")).items) >= 60
+
+
+def test_what_is_no_field_of_an_item_is_kept_in_its_meta():
+    item = load_report(ItemSource("flipscope_passages")).items[0]
+    assert item.meta["source"] == "flipscope" and item.meta["summary"]
+
+
+def test_every_shipped_paraphrase_belongs_to_a_shipped_item():
+    keys = {item.item_id.split("@")[0] for loader in LOADERS[:3] for item in load_report(ItemSource(loader.name)).items}
+    lines = (DATA / "paraphrases" / "shipped.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    assert {f"{row['dataset']}/{row['item_key']}" for row in rows} <= keys
