@@ -1,0 +1,161 @@
+"""A real DuckDB file: what was acknowledged stays, one writer, one owner."""
+
+import subprocess
+import sys
+import threading
+
+import duckdb
+import pandas as pd
+import pytest
+
+from flipcore.errors import BadInput, StoreHeld
+from flipcore.records import Call, Completion, Item, Request
+from flipcore.store import queries, rows
+from flipcore.store.connection import Store
+from flipcore.store.export import export, safe
+from flipcore.store.merge import merge
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def item(key="1", question="Which is a metal?"):
+    return Item.make(dataset="made", key=key, kind="choice", question=question, options=("tin", "oak"), target="0")
+
+
+def completion_rows(prompt, status="ok", text="C"):
+    call = Call("m", "r", Request("generate", prompt))
+    return [rows.completion_row(call, Completion(call.call_id, status, text, top_logprobs={"A": -0.5}), False)]
+
+
+def test_a_row_is_there_once_its_future_is_done(store):
+    store.writer.add("items", [rows.item_row(item())]).result(10)
+    assert store.rows("SELECT question, options FROM items") == [("Which is a metal?", ["tin", "oak"])]
+
+
+def test_the_same_item_twice_is_kept_once(store):
+    for _ in range(2):
+        store.writer.add("items", [rows.item_row(item()), rows.item_row(item())]).result(10)
+    assert store.rows("SELECT count(*) FROM items") == [(1,)]
+
+
+def test_a_completion_survives_the_round_trip(store):
+    store.writer.add("completions", completion_rows("p")).result(10)
+    row = store.rows_of("SELECT * EXCLUDE (created_at) FROM completions")[0]
+    found = rows.completion_of(row)
+    assert (found.text, found.top_logprobs, found.tokens, found.cost_usd) == ("C", {"A": -0.5}, None, None)
+
+
+def test_an_answer_replaces_the_failed_try_of_the_same_call(store):
+    store.writer.add("completions", completion_rows("p", "failed", "")).result(10)
+    store.writer.add("completions", completion_rows("p", "ok", "C")).result(10)
+    assert store.rows("SELECT status, text FROM completions") == [("ok", "C")]
+
+
+def test_a_bad_batch_fails_alone(store):
+    bad = store.writer.add("items", [{"no_such_column": 1}])
+    good = store.writer.add("items", [rows.item_row(item())])
+    good.result(10)
+    with pytest.raises(KeyError):
+        bad.result(10)
+    assert store.rows("SELECT count(*) FROM items") == [(1,)]
+
+
+def test_lone_surrogates_and_null_bytes_are_kept_as_text(store):
+    store.writer.add("items", [rows.item_row(item(question="a\ud800b <script>alert(1)</script>"))]).result(10)
+    assert store.rows("SELECT question FROM items")[0][0] == "a?b <script>alert(1)</script>"
+
+
+def test_ten_threads_lose_nothing(store):
+    def write(worker):
+        for i in range(50):
+            store.writer.add("items", [rows.item_row(item(f"{worker}-{i}", f"question {worker} {i}"))]).result(20)
+
+    threads = [threading.Thread(target=write, args=(n,)) for n in range(10)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert store.rows("SELECT count(*) FROM items") == [(500,)]
+
+
+def test_a_study_keeps_its_start_when_its_state_changes(store):
+    from tests.test_runner import tiny_study
+
+    study = tiny_study()
+    store.writer.add("studies", [rows.study_row(study, "running", started_at=rows.now())]).result(10)
+    store.writer.add("studies", [rows.study_row(study, "done", ended_at=rows.now())]).result(10)
+    row = queries.studies(store).iloc[0]
+    assert row["state"] == "done" and row["started_at"] is not None and row["ended_at"] is not None
+
+
+def test_another_process_is_told_who_holds_the_file(store):
+    code = ("import sys; from flipcore.store.connection import Store; from flipcore.errors import StoreHeld\n"
+            "try:\n    Store.open(sys.argv[1])\nexcept StoreHeld as held:\n    print(held)")
+    said = subprocess.run([sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, timeout=60).stdout
+    assert "is held by process" in said and "FLIPSCOPE_DB" in said
+    assert issubclass(StoreHeld, Exception)
+
+
+def test_a_file_that_is_no_database_gets_a_sentence(tmp_path):
+    path = tmp_path / "notes.duckdb"
+    path.write_text("these are my notes " * 1000)
+    with pytest.raises(BadInput, match="notes.duckdb"):
+        Store.open(path)
+
+
+def test_another_schema_is_refused(tmp_path):
+    path = tmp_path / "old.duckdb"
+    Store.open(path).close()
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE store_info SET value = '0'")
+    with pytest.raises(BadInput, match="schema 0"):
+        Store.open(path)
+
+
+def test_merging_is_a_union_and_an_answer_beats_a_failure(tmp_path, store):
+    other = Store.open(tmp_path / "other.duckdb")
+    other.writer.add("completions", completion_rows("shared") + completion_rows("theirs")).result(10)
+    other.close()
+    store.writer.add("completions", completion_rows("shared", "failed", "") + completion_rows("ours")).result(10)
+    assert merge([tmp_path / "other.duckdb"], store) == {"completions": 1}
+    assert sorted(store.rows("SELECT status FROM completions")) == [("ok",)] * 3
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 400])
+def test_merging_something_else_is_refused_with_its_name(tmp_path, store, content):
+    (tmp_path / "wrong.duckdb").write_bytes(content)
+    with pytest.raises(BadInput, match="wrong.duckdb"):
+        merge([tmp_path / "wrong.duckdb"], store)
+
+
+def test_formulas_in_csv_are_neutralised_and_other_text_is_left():
+    frame = pd.DataFrame({"question": ["=HYPERLINK(1)", "plain", "@x", "-1+2"], "n": [1, 2, 3, 4]})
+    assert safe(frame)["question"].tolist() == ["'=HYPERLINK(1)", "plain", "'@x", "'-1+2"]
+    assert safe(frame)["n"].tolist() == [1, 2, 3, 4]
+
+
+def test_exporting_an_unknown_study_says_so(tmp_path, store):
+    with pytest.raises(BadInput, match="no study"):
+        export(store, "nothing", tmp_path)
+
+
+def test_a_rejected_rewording_is_derived_from_the_latest_verdicts(store):
+    pair = {"pair_id": "p", "dataset": "made", "item_id": "i", "original": "a", "paraphrase": "b", "generator": "us",
+            "created_at": rows.now()}
+    store.writer.add("paraphrases", [pair]).result(10)
+
+    def judge(verdict_id, reviewer, meaning, undoes=None):
+        store.writer.add("verdicts", [
+            {"verdict_id": verdict_id, "pair_id": "p", "reviewer": reviewer, "meaning": meaning, "difficulty": "yes",
+             "solution_path": None, "note": "", "original_hash": "", "paraphrase_hash": "", "rule_version": "majority-1",
+             "undoes": undoes, "created_at": rows.now()}]).result(10)
+        return queries.paraphrase_states(store)["state"].tolist()
+
+    assert queries.paraphrase_states(store)["state"].tolist() == ["unreviewed"]
+    assert judge("v1", "Ada", "yes") == ["accepted"]
+    assert judge("v2", "Ben", "no") == ["rejected"]  # one of two is no majority
+    assert judge("v3", "Ben", "yes", undoes="v2") == ["accepted"]  # the undoing row itself is no verdict
+    assert judge("v4", "Ada", "no") == ["rejected"]  # her later word counts
