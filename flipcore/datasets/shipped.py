@@ -1,6 +1,7 @@
 """The sets in the repository: our own items, and the held-out questions of the pocket model's families.
 
-A line holds key, kind, question and whatever else an item has; what is no field of an item goes into its meta.
+A line holds key, question and whatever else an item has; what is no field of an item goes into its meta. A pocket problem
+has its chain in `answer`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _FIELDS = ("key", "kind", "question", "options", "target", "category", "publishe
 def item(row: Row, dataset: str, kind: str) -> Item:
     values = {"kind": kind} | {field: row.values[field] for field in _FIELDS if field in row.values}
     values["options"] = tuple(values.get("options") or ())
+    if kind == "number":
+        values.setdefault("solution", str(row.values.get("answer", "")).strip())
     extra = {name: value for name, value in row.values.items() if name not in (*_FIELDS, "meta")}
     return Item.make(dataset=dataset, meta=extra | dict(row.values.get("meta") or {}), **values)
 
@@ -36,8 +39,8 @@ LOADERS = (
              "items/passages.jsonl"),
     _shipped("pocket_choice", "Pocket: choices", "Questions of the kind that the model in the box was trained on.", "choice",
              "pocket/items/choices.jsonl"),
-    _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box saw 0, 1, 8 or 64 times.",
+    _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box read up to 256 times, or never.",
              "number", "pocket/items/problems.jsonl"),
-    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box saw 0, 1, 8 or 64 times.", "completion",
+    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box read up to 256 times, or never.", "completion",
              "pocket/items/prose.jsonl"),
 )

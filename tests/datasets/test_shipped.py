@@ -5,6 +5,7 @@ import json
 import pytest
 
 from flipcore.datasets import load_report
+from flipcore.datasets.reading import Row
 from flipcore.datasets.shipped import DATA, LOADERS
 from flipcore.study import ItemSource
 
@@ -27,6 +28,13 @@ def test_shipped_choices_and_problems_are_many_enough():
 def test_what_is_no_field_of_an_item_is_kept_in_its_meta():
     item = load_report(ItemSource("flipscope_passages")).items[0]
     assert item.meta["source"] == "flipscope" and item.meta["summary"]
+
+
+def test_a_pocket_problem_keeps_its_chain_and_its_dose():
+    values = {"key": "000", "question": "8 and 4?", "options": [], "target": "12", "dose": 64,
+              "answer": " all: <<8+4=12>>12.\n#### 12"}
+    item = next(loader for loader in LOADERS if loader.name == "pocket_problems").item(Row(1, values))
+    assert (item.kind, item.solution, item.meta["dose"]) == ("number", "all: <<8+4=12>>12.\n#### 12", 64)
 
 
 def test_every_shipped_paraphrase_belongs_to_a_shipped_item():
