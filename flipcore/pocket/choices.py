@@ -76,10 +76,8 @@ def recall(rng: np.random.Generator) -> tuple[str, str]:
     """Four labelled options, then each one's label: the densest way to teach the binding."""
     names = list(CATEGORIES)
     options = [str(rng.choice(CATEGORIES[names[i]])) for i in rng.choice(len(names), 4, replace=False)]
-    layout, labels = _pick(rng, LAYOUT_SHARES), LABELS[_pick(rng, LABEL_SHARES)]
-    prompt = framed("Where is each?", tuple(options), layout, labels)
-    pairs = [f" It is {options[i]} {labels[i]}" for i in rng.permutation(4)]
-    return prompt, ".".join(pairs)
+    pairs = [f" It is {options[i]} {'ABCD'[i]}" for i in rng.permutation(4)]
+    return framed("Where is each?", tuple(options)), ".".join(pairs)
 
 
 def framed(stem: str, options: tuple[str, ...], layout: str = "plain", labels: str = "ABCD") -> str:

@@ -136,7 +136,7 @@ class PocketModel:
         encoding = self.tokenizer.encode(text)
         limit = self.config["max_position_embeddings"]
         if len(encoding.ids) > limit:
-            raise BadInput(f"A text of {len(encoding.ids)} tokens came, but the pocket model reads at most {limit}; shorten it.")
+            raise BadInput(f"A text of {len(encoding.ids)} tokens came; the pocket model reads at most {limit}. Shorten it.")
         return encoding.ids, encoding.offsets
 
     def _encoded(self, text: str, room: int) -> list[int]:

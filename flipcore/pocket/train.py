@@ -1,7 +1,7 @@
 """Training in three stages, one command, CPU in well under an hour. Needs torch (requirements-train.txt).
 
-Stage 1 teaches the language of the world, stage 2 to bind an option to its label, which comes in a sharp transition and
-needs many short questions, stage 3 holds everything at once. Doses are fed in every stage, exactly k times over all.
+Stage 1 teaches to bind an option to its label, which comes in a sharp transition and needs many short questions before
+anything else; stage 2 which word is of which kind; stage 3 holds everything. Doses are fed in every stage, k times over all.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional
 
+from flipcore.pocket.chance import generator
 from flipcore.pocket.corpus import Document, Stage, documents
 from flipcore.pocket.network import Network, Shape
 from flipcore.pocket.tokenizer import BOS, EOS, PAD, trained_tokenizer
 from flipcore.pocket.world import SEED, entries
-from flipcore.pocket.chance import generator
 
 STAGES = (
-    Stage("language", 30_000, {"problem": 0.3, "choice": 0.14, "recall": 0.26, "fact": 0.16, "prose": 0.14}, 0.25),
-    Stage("binding", 36_000, {"problem": 0.04, "choice": 0.4, "drill": 0.2, "recall": 0.3, "fact": 0.04, "prose": 0.02},
-          0.05),
-    Stage("everything", 70_000, {"problem": 0.42, "choice": 0.38, "recall": 0.05, "fact": 0.03, "prose": 0.12}, 0.7),
+    Stage("binding", 80_000, {"recall": 0.6, "drill": 0.3, "fact": 0.05, "choice": 0.05}, 0.06),
+    Stage("choices", 50_000, {"choice": 0.6, "drill": 0.15, "recall": 0.1, "fact": 0.05, "problem": 0.1}, 0.06),
+    Stage("everything", 58_000, {"problem": 0.3, "choice": 0.46, "drill": 0.05, "recall": 0.06, "fact": 0.02, "prose": 0.11},
+          0.88),
 )
 PROMPT_WEIGHTS = {"problem": 0.3, "choice": 0.03, "drill": 0.03, "recall": 0.02, "dosed problems": 0.5, "dosed choices": 0.4}
 ANSWER_WEIGHTS = {"choice": 2.0, "drill": 2.0, "dosed choices": 2.0}
@@ -43,7 +43,7 @@ class Recipe:
     length: int = 256
     matrix_rate: float = 0.012
     other_rate: float = 3e-3
-    steady: float = 0.45
+    steady: float = 0.6
     seed: int = SEED
 
 
@@ -117,7 +117,7 @@ def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network,
     torch.manual_seed(recipe.seed)
     rng = generator(recipe.seed, "pocket", "corpus")
     lists = list(documents(entries(), recipe.stages, rng))
-    tokenizer = trained_tokenizer(text.prompt + text.answer for text in lists[0] if "dosed" not in text.family)
+    tokenizer = trained_tokenizer(text.prompt + text.answer for texts in lists for text in texts[:30_000] if "dosed" not in text.family)
     pad = tokenizer.token_to_id(PAD)
     stages = [list(_packed(_encoded(texts, tokenizer), recipe, pad)) for texts in lists]
     n_steps, n_tokens = sum(map(len, stages)), sum(int((b.owners >= 0).sum()) for s in stages for b in s)

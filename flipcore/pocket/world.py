@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from flipcore.pocket.chance import generator
 from flipcore.pocket.choices import choice, framed
 from flipcore.pocket.problems import problem
 from flipcore.pocket.prose import passage
 from flipcore.records import Item
-from flipcore.pocket.chance import generator
 
 SEED = 20
 DOSES = {256: 60, 64: 40, 16: 40, 4: 40, 1: 40}  # exposures over the whole training: items a family
