@@ -18,6 +18,7 @@ _STATED = (r"(?:\banswers?\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(
 _JOINED = r"\s*(?:,\s*(?:and|or)|,|;|/|&|\+|\band\b|\bor\b)\s*(?:(?:possibly|maybe|perhaps|even|also|either)\s+)?"
 _GOES_ON = (r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so)\b"
             r"|[-–—(\[=]")
+_SHORT = 30  # words besides the option's own
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,13 @@ class ChoiceText:
     def _start(self, text):
         begin = re.compile(r"[\s*_(\[\"'>]*").match(text).end()
         label = self.label.match(text, begin)
-        return self._group(label, text) if label and self._stands(label, text) else None
+        if not label or not self._stands(label, text):
+            return None
+        line_end = text.find("\n", label.end())
+        listed = self.own_line.match(text, line_end) if line_end >= 0 else None
+        if listed and listed.group(1) != label.group(1):
+            return Named(None, None, f"The answer lists several options ({label.group(1)}, {listed.group(1)}).")
+        return self._group(label, text)
 
     def _marked(self, text):
         """Labels in brackets, after "option", or heading a line: one label however often, else several."""
@@ -85,7 +92,7 @@ class ChoiceText:
         stop = re.compile(r"\n\s*\n|$").search(text.strip("\n") or " ").start() + len(text) - len(text.lstrip("\n"))
         head = text[:stop].rstrip(" \t\n.*)]\"'")
         spots = list(self.label.finditer(head))
-        if not spots or spots[-1].end() != len(head) or spots[-1].start() == 0:
+        if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:
             return None
         label = spots[-1]
         before = _folded(head[:label.start()])
@@ -95,7 +102,10 @@ class ChoiceText:
         return self._group(label, text) if worded or not label.group(1).isdigit() else None
 
     def _words(self, text):
-        """The only option whose words occur; one that lies inside a longer one that occurs does not count."""
+        """The only option whose words occur in a short answer; one inside a longer one that occurs does not count. In a long
+        answer they are part of the reasoning: MMLU-Pro's unfinished chains name an option nine times in ten by accident."""
+        if len(text.split()) > _SHORT + max(len(option.split()) for option in self.options):
+            return None
         hits = [(m.start(), m.end(), i) for i, option in enumerate(self.options) for m in _occurrences(option, text)]
         outer = [(a, b, i) for a, b, i in hits if not any(c <= a and b <= d and (d - c) > (b - a) for c, d, _ in hits)]
         which = {i for _, _, i in outer}
@@ -149,7 +159,7 @@ class ChoiceText:
         label = self.labels[position].casefold()
         twins = [i for i, option in enumerate(self.options) if i != position and option.casefold() == label]
         own = _folded(text[start + length:]).startswith(_folded(self.options[position]))
-        if twins and not own:
+        if twins and not own and text[start - 1:start] not in ("(", "["):
             return Named(None, None, f"{self.labels[position]!r} is both a label and the text of another option.")
         return Named(position, (start, start + length))
 
