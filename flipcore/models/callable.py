@@ -6,9 +6,11 @@ import asyncio
 import importlib
 import inspect
 from collections.abc import Iterable
+from dataclasses import replace
 
 from flipcore.errors import BadInput
-from flipcore.records import Call, Completion, Item, Variant
+from flipcore.layouts import LAYOUTS
+from flipcore.records import Call, Completion, Item, Variant, digest
 
 
 class PythonCallable:
@@ -20,7 +22,7 @@ class PythonCallable:
     def __init__(self, name: str):
         self.name = name
         self._function = _found(name)
-        self.revision = str(getattr(self._function, "revision", "callable"))
+        self.revision = str(getattr(self._function, "revision", "")) or _source_digest(self._function)
         self._known: dict[str, tuple[Item, Variant]] = {}
 
     def prepare(self, items: Iterable[Item], variants: Iterable[Variant]) -> None:
@@ -47,12 +49,31 @@ class PythonCallable:
     def _text(self, call: Call) -> str:
         if not hasattr(self._function, "is_correct"):
             return self._function(call.request.prompt)
+        if call.request.prompt not in self._known:
+            raise BadInput("is_correct(item) answers only the items of its own study")
         item, variant = self._known[call.request.prompt]
-        right = bool(self._function.is_correct(item))
+        right = bool(self._function.is_correct(_as_asked(item, variant)))
         if item.kind == "number":
             return f"#### {variant.target}" if right else f"#### {variant.target}1"
         place = variant.order.index(int(variant.target))
         return variant.labels[place if right else (place + 1) % len(variant.labels)]
+
+
+def _as_asked(item: Item, variant: Variant) -> Item:
+    """The item as the variant words it: its question, its target, its options in the order shown."""
+    stem = dict(variant.prompt.parts).get("stem", item.question)
+    before, _, after = LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
+    target = variant.target if item.kind != "choice" else str(variant.order.index(int(variant.target)))
+    return replace(item, question=stem.removeprefix(before).removesuffix(after), target=target,
+                   options=tuple(item.options[i] for i in variant.order))
+
+
+def _source_digest(function) -> str:
+    """Changes with the function's source, so that what an older version answered is not taken for this one's."""
+    try:
+        return digest(inspect.getsource(function if inspect.isroutine(function) else type(function)))
+    except (OSError, TypeError):
+        return "callable"
 
 
 def _found(name: str):

@@ -1,0 +1,57 @@
+"""The model in the box behind the common contract."""
+
+import asyncio
+
+import pytest
+
+from flipcore.errors import MissingAbility
+from flipcore.models.pocket import CHECKPOINT, Pocket
+from flipcore.records import Call, Request
+
+here = pytest.mark.skipif(not (CHECKPOINT / "model.safetensors").is_file(), reason="the pocket checkpoint is not trained yet")
+PROMPT = "Question: Which of these is a metal?\nA. rye\nB. barley\nC. tin\nD. oats\nAnswer:"
+
+
+def together(requests, samples=(0,)):
+    async def main():
+        backend = Pocket()
+        try:
+            return await asyncio.gather(*(backend.complete(Call("pocket", backend.revision, request, sample))
+                                          for request in requests for sample in samples))
+        finally:
+            await backend.close()
+    return asyncio.run(main())
+
+
+def test_a_missing_checkpoint_is_a_sentence(tmp_path):
+    with pytest.raises(MissingAbility, match="train"):
+        Pocket(path=tmp_path)
+
+
+@here
+def test_calls_of_all_kinds_that_arrive_together_are_each_answered():
+    requests = [Request("generate", PROMPT, max_tokens=6), Request("first_token", PROMPT, max_tokens=1, top_k=20),
+                Request("score", PROMPT, continuation=" tin"), Request("generate", PROMPT, max_tokens=3)]
+    text, token, score, short = together(requests)
+    assert {one.status for one in (text, token, score, short)} == {"ok"}
+    assert text.n_tokens_out <= 6 and short.n_tokens_out <= 3
+    assert len(token.top_logprobs) == 20 and all(nats < 0 for nats in token.top_logprobs.values())
+    assert "".join(piece for piece, _ in score.tokens) == " tin" and all(nats < 0 for _, nats in score.tokens)
+
+
+@here
+def test_at_temperature_0_samples_agree_and_above_it_they_differ_and_repeat():
+    cold = together([Request("generate", PROMPT, max_tokens=12)], range(4))
+    assert len({one.text for one in cold}) == 1
+    warm = Request("generate", PROMPT, max_tokens=12, temperature=1.5, seed=3)
+    first, again = together([warm], range(8)), together([warm], range(8))
+    assert [one.text for one in first] == [one.text for one in again]
+    assert len({one.text for one in first}) > 1
+
+
+@here
+def test_a_batch_gives_what_one_at_a_time_gives():
+    requests = [Request("score", PROMPT, continuation=f" {word}") for word in ("rye", "barley", "tin", "oats")]
+    for alone, batched in zip((together([one])[0] for one in requests), together(requests), strict=True):
+        assert [text for text, _ in alone.tokens] == [text for text, _ in batched.tokens]
+        assert [nats for _, nats in alone.tokens] == pytest.approx([nats for _, nats in batched.tokens], abs=1e-4)

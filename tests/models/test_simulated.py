@@ -1,0 +1,110 @@
+"""Planted truth: the rates that a simulated model declares are the rates that the ordinary readouts give back."""
+
+from itertools import combinations
+from math import sqrt
+from statistics import mean, stdev
+
+import pytest
+
+from flipcore.contracts import Ask
+from flipcore.extractors import EXTRACTORS
+from flipcore.models.simulated import PROFILES, Profile, Simulated, planted
+from flipcore.records import OK, Request
+from tests.models.asking import asked, first, items, variants, words
+
+
+def answers(backend, item, shown, extractor, request, sample):
+    made = asked(backend, [request(v) for v in shown], (sample,))
+    readings = [EXTRACTORS[extractor].read(item, v, [one]) for v, one in zip(shown, made, strict=True)]
+    assert {reading.status for reading in readings} == {OK}
+    return [reading.answer for reading in readings]
+
+
+def rates(profile, n_items=700):
+    """Per item: disagreement of pairs of variants by first token (T) and by text (G), and of two samples of a variant (W)."""
+    backend, total, genuine, floor = Simulated("sim", profile), [], [], []
+    of = items(n_items)
+    for item in of:
+        shown = variants([item])
+        backend.prepare([item], shown)
+        token = answers(backend, item, shown, "first_token", first, 0)
+        text = answers(backend, item, shown, "regex", words, 0)
+        again = answers(backend, item, shown, "regex", words, 1)
+        pairs = list(combinations(range(len(shown)), 2))
+        total.append(mean(token[i] != token[j] for i, j in pairs))
+        genuine.append(mean(text[i] != text[j] for i, j in pairs))
+        floor.append(mean(a != b for a, b in zip(text, again, strict=True)))
+    return total, genuine, floor
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_the_planted_rates_come_back_through_the_ordinary_readouts(name):
+    """Means of 700 items within 4.5 standard errors of the closed form (three numbers, five profiles: p < 1e-4 by chance)."""
+    truth = planted(PROFILES[name])
+    for found, expected in zip(rates(PROFILES[name]), (truth.total, truth.genuine, truth.floor), strict=True):
+        spread = max(stdev(found) / sqrt(len(found)), 1e-9)
+        assert abs(mean(found) - expected) < 4.5 * spread, (name, mean(found), expected)
+
+
+def test_planted_rates_by_hand():
+    # no deviation at all: everything is 0. Only noise n = .1: every pair of samples differs with 2 x .1 x .9 = .18
+    still, noisy = planted(Profile(0.8, 0.0, 0.0, 0.0)), planted(Profile(0.8, 0.0, 0.0, 0.1))
+    assert (still.total, still.genuine, still.floor) == (0, 0, 0)
+    assert (noisy.total, noisy.genuine, noisy.floor) == pytest.approx((0.18, 0.18, 0.18))
+    # genuine .2 alone: p ~ Beta(.6, 2.4), E p = .2, E p^2 = .6 x 1.6 / (3 x 4) = .08, so G = 2 (.2 - .08) = .24 = T
+    brittle = planted(Profile(0.8, 0.2, 0.0, 0.0))
+    assert (brittle.total, brittle.genuine, brittle.floor) == pytest.approx((0.24, 0.24, 0.0))
+
+
+def test_asking_again_gives_the_same_and_another_seed_something_else():
+    of = items(40)
+    shown = variants(of)
+    backends = [Simulated("sim", PROFILES["noisy"], seed) for seed in (0, 0, 1)]
+    for backend in backends:
+        backend.prepare(of, shown)
+    texts = [[one.text for one in asked(backend, map(words, shown), (0, 1))] for backend in backends]
+    assert texts[0] == texts[1] != texts[2]
+    assert backends[0].revision != backends[2].revision
+
+
+def test_a_memorized_item_is_right_as_published_and_only_able_otherwise():
+    of = items(300)
+    original = variants(of, "identity")
+    backend = Simulated("sim", Profile(ability=0.5, genuine=0, artifact=0, noise=0, memorized=True))
+    backend.prepare(of, original)
+    by_id = {item.item_id: item for item in of}
+    right = [EXTRACTORS["regex"].read(by_id[v.item_id], v, [one]).answer == v.target
+             for v, one in zip(original, asked(backend, map(words, original)), strict=True)]
+    assert all(right)
+
+
+def test_a_prompt_that_it_was_not_told_of_fails_with_a_sentence():
+    made = asked(Simulated("sim", PROFILES["clean"]), [Request("generate", "What?")])[0]
+    assert made.status == "failed" and made.error.endswith(".")
+
+
+def test_its_first_token_log_probabilities_are_a_distribution_and_are_believed():
+    of = items(20)
+    shown = variants(of)
+    backend = Simulated("sim", PROFILES["artifact-prone"])
+    backend.prepare(of, shown)
+    for variant, made in zip(shown, asked(backend, map(first, shown)), strict=True):
+        item = next(one for one in of if one.item_id == variant.item_id)
+        assert EXTRACTORS["first_token"].read(item, variant, [made]).label_mass == pytest.approx(0.9)
+
+
+def test_cloze_reads_the_same_mind_as_the_text():
+    of = items(60)
+    shown = variants(of)
+    backend = Simulated("sim", PROFILES["brittle"])
+    backend.prepare(of, shown)
+    for item in of[:20]:
+        for variant in (v for v in shown if v.item_id == item.item_id):
+            requests = [need.request for need in EXTRACTORS["cloze"].needs(item, variant, Ask(), [])]
+            cloze = EXTRACTORS["cloze"].read(item, variant, asked(backend, requests))
+            text = EXTRACTORS["regex"].read(item, variant, asked(backend, [words(variant)]))
+            assert cloze.answer == text.answer
+
+
+def test_it_says_that_it_is_simulated():
+    assert Simulated("sim", PROFILES["clean"]).simulated is True
