@@ -1,6 +1,7 @@
 """The pocket model without torch: numpy over the half-precision file, in single precision, with a key-value cache.
 
-Nothing is changed after loading, so one model may serve several threads. Set OPENBLAS_NUM_THREADS=1 where many run.
+Nothing is changed after loading, so one model may serve several threads. Its matrices are small: on a busy machine several
+BLAS threads a product are slower by far than one, so loading sets the process to one.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class PocketModel:
                            "with `python -m flipcore.pocket train`.")
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        _use_one_blas_thread()
         revision = hashlib.sha256(weights.read_bytes()).hexdigest()[:12]
         return cls(config, load_file(weights), tokenizer, revision)
 
@@ -270,6 +272,14 @@ class _Run:
         pieces = tuple((self.model.piece(t), v) for t, v in zip(self.ids[i], self.values[i], strict=True))
         return Generation(text[:min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i],
                           self.first[i], pieces)
+
+
+def _use_one_blas_thread() -> None:
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
+        return
+    threadpool_limits(1, user_api="blas")
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:

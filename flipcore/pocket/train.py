@@ -117,7 +117,8 @@ def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network,
     torch.manual_seed(recipe.seed)
     rng = generator(recipe.seed, "pocket", "corpus")
     lists = list(documents(entries(), recipe.stages, rng))
-    tokenizer = trained_tokenizer(text.prompt + text.answer for texts in lists for text in texts[:30_000] if "dosed" not in text.family)
+    generic = (text for texts in lists for text in texts[:30_000] if "dosed" not in text.family)
+    tokenizer = trained_tokenizer(text.prompt + text.answer for text in generic)
     pad = tokenizer.token_to_id(PAD)
     stages = [list(_packed(_encoded(texts, tokenizer), recipe, pad)) for texts in lists]
     n_steps, n_tokens = sum(map(len, stages)), sum(int((b.owners >= 0).sum()) for s in stages for b in s)

@@ -46,11 +46,11 @@ class Entry:
 
     @property
     def item(self) -> Item:
-        kind = {"problems": "number", "choices": "choice", "prose": "completion"}[self.family]
+        name, kind = {"problems": ("pocket_problems", "number"), "choices": ("pocket_choice", "choice"),
+                      "prose": ("pocket_prose", "completion")}[self.family]
         return Item.make(
-            dataset=f"pocket_{self.family}", key=self.key, kind=kind, question=self.question, options=self.options,
-            target=self.target, category=self.category,
-            solution=self.answer.rsplit("\n####", 1)[0].strip() if kind == "number" else "",
+            dataset=name, key=self.key, kind=kind, question=self.question, options=self.options, target=self.target,
+            category=self.category, solution=self.answer.strip() if kind == "number" else "",
             meta={"dose": self.dose, "split": self.split, "paraphrases": list(self.paraphrases)},
         )
 

@@ -123,3 +123,12 @@ def test_the_checkpoint_is_small_and_matches_its_checksums():
     assert "model.safetensors" in sums
     assert all(hashlib.sha256((FOLDER / name).read_bytes()).hexdigest() == value for name, value in sums.items())
     assert (FOLDER / "model.safetensors").stat().st_size < 8e6
+
+
+def test_the_loader_of_the_shipped_sets_knows_the_same_items(manifest):
+    from flipcore.datasets import LOADERS
+
+    loaded = {item.item_id: item for name, loader in LOADERS.items() if name.startswith("pocket_") for item in loader.items()}
+    assert {entry.item.item_id for entry in manifest} == set(loaded)
+    dosed = next(e for e in manifest if e.dose == 256 and e.family == "problems")
+    assert loaded[dosed.item.item_id].solution == dosed.item.solution and "####" in dosed.item.solution
