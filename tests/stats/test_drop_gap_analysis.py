@@ -25,10 +25,14 @@ def with_uncovered(before, after, n):
     return items([*before, *[1.0] * extra], [*after, *[math.nan] * extra])
 
 
+def printed(estimate):
+    return tuple(round(x, 3) for x in (estimate.value, estimate.low, estimate.high))
+
+
 def test_the_memorized_row_of_source_000_is_reproduced():
     bo, bp, co, cp = MEMORIZED
     result = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1)
-    assert (round(result.gap_seed.value, 3), round(result.gap_seed.low, 3), round(result.gap_seed.high, 3)) == (.260, .189, .331)
+    assert printed(result.gap_seed) == (0.260, 0.189, 0.331)
     assert (result.benchmark.n_broken, result.benchmark.n_fixed) == (33, 0)
     assert result.benchmark.mcnemar["chi2_cc"] == pytest.approx(2.54e-8, rel=1e-2)
     assert result.benchmark.mcnemar["exact"] == pytest.approx(2.33e-10, rel=1e-2)
@@ -42,14 +46,13 @@ def test_the_memorized_row_of_source_000_is_reproduced():
 def test_the_memorized_row_at_seed_0_is_reproduced():
     bo, bp, co, cp = MEMORIZED
     result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
-    assert (round(result.gap_seed.low, 3), round(result.gap_seed.high, 3)) == (.181, .339)
+    assert printed(result.gap_seed) == (0.260, 0.181, 0.339)
 
 
 def test_the_brittle_row_of_source_000_is_reproduced_and_not_flagged():
     bo, bp, co, cp = BRITTLE
     result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
-    assert (round(result.gap_seed.value, 3), round(result.gap_seed.low, 3), round(result.gap_seed.high, 3)) == (
-        .023, -.064, .115)
+    assert printed(result.gap_seed) == (0.023, -0.064, 0.115)
     assert (result.decision, result.seed_decision) == (NO_EVIDENCE, NO_EVIDENCE)
     # without its control the drop of 23 of 127 alone would convict: the control-free probe
     assert result.benchmark.drop.value == 23 / 127 and result.control.drop.value == 22 / 139
@@ -60,7 +63,8 @@ def test_the_identity_row_of_source_000_is_reproduced():
     ids = [f"q{k}" for k in range(150)]
     before, _ = MODELS["memorized"].answers(ids, published=True)
     result = drop_gap_analysis(Rewritten.make(ids, before, before, before), Rewritten.make(ids, before, before, before))
-    assert (result.benchmark.identity_drop.value, result.benchmark.identity_p, result.benchmark.identity_drop.n) == (0, 1, 150)
+    again = result.benchmark.identity_drop
+    assert (again.value, result.benchmark.identity_p, again.n) == (0, 1, 150)
     assert result.gap_net.value == 0 and result.decision == NO_EVIDENCE
 
 
@@ -68,7 +72,7 @@ def test_planted_models_are_classified_as_they_were_made():
     ids, controls = [f"b{k}" for k in range(400)], [f"c{k}" for k in range(400)]
     decisions = {}
     for name, model in MODELS.items():
-        sets = (Rewritten.make(names, *model.answers(names, published)) for names, published in ((ids, True), (controls, False)))
+        sets = [Rewritten.make(names, *model.answers(names, names is ids)) for names in (ids, controls)]
         decisions[name] = drop_gap_analysis(*sets, m=1_999).decision
     assert decisions == {"memorized": FLAG, "clean": NO_EVIDENCE, "brittle": NO_EVIDENCE}
 
@@ -76,7 +80,8 @@ def test_planted_models_are_classified_as_they_were_made():
 def test_memorized_gaps_over_model_seeds_scatter_as_stated():
     # section 11: .256, sd .037 over 300 model seeds (127 items, ability .74)
     ids = [f"b{k}" for k in range(127)]
-    gaps = [float(np.subtract(*PlantedModel(0.74, recall=1.0, seed=seed).answers(ids, True)).mean()) for seed in range(300)]
+    models = [PlantedModel(0.74, recall=1.0, seed=seed) for seed in range(300)]
+    gaps = [float(np.subtract(*model.answers(ids, published=True)).mean()) for model in models]
     assert np.mean(gaps) == pytest.approx(0.258, abs=0.008) and np.std(gaps) == pytest.approx(0.038, abs=0.006)
 
 
