@@ -58,6 +58,8 @@ def bca_percentiles(reps: np.ndarray, observed: float, accel: float, levels: np.
     """Lower and upper shares of the replicates, one pair a level, at which BCa reads its limits."""
     from scipy.special import ndtr, ndtri
 
+    if reps.size == 0:
+        return np.full(levels.shape, NAN), np.full(levels.shape, NAN)
     below = np.count_nonzero(reps < observed - SLACK) + 0.5 * np.count_nonzero(np.abs(reps - observed) <= SLACK)
     z0 = float(ndtri(below / reps.size))
     if not math.isfinite(z0):

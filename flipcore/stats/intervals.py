@@ -34,8 +34,8 @@ from flipcore.stats.proportions import (
 from flipcore.stats.resample import N_BOOT, SLACK, generator, replicate_sums
 
 __all__ = ["KINDS", "SIGNED", "UNIT", "bonett_price", "boot_bca", "boot_percentile", "boot_studentized", "clopper_pearson",
-           "clt", "cluster_clt", "cluster_se", "cluster_sums", "conf_seq", "conf_seq_half", "hoeffding", "mean_interval",
-           "mover", "newcombe_diff", "t_quantile", "wilson", "z_quantile"]
+           "clt", "cluster_clt", "cluster_se", "cluster_sums", "conf_seq", "conf_seq_half", "default_kind", "fallback",
+           "hoeffding", "mean_interval", "mover", "newcombe_diff", "t_quantile", "wilson", "z_quantile"]
 
 KINDS = ("default", "percentile", "bca", "studentized", "clt_cluster", "wilson", "bonett_price", "conf_seq")
 CLT_MIN_N = 30
@@ -121,15 +121,16 @@ def mean_interval(values: Sequence[float], clusters: Sequence | None = None, kin
     if kind == "default":
         if n < MIN_N:
             return without_interval(value, n, level)
-        kind = _default_kind(sums, sizes, bounds)
+        kind = default_kind(sums, sizes, bounds)
     low, high, note = _limits(kind, sums, sizes, level, seed, n_boot)
     if math.isnan(low) or high - low <= SLACK:
-        return _fallback(x, sums, sizes, level, bounds, kind)
+        return fallback(x, sums, sizes, level, bounds, kind)
     drawn = seed if kind in ("percentile", "bca", "studentized") else None
     return Estimate(value, float(low), float(high), level, kind, n, drawn, note)
 
 
-def _default_kind(sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None) -> str:
+def default_kind(sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None) -> str:
+    """Section 15's choice for 10 clusters or more."""
     if sums.size >= CLT_MIN_N:
         return "clt_cluster"
     return "wilson" if bounds == UNIT and _one_of(sums, sizes, (0, 1)) else "studentized"
@@ -188,8 +189,8 @@ def cluster_se(sums: np.ndarray, sizes: np.ndarray) -> float:
     return float(np.linalg.norm(sums - mean * sizes) / sizes.sum() * math.sqrt(n / (n - 1)))
 
 
-def _fallback(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, level: float, bounds: tuple[float, float] | None,
-              kind: str) -> Estimate:
+def fallback(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, level: float, bounds: tuple[float, float] | None,
+             kind: str) -> Estimate:
     """What stands in for an interval without width, which is never printed."""
     value, n = float(x.mean()), sums.size
     if kind == "conf_seq":

@@ -51,13 +51,14 @@ def replicates(stat: Callable[[np.ndarray], float] | None, xs: np.ndarray, n_boo
 
 
 def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
-    """(n_boot, k) sums of `columns` (n items, k) over one joint draw of items a replicate."""
-    columns = np.ascontiguousarray(columns, dtype=float)
+    """(n_boot, k) sums of `columns` (n items, k) over one joint draw of items a replicate. Equal columns cost one."""
+    columns = np.asarray(columns, dtype=float)
     n = len(columns)
-    distinct, counts = _distinct_rows(columns)
-    if 16 * len(distinct) <= n:  # a binomial draw costs about as much as 16 indices
-        drawn = rng.multinomial(n, counts / n, size=n_boot)
-        return drawn @ distinct
+    first, _, which = _distinct(columns.T)
+    columns = np.ascontiguousarray(columns[:, first])
+    rows, counts, _ = _distinct(columns)
+    if 16 * rows.size <= n:  # a binomial draw costs about as much as 16 indices
+        return (rng.multinomial(n, counts / n, size=n_boot) @ columns[rows])[:, which]
     sums = np.empty((n_boot, columns.shape[1]))
     done = 0
     for draw in index_draws(n, n_boot, rng):
@@ -66,14 +67,16 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
             weights[row] = np.bincount(indices, minlength=n)
         sums[done:done + len(draw)] = weights @ columns
         done += len(draw)
-    return sums
+    return sums[:, which]
 
 
-def _distinct_rows(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct rows and how often each occurs; sorting bytes is faster than numpy's unique over an axis."""
-    keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    return columns[first], counts
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First place, count and number of each distinct row, by its bytes (numpy's unique over an axis is far slower)."""
+    seen: dict[bytes, int] = {}
+    rows = np.ascontiguousarray(rows)
+    which = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=int)
+    _, first, counts = np.unique(which, return_index=True, return_counts=True)
+    return first, counts, which
 
 
 def replicate_means(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
