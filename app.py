@@ -15,4 +15,9 @@ PAGES = [
             url_path="decomposition", help="How much of the instability is genuine?"),
 ]
 
-st.navigation(PAGES, position="top").run()
+chosen = st.navigation(PAGES, position="top")
+st.session_state["navigated"] = True
+wanted = st.session_state.pop("wanted", None)
+if wanted:
+    st.switch_page(wanted["page"], query_params=wanted["query"])
+chosen.run()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
+
 import streamlit as st
 
 from pages.common import session
 
+ROOT = Path(__file__).resolve().parents[2]
 BADGES = {
     "SIMULATED": ("orange", "Every answer comes from a simulated model with planted truth. Run a study on another model "
                             "to see a real one."),
@@ -45,7 +49,12 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
 
 def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = ()) -> str | None:
     """Title, question, the study and its badges; the study's id, or None after saying how to get one."""
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    if "navigated" not in st.session_state:
+        # a deep link to a fresh server runs the page alone, without app.py and its navigation: go round by app.py
+        page = Path(inspect.stack()[1].filename).relative_to(ROOT).as_posix()
+        st.session_state["wanted"] = {"page": page, "query": dict(st.query_params)}
+        st.switch_page("app.py")
+    left, right = st.columns([3, 2])
     left.title(title, anchor=False)
     left.markdown(f"**{question}**")
     if not choose:

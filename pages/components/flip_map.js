@@ -54,6 +54,9 @@ export default function (component) {
     state.column = Math.max(0, columns.findIndex((column) => column.id === selected.column));
     state.focused = true;
   }
+  parentElement.querySelector(".scale").style.background = `linear-gradient(to right, ${colours.flip.join(",")})`;
+  parentElement.querySelector(".hatch").style.background =
+    `repeating-linear-gradient(135deg, ${colours.undefined} 0 1px, transparent 1px 5px)`;
   filler.style.height = `${HEAD + rows.length * ROW + 4}px`;
   root.style.height = `${Math.min(data.height, HEAD + rows.length * ROW + 8)}px`;
 

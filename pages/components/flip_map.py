@@ -13,6 +13,8 @@ _HTML = """
 <div class="flipmap"><canvas aria-hidden="true"></canvas>
 <div class="scroller" tabindex="0" role="grid" aria-label="Flip map: arrow keys move, Enter opens"><div class="filler"></div></div>
 <div class="tip" hidden></div></div>
+<div class="legend"><span>no pair flips</span><i class="scale"></i><span>every pair flips</span>
+<i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>answers that could not be read</span></div>
 """
 _CSS = """
 .flipmap { position: relative; width: 100%; font-family: var(--st-font); }
@@ -22,6 +24,11 @@ _CSS = """
 .flipmap .tip { position: absolute; max-width: 270px; white-space: pre-wrap; pointer-events: none; padding: 6px 9px;
   background: var(--st-background-color); color: var(--st-text-color); border: 1px solid var(--st-border-color);
   border-radius: 6px; font-size: 13px; z-index: 5; overflow: hidden; max-height: 110px; }
+.legend { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; font: 13px var(--st-font); margin-top: 6px;
+  color: var(--st-text-color); opacity: 0.85; }
+.legend .scale { width: 120px; height: 12px; border-radius: 3px; }
+.legend .hatch { width: 22px; height: 14px; margin-left: 12px; border: 1px solid var(--st-border-color); }
+.legend .dots { margin-left: 12px; font-style: normal; letter-spacing: 1px; }
 """
 _component = st.components.v2.component(
     "flipscope_flip_map", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.plan import plan, projection
-from flipcore.stats.power import detectable_flip_difference
+from flipcore.stats.power import mde_flip_rate
 from flipcore.study import Study
 from pages.common import session
 from pages.common.notes import plain, shown_problem
@@ -38,9 +38,9 @@ def _numbers(projected, n_items: int) -> None:
         left, right = st.columns([1, 1])
         left.caption(label)
         right.markdown(f"**{value}**".replace("$", "\\$"))
-    smallest = detectable_flip_difference(n_items)
+    smallest = mde_flip_rate(n_items)
     st.caption(f"With {n_items:,} items, a difference between artifact and genuine of about {smallest:.2f} would be found "
-               "four times in five." if smallest == smallest else "Too few items for an interval: at least 10 are needed.")
+               "four times in five." if n_items >= 10 else "Below 10 items no interval is printed: take more.")
 
 
 def _duration(seconds: float | None) -> str:

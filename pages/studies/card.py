@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.charts.split_bar import split_bar
+from flipcore.charts.theme import colours
 from flipcore.store import queries
 from pages.common import session
 from pages.common.header import badges, show_badges
@@ -29,7 +30,8 @@ def card(row: dict) -> None:
             said = headline(study_id)
             st.markdown(plain(said.sentence))
             if said.total is not None:
-                st.plotly_chart(split_bar(said), key=f"bar-{study_id}", config={"displayModeBar": False})
+                figure = split_bar(said.total.value, said.genuine.value, colours(st.context.theme.type))
+                st.plotly_chart(figure, key=f"bar-{study_id}", config={"displayModeBar": False})
         with right:
             st.markdown(f"**{STATES.get(row['state'], row['state'])}**")
             show_badges(badges(row))

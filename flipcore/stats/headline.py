@@ -1,0 +1,67 @@
+"""One sentence for a study: how right, how unstable, and how much of that is the readout."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.stats import surface
+from flipcore.stats.estimate import Estimate
+from flipcore.stats.intervals import mean_interval
+
+REFERENCE = "regex"
+FIELD = "first_token"
+
+
+@dataclass(frozen=True)
+class Headline:
+    """`sentence` for people; T and G as Estimates over items (mean over axes first), None before there is anything."""
+
+    sentence: str
+    model: str = ""
+    accuracy: Estimate | None = None
+    total: Estimate | None = None
+    genuine: Estimate | None = None
+
+
+def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
+    """Of the first model of `frame` (readouts): the base prompt's accuracy under the reference, T of the field readout and
+    G of the reference on the items where both are defined."""
+    if frame.empty:
+        return Headline("No answer has come back yet.")
+    model = frame["model"].iloc[0]
+    frame = frame[frame["model"] == model]
+    names = list(dict.fromkeys(frame["extractor"]))
+    reference = REFERENCE if REFERENCE in names else names[-1]
+    field = FIELD if FIELD in names else names[0]
+    accuracy = _accuracy(frame[(frame["extractor"] == reference) & (frame["variant"] == "base")])
+    first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
+    t, g = _both(first, second)
+    total, genuine = mean_interval(t), mean_interval(g)
+    said = f"{model}: " if n_models > 1 else ""
+    said += f"accuracy {accuracy.text()}" if not math.isnan(accuracy.value) else "accuracy not defined"
+    if math.isnan(total.value):
+        return Headline(said + "; no flip rate is defined yet.", model, accuracy)
+    if field == reference:
+        return Headline(f"{said}; {total.text()} of variant pairs flip, read one way only.", model, accuracy, total, genuine)
+    return Headline(f"{said}; {total.text()} of variant pairs flip in the field readout, of which {genuine.text()} is genuine "
+                    f"({total.n:,} items).", model, accuracy, total, genuine)
+
+
+def _accuracy(base: pd.DataFrame) -> Estimate:
+    """Item means of correctness; unreadable is wrong, absent is left out."""
+    known = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
+    return mean_interval(known.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float))
+
+
+def _both(first: surface.Cells, second: surface.Cells) -> tuple[np.ndarray, np.ndarray]:
+    """Item means over the axes where both readouts are defined, without the noise-floor axis."""
+    columns = [i for i, column in enumerate(first.columns) if column != "identity"]
+    t, g = first.rate[:, columns], second.rate[:, columns]
+    both = ~np.isnan(t + g)
+    n = both.sum(axis=1)
+    kept = n > 0
+    return (np.where(both, t, 0).sum(axis=1)[kept] / n[kept], np.where(both, g, 0).sum(axis=1)[kept] / n[kept])

@@ -1,0 +1,55 @@
+"""Decomposition: how much of the instability is genuine?"""
+
+import streamlit as st
+
+from flipcore.charts.bars import decomposition_bars
+from flipcore.charts.theme import colours
+from pages.common import session
+from pages.common.header import page_header
+from pages.common.notes import plain
+from pages.components.threshold_board import threshold_board
+from pages.decomposition import computed, modes, predicted, record
+
+study_id = page_header("Decomposition", "How much of the instability is genuine?")
+if study_id is not None:
+    mode = modes.chosen()
+    lock = modes.lock_of(study_id, mode)
+    frame = session.readouts(study_id, confirmatory=mode == "locked" and lock is not None)
+    models = list(dict.fromkeys(frame["model"]))
+    if mode == "locked" and lock is None:
+        modes.offer_lock(study_id)
+    elif not models:
+        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+    else:
+        left, right = st.columns([3, 1], vertical_alignment="bottom")
+        model = right.selectbox("Model", models, key="model", bind="query-params")
+        view = modes.view_of(study_id, model, lock)
+        found = computed.decompositions(study_id, model, mode, view)
+        if not found:
+            left.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
+        else:
+            left.markdown(f"### {plain(computed.answer(found))}")
+            board = computed.board(study_id, model, mode)
+            moved, decision = threshold_board(modes.started(board, view), key=f"board-{study_id}-{model}-{mode}",
+                                              locked=mode == "locked")
+            record.log_move(study_id, moved)
+            modes.remember(study_id, model, moved)
+            record.offer(study_id, mode, model, decision)
+            st.caption(modes.note(mode, session.store(), study_id))
+            st.plotly_chart(decomposition_bars(found, computed.title_of, colours(st.context.theme.type)), key="bars",
+                            config={"displayModeBar": False})
+            st.subheader("Every estimate", anchor=False)
+            computed.table(found, study_id)
+            computed.warnings(found)
+            predicted.predictor(study_id, model, mode)
+            record.kept(study_id)
+
+with st.expander("How to read this"):
+    st.markdown(
+        "**T** is how often two harmless versions of an item get different answers under a readout. **G** (genuine) is the "
+        "same under the reference readout, by default the answer that the model wrote. **A** (artifact) is T − G: what "
+        "exists only because of how the answer was read. A may be negative: then the reference is the noisier of the two. "
+        "**A+** are pairs that flip under the readout alone, **A−** those that flip under the reference alone. The grey "
+        "ticks are **floors**: how often the same prompt, asked again, gets another answer. ✓ means that more of the flip "
+        "rate is artifact than genuine at this level, ✗ that less is, – that the data do not decide. Items are the unit of "
+        "resampling; every cell on the board comes from the same draws.")

@@ -1,0 +1,78 @@
+"""Cached statistics of the Decomposition page, and their tables."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.extractors import EXTRACTORS
+from flipcore.stats import decomposition
+from flipcore.stats.coding import coded_answers
+from flipcore.stats.decomposition import Decomposition
+from flipcore.stats.ladder import ladder
+from flipcore.stats.summary import table as rows
+from pages.common import session
+from pages.common.notes import plain
+
+
+def title_of(extractor: str) -> str:
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
+
+
+@st.cache_resource(show_spinner=False, max_entries=12)
+def _answers(study_id: str, model: str, mode: str, revision: int):
+    frame = session.readouts(study_id, revision, confirmatory=mode == "locked")
+    return coded_answers(frame[frame["model"] == model])
+
+
+def answers(study_id: str, model: str, mode: str):
+    return _answers(study_id, model, mode, session.store().revision(study_id))
+
+
+def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:
+    """All cells at the settings that the board was left at."""
+    return _decompositions(study_id, model, mode, session.store().revision(study_id), view["reference"], view["policy"],
+                           view["kind"], view["level"], view["rule"])
+
+
+@st.cache_resource(show_spinner="Resampling the items …", max_entries=24)
+def _decompositions(study_id, model, mode, revision, reference, policy, kind, level, rule):
+    coded = answers(study_id, model, mode)
+    reference = reference if reference in coded.extractors else coded.extractors[-1]
+    kind = kind if kind in ("default", "percentile", "clt_cluster") else "default"
+    rule = "seed_nonoverlap" if rule == "nonoverlap" else "paired"
+    return decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule)
+
+
+def board(study_id: str, model: str, mode: str) -> dict:
+    """The arrays that the threshold board looks up."""
+    return _board(study_id, model, mode, session.store().revision(study_id))
+
+
+@st.cache_resource(show_spinner="Preparing the board …", max_entries=12)
+def _board(study_id: str, model: str, mode: str, revision: int) -> dict:
+    return ladder(answers(study_id, model, mode), title_of, simultaneous=mode == "simultaneous")
+
+
+def answer(found: list[Decomposition]) -> str:
+    """The page's answer: the field readout on the axis where it flips most."""
+    field = [one for one in found if not one.is_reference and one.T.value == one.T.value]
+    if not field:
+        return "No readout besides the reference has a flip rate yet."
+    one = max(field, key=lambda cell: (cell.extractor == "first_token", cell.T.value))
+    return one.sentence(readout_title=title_of(one.extractor).lower())
+
+
+def table(found: list[Decomposition], study_id: str) -> None:
+    frame = rows(found, title_of)
+    st.dataframe(frame, hide_index=True)
+    with st.popover("The same as sentences", icon=":material/notes:"):
+        for one in found:
+            st.markdown(plain(f"• {one.sentence(readout_title=title_of(one.extractor).lower())} {one.noise_sentence()}"))
+
+
+def warnings(found: list[Decomposition]) -> None:
+    """Red flags about unreadable answers, each once."""
+    for one in found:
+        for flag in one.nulls.flags:
+            st.warning(plain(f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}: {flag}"),
+                       icon=":material/warning:")

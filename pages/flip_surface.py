@@ -1,0 +1,77 @@
+"""Flip surface: where do answers flip, and is it the model or the readout?"""
+
+import streamlit as st
+
+from flipcore.extractors import EXTRACTORS
+from flipcore.stats import surface
+from pages.common import session
+from pages.common.header import page_header
+from pages.common.inspector import inspector
+from pages.components.flip_map import flip_map
+from pages.flip_surface import below, shown
+
+SORTS = {"field": "most flips, field readout", "faithful": "most flips, faithful readout", "difference": "largest difference",
+         "study": "the study's own order"}
+
+
+def title_of(extractor: str) -> str:
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
+
+
+def controls(frame):
+    """Model, the two readouts, what is opened, how rows are sorted and filtered; all of it in the link."""
+    models, names, axes = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor", "axis"))
+    first, second, third, fourth = st.columns(4)
+    model = first.selectbox("Model", models, key="model", bind="query-params")
+    field = second.selectbox("Field readout", names, index=shown.index_of(names, "first_token", 0), key="field",
+                             bind="query-params", format_func=title_of)
+    faithful = third.selectbox("Faithful readout", names, index=shown.index_of(names, "regex", -1), key="faithful",
+                               bind="query-params", format_func=title_of)
+    axis = fourth.selectbox("Columns", ["all axes", *axes], key="opened", bind="query-params",
+                            format_func=lambda name: name.replace("_", " ") if name == "all axes"
+                            else f"variants of {name.replace('_', ' ')}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.get, width=280)
+        search = st.text_input("Find", key="item-search", bind="query-params", placeholder="words of a question", width=260)
+        only = st.toggle("Flips only", key="flips-only", bind="query-params")
+    return model, field, faithful, None if axis == "all axes" else axis, sort, search, only
+
+
+study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the readout?")
+if study_id is not None:
+    frame = session.readouts(study_id)
+    if frame.empty:
+        st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
+    else:
+        model, field, faithful, axis, sort, search, only = controls(frame)
+        frame = frame[frame["model"] == model]
+        questions = shown.questions(study_id)
+        if axis is None:
+            cells = surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful))
+        else:
+            cells = surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful))
+        st.markdown(f"### {shown.sentence(*cells, title_of(field), title_of(faithful), axis)}")
+        rows = shown.rows(*cells, sort, search, only, questions)
+        clicked = None
+        if rows:
+            clicked = flip_map(*shown.arrays(*cells, rows, questions, (title_of(field), title_of(faithful))), key="map",
+                               selected=shown.selected(axis), height=460)
+        else:
+            st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
+        shown.remember(clicked, axis, (field, faithful))
+        if st.query_params.get("item"):
+            with st.container(border=True):
+                inspector(study_id, model, st.query_params["item"], st.query_params.get("axis", "identity"),
+                          st.query_params.get("readout", field))
+        else:
+            st.caption("Click a cell to read the outputs behind it. On the map: arrow keys or j / k move, Enter opens.")
+        below.disagreement(frame, title_of)
+        below.most_flips(*cells, rows, questions, (title_of(field), title_of(faithful)))
+
+with st.expander("How to read this"):
+    st.markdown(
+        "A row is an item, a column one kind of harmless change. The darker a cell, the larger the share of pairs of "
+        "variants whose answers, mapped back to the option itself, differ. **Asked again** compares repeated samples of "
+        "the same prompt: what is dark there is noise, not wording. A hatched cell is undefined: fewer than two answers to "
+        "compare, or none that could be read. Dots mark the share of answers that could not be read. Where the left map is "
+        "dark and the right one light, the flip is in the readout (artifact), not in what the model wrote (genuine).")

@@ -1,0 +1,85 @@
+"""Cells as the sentence, the rows and the arrays that the page shows."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.stats import surface
+from flipcore.stats.estimate import number_text
+from flipcore.stats.intervals import mean_interval
+from flipcore.stats.surface import Cells
+from pages.common import session
+from pages.common.notes import plain
+
+
+def index_of(names: list[str], wanted: str, otherwise: int) -> int:
+    return names.index(wanted) if wanted in names else otherwise % len(names)
+
+
+def questions(study_id: str) -> dict[str, str]:
+    items = session.study_items(study_id)
+    return dict(zip(items["item_id"], items["question"], strict=True))
+
+
+def percent(share: float) -> str:
+    return "–" if share != share else f"{100 * share:.0f} %"
+
+
+def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str | None) -> str:
+    """"38 % of item pairs flip under the field readout, 9 % under generated text; 41 items flip only in the readout.\""""
+    where = "" if axis is None else f" on {axis.replace('_', ' ')}"
+    a, b = surface.pair_share(first), surface.pair_share(second)
+    n = surface.only_in_first(first, second)
+    if a != a and b != b:
+        return plain(f"Nothing can be compared yet{where}.")
+    if field == faithful:
+        return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}.")
+    return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}, {percent(b)} under {faithful.lower()}; "
+                 f"{n:,} of {len(first.items):,} items flip only in the first.")
+
+
+def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:
+    """Indices of the items to show, in order."""
+    keep = surface.kept(first, second)
+    words = search.lower().strip()
+    return [i for i in surface.order_of(first, second, sort, first.items)
+            if (not only or keep[i]) and words in f"{questions.get(first.items[i], '')} {first.items[i]}".lower()]
+
+
+def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> tuple:
+    """Rows, columns and panels as the flip map takes them."""
+    shown = [{"id": first.items[i], "label": questions.get(first.items[i], first.items[i])[:160]} for i in rows]
+    columns = [{"id": column, "label": "asked again" if column == "identity" else column.replace("_", " ")}
+               for column in first.columns]
+    panels = [_panel(cells, rows, title) for cells, title in zip((first, second), titles, strict=True)]
+    return shown, columns, panels[:1] if titles[0] == titles[1] else panels
+
+
+def _panel(cells: Cells, rows: list[int], title: str) -> dict:
+    values = [None if value != value else round(float(value), 3) for value in cells.rate[rows].ravel()]
+    strip = [_strip(cells.rate[:, c]) for c in range(len(cells.columns))]
+    return {"title": title, "values": values, "unreadable": [round(float(v), 3) for v in cells.unreadable[rows].ravel()],
+            "strip": strip}
+
+
+def _strip(column) -> str:
+    """The axis's T with its interval, over the items where it is defined."""
+    estimate = mean_interval([value for value in column if value == value])
+    return estimate.text() if estimate.has_interval else number_text(estimate.value)
+
+
+def selected(axis: str | None) -> dict | None:
+    item = st.query_params.get("item")
+    return None if not item else {"item": item, "column": st.query_params.get("variant") if axis else
+                                  st.query_params.get("axis", "identity")}
+
+
+def remember(clicked: dict | None, axis: str | None, readouts: tuple[str, str]) -> None:
+    """A click opens the inspector and goes into the link, so that the link opens the same view."""
+    if not clicked:
+        return
+    chosen = {"item": clicked["item"], "axis": axis or clicked["column"], "readout": readouts[clicked["panel"]]}
+    if axis:
+        chosen["variant"] = clicked["column"]
+    st.session_state.pop("inspect-extractor", None)
+    st.query_params.update(chosen)

@@ -1,0 +1,81 @@
+"""The dashboard in a process of its own, and a Chromium to look at it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+         "--disable-background-networking", "--disable-component-update"]
+
+
+def chromium_path() -> str:
+    """Chromium on PATH (or in CHROMIUM); without one the test is skipped, but in CI it fails."""
+    found = os.environ.get("CHROMIUM") or next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+    if found is None and os.environ.get("CI"):
+        pytest.fail("CI must have Chromium: .ci/run installs it")
+    if found is None:
+        pytest.skip("no Chromium on this machine: the browser tests need one")
+    return found
+
+
+def free_port() -> int:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+
+@contextmanager
+def dashboard(app: Path, database: Path, **environment: str):
+    """The address of a running Streamlit app whose results lie in `database`."""
+    port, log = free_port(), database.with_suffix(".log")
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(app), "--server.headless=true", f"--server.port={port}",
+             "--server.fileWatcherType=none"],
+            cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | {"FLIPSCOPE_DB": str(database)} | environment)
+        try:
+            _wait_until_healthy(port, server, log)
+            yield f"http://localhost:{port}"
+        finally:
+            server.terminate()
+            server.wait(20)
+
+
+def _wait_until_healthy(port: int, server: subprocess.Popen, log: Path) -> None:
+    for _ in range(240):
+        try:
+            urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=1).close()
+            return
+        except OSError:
+            if server.poll() is not None:
+                raise AssertionError(f"the app did not start: {log.read_text()[-2000:]}") from None
+            time.sleep(0.25)
+    raise AssertionError("the app was not healthy within a minute")
+
+
+@contextmanager
+def browser_page(width: int = 1440, height: int = 900):
+    """A fresh Chromium page; uncaught JavaScript errors are collected in `page.errors`."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium_path(), args=FLAGS)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        try:
+            yield page
+        finally:
+            browser.close()
