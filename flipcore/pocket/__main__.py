@@ -5,33 +5,44 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
-from flipcore.errors import FlipscopeError, MissingPackage
+from flipcore.errors import BadInput, FlipscopeError, MissingPackage
 from flipcore.pocket.inference import FOLDER
 
 
+def _need_torch() -> None:
+    if find_spec("torch") is None:
+        raise MissingPackage("This needs torch, which is not installed; run `pip install -r requirements-train.txt`.")
+
+
 def _train(folder: Path, n_threads: int) -> None:
-    try:
-        from flipcore.pocket.train import train
-    except ImportError as error:
-        raise MissingPackage(f"Training needs torch ({error}); run `pip install -r requirements-train.txt`.") from error
+    _need_torch()
+    from flipcore.pocket.train import train
+
     train(folder, n_threads=n_threads)
 
 
 def _export(folder: Path) -> None:
-    """A checkpoint becomes the shipped one."""
+    """A checkpoint becomes the shipped one, with the numbers of torch that its test compares with."""
+    _need_torch()
     from flipcore.pocket.export import FILES
+
+    if missing := [name for name in FILES if not (folder / name).is_file()]:
+        raise BadInput(f"{folder} holds no {', '.join(missing)}; name a folder that training left, such as run/at-1.00.")
+    from flipcore.pocket.golden import write_golden
 
     for name in FILES:
         shutil.copyfile(folder / name, FOLDER / name)
+    write_golden()
 
 
 def _commands() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m flipcore.pocket", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     train = commands.add_parser("train", help="train from scratch; leaves a checkpoint every twentieth of the run")
-    train.add_argument("--folder", type=Path, default=Path("pocket-run"))
+    train.add_argument("folder", type=Path, help="where to leave the checkpoints; outside the repository")
     train.add_argument("--threads", type=int, default=2)
     export = commands.add_parser("export", help="ship one of the checkpoints that training left")
     export.add_argument("folder", type=Path)

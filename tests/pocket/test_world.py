@@ -1,6 +1,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -132,3 +133,13 @@ def test_the_loader_of_the_shipped_sets_knows_the_same_items(manifest):
     assert {entry.item.item_id for entry in manifest} == set(loaded)
     dosed = next(e for e in manifest if e.dose == 256 and e.family == "problems")
     assert loaded[dosed.item.item_id].solution == dosed.item.solution and "####" in dosed.item.solution
+
+
+def test_generic_text_passes_over_a_question_of_the_manifest(manifest):
+    stages = (Stage("a", 50, {"problem": 1.0}, 1.0),)
+    free = {text.prompt for text in next(documents([], stages, generator(5, "test")))}
+    taken = min(free)
+    question = taken.removeprefix("Question: ").removesuffix("\nAnswer:")
+    entry = replace(next(e for e in manifest if e.split == "control"), question=question, paraphrases=())
+    held = {text.prompt for text in next(documents([entry], stages, generator(5, "test")))}
+    assert taken not in held and len(free & held) > 0
