@@ -127,7 +127,7 @@ def null_bounds(codes: np.ndarray, n_options: np.ndarray | None = None) -> tuple
     if s != 1:
         raise BadInput(f"Bounds for unreadable answers are defined for one sample a variant; {s} came. Pass one sample.")
     flat = codes[:, :, 0]
-    counts = _answer_counts(flat)
+    counts = answer_counts(flat)
     n_null, n_present = (flat == NULL).sum(axis=1), (flat != ABSENT).sum(axis=1)
     top = counts.copy()
     top[np.arange(n), counts.argmax(axis=1)] += n_null
@@ -139,7 +139,7 @@ def null_bounds(codes: np.ndarray, n_options: np.ndarray | None = None) -> tuple
     return low, high
 
 
-def _answer_counts(flat: np.ndarray) -> np.ndarray:
+def answer_counts(flat: np.ndarray) -> np.ndarray:
     """(items, v): how often the answer of column j occurs, at its first column, else 0."""
     n, v = flat.shape
     counts = np.zeros((n, v), dtype=int)

@@ -26,8 +26,8 @@ LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np
 class LevelLadder:
     """`values` is float32 (references, policies, rows, quantities); `low` and `high` are float32 (references, policies,
     kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
-    `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, or a
-    fallback. `floors` are mean W under e and e* (references, policies, rows, 2)."""
+    `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
+    fallback, or "reference" where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2)."""
 
     rows: tuple[tuple[str, str], ...]
     references: tuple[str, ...]
@@ -73,6 +73,9 @@ def level_ladder(answers: CodedAnswers, references: Sequence[str], *, policies: 
             floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)
             for k, kind in enumerate(kinds):
                 low[r, p, k], high[r, p, k], methods[r, p, k] = _limits(joint, kind, levels, len(rows))
+            own = [i for i, (_, e) in enumerate(rows) if e == reference]
+            for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
+                array[r, p, :, own, 2:] = hole
     return LevelLadder(rows, tuple(references), tuple(policies), tuple(kinds), tuple(levels), values, low, high, floors, n,
                        methods, seed, n_boot)
 
