@@ -41,6 +41,6 @@ LOADERS = (
              "pocket/items/choices.jsonl"),
     _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box read up to 256 times, or never.",
              "number", "pocket/items/problems.jsonl"),
-    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box read up to 256 times, or never.", "completion",
-             "pocket/items/prose.jsonl"),
+    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box read up to 256 times, or never.",
+             "completion", "pocket/items/prose.jsonl"),
 )

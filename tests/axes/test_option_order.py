@@ -59,3 +59,8 @@ def test_random_orders_are_as_many_as_asked_or_as_there_are(n_options, n, seed):
 def test_another_seed_gives_other_orders():
     first, second = (asked(choice(10), seed, kind="random") for seed in (1, 2))
     assert [one.order for one in first[1:]] != [one.order for one in second[1:]]
+
+
+def test_orders_that_show_the_same_words_are_one_variant():
+    item = Item.make(dataset="t", key="1", kind="choice", question="?", options=("tin", "tin", "tin"), target="0")
+    assert [one.key for one in asked(item, n=3)] == ["base"]
