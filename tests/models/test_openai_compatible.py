@@ -81,7 +81,9 @@ def test_a_score_covers_the_continuation_and_nothing_else(score_tokens):
 
 
 def test_a_server_that_does_not_echo_gives_no_score():
-    reply = {"choices": [{"text": " more", "logprobs": {"tokens": [" more"], "token_logprobs": [-1.0], "text_offset": [0]}}]}
+    # what it generated after the prompt's 12 characters stands where the continuation's tokens would
+    reply = {"choices": [{"text": " more!", "logprobs": {"tokens": [" more", "!"], "token_logprobs": [-1.0, -1.0],
+                                                               "text_offset": [12, 17]}}]}
     with Server(("reply", reply)) as server:
         assert ask(server.url, SCORE, api="completions").tokens is None
 
@@ -173,12 +175,12 @@ def test_a_server_that_dies_in_mid_run_fails_the_rest_and_keeps_what_came():
 
 
 def test_no_key_reaches_an_error_or_a_raw_reply(monkeypatch):
-    monkeypatch.setenv("LAB_KEY", "sk-verysecret123")
-    said = "Incorrect API key provided: sk-verysecret123; also sk-proj-****abcd and Bearer xyz.123"
+    monkeypatch.setenv("LAB_KEY", "verysecret123")
+    said = "Incorrect API key provided: verysecret123; also sk-proj-****abcd and Bearer xyz.123"
     with Server(("status", 401, {}, said), ("status", 400, {}, said)) as server:
         refused = ask(server.url, WORDS, api_key_env="LAB_KEY")
         other = ask(server.url, WORDS, api_key_env="LAB_KEY")
-        assert server.headers[0]["Authorization"] == "Bearer sk-verysecret123"
+        assert server.headers[0]["Authorization"] == "Bearer verysecret123"
     for made in (refused, other):
         assert made.status == "failed"
         assert not any(part in made.error + made.raw_reply for part in ("verysecret", "****abcd", "xyz.123"))
