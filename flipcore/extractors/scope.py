@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-_NEXT = re.compile(r"\n\s*(?:#+\s*|\*\*)?(?:Question|Problem|Q)\s*\d*\s*[:.]|\n\s*(?:User|Human|USER)\s*\d*\s*:|\[INST\]|<\|"
-                   r"|</s>|<end_of_turn>|<start_of_turn>", re.IGNORECASE)
+_NEXT = re.compile(r"\n[ \t]*(?:#+[ \t]*|\*\*)?(?:Question|Problem|Q)\s*\d*\s*[:.]"
+                   r"|\n[ \t]*(?:User|Human)\s*\d*\s*:|\[INST\]|<\||</s>|<end_of_turn>|<start_of_turn>", re.IGNORECASE)
+# Line by line, never across line breaks: a run of 20,000 empty lines once took 12 seconds.
 _RESTATED = 40  # characters of the question that make a heading a repetition of it
 
 

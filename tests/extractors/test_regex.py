@@ -114,9 +114,11 @@ def test_a_second_problem_is_not_part_of_the_answer_but_the_question_repeated_is
 
 
 @pytest.mark.parametrize("hostile", ["(" * 3000, "A" * 5000, "the answer is " * 800, "\x00\ud800C\u202e", "[" * 2000 + "C",
-                                     "A, " * 1500, "**" * 3000, "C <script>alert(1)</script>"])
+                                     "A, " * 1500, "**" * 3000, "\n" * 100_000 + "x",
+                                     " " * 100_000 + "x", "C <script>alert(1)</script>"])
 def test_hostile_text_is_read_quickly_or_not_at_all(hostile):
     assert read(hostile).status in (OK, UNREADABLE)
+    assert read(hostile, number()).status in (OK, UNREADABLE)
 
 
 def test_labels_with_signs_of_patterns_are_plain_text():
