@@ -7,9 +7,9 @@ st.set_page_config(page_title="Flipscope", page_icon=":material/flip:", layout="
 PAGES = [
     st.Page("pages/studies.py", title="Studies", icon=":material/science:", url_path="studies", default=True,
             help="What have we measured, and what did it say?"),
-    st.Page("pages/new_study.py", title="New study", icon=":material/add_circle:", url_path="new-study",
+    st.Page("pages/new_study.py", title="New study", icon=":material/add_circle:", url_path="new_study",
             help="What do you want to know about which model?"),
-    st.Page("pages/flip_surface.py", title="Flip surface", icon=":material/grid_on:", url_path="flip-surface",
+    st.Page("pages/flip_surface.py", title="Flip surface", icon=":material/grid_on:", url_path="flip_surface",
             help="Where do answers flip, and is it the model or the readout?"),
     st.Page("pages/decomposition.py", title="Decomposition", icon=":material/stacked_bar_chart:",
             url_path="decomposition", help="How much of the instability is genuine?"),

@@ -92,13 +92,13 @@ def _chosen(store: Store, wanted: str) -> str:
 
 
 def _stats(given) -> int:
-    from flipcore.stats.summary import study_summary
+    from flipcore.stats.report import study_report
     from flipcore.store import queries
 
     store = Store.open()
     try:
         study_id = _chosen(store, given.study)
-        found = study_summary(queries.readouts(store, study_id), given.reference)
+        found = study_report(queries.readouts(store, study_id), given.reference)
         print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if given.json else found.text())
         return 0
     finally:

@@ -8,8 +8,8 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.stats import decomposition
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import Decomposition
-from flipcore.stats.ladder import ladder
-from flipcore.stats.summary import table as rows
+from flipcore.stats.board import board as arrays
+from flipcore.stats.report import table as rows
 from pages.common import session
 from pages.common.notes import plain
 
@@ -38,7 +38,7 @@ def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Dec
 def _decompositions(study_id, model, mode, revision, reference, policy, kind, level, rule):
     coded = answers(study_id, model, mode)
     reference = reference if reference in coded.extractors else coded.extractors[-1]
-    kind = kind if kind in ("default", "percentile", "clt_cluster") else "default"
+    kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "seed_nonoverlap" if rule == "nonoverlap" else "paired"
     return decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule)
 
@@ -50,7 +50,7 @@ def board(study_id: str, model: str, mode: str) -> dict:
 
 @st.cache_resource(show_spinner="Preparing the board …", max_entries=12)
 def _board(study_id: str, model: str, mode: str, revision: int) -> dict:
-    return ladder(answers(study_id, model, mode), title_of, simultaneous=mode == "simultaneous")
+    return arrays(answers(study_id, model, mode), title_of, simultaneous=mode == "simultaneous")
 
 
 def answer(found: list[Decomposition]) -> str:

@@ -1,0 +1,77 @@
+"""Every estimate of a study as one object: for the command line, for tables and for export."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.stats.coding import coded_answers
+from flipcore.stats.decomposition import COLUMNS, Decomposition, decompositions
+from flipcore.stats.estimate import Estimate
+from flipcore.stats.headline import Headline, headline
+
+
+@dataclass(frozen=True)
+class Report:
+    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them."""
+
+    headlines: dict[str, Headline]
+    decompositions: dict[str, list[Decomposition]]
+
+    def text(self) -> str:
+        lines = []
+        for model, found in self.decompositions.items():
+            lines += ["", f"{model}: {self.headlines[model].sentence}"]
+            lines += [f"  {one.sentence()} (n = {one.n_items:,})" for one in found]
+        return "\n".join(lines).strip() or "No answer has come back yet."
+
+    def as_dict(self) -> dict:
+        """Plain values for JSON; a missing number is None."""
+        return {"models": {model: {"headline": self.headlines[model].sentence, "cells": [_cell(one) for one in found]}
+                           for model, found in self.decompositions.items()}}
+
+
+def study_report(frame: pd.DataFrame, reference: str = "regex", **settings) -> Report:
+    """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Where a model lacks the
+    reference its last readout stands in, and every cell says which one it was."""
+    models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
+    found, said = {}, {}
+    for model in models:
+        part = frame[frame["model"] == model]
+        answers = coded_answers(part)
+        used = reference if reference in answers.extractors else answers.extractors[-1]
+        found[model] = decompositions(answers, used, **settings)
+        said[model] = headline(part)
+    return Report(said, found)
+
+
+def table(found: list[Decomposition], title_of=str) -> pd.DataFrame:
+    """One row a cell with estimates as text, for a page and for download."""
+    return pd.DataFrame([_row(one, title_of) for one in found])
+
+
+def _row(one: Decomposition, title_of) -> dict:
+    hidden = one.is_reference
+    return {"axis": one.axis.replace("_", " "), "readout": title_of(one.extractor), "T": one.T.text(),
+            "G genuine": one.G.text(), "A artifact": "reference" if hidden else one.A.text(),
+            "A+": "" if hidden else one.A_plus.text(), "A−": "" if hidden else one.A_minus.text(),
+            "A − G": "" if hidden else one.A_minus_G.text(), "floor": one.W.text(), "T beyond floor": one.excess.text(),
+            "items": one.n_items, "items left out": one.n_excluded,
+            "unreadable %": None if np.isnan(one.nulls.rate) else round(100 * one.nulls.rate, 1)}
+
+
+def _cell(one: Decomposition) -> dict:
+    numbers = {name: _estimate(getattr(one, name)) for name in (*COLUMNS, "share")}
+    return {"axis": one.axis, "extractor": one.extractor, "reference": one.reference, "sentence": one.sentence(),
+            "n_items": one.n_items, "n_excluded": one.n_excluded, "n_left_out": one.n_left_out, "rule": one.rule,
+            "p_artifact": _number(one.p_artifact), "p_more": _number(one.p_more), "established": one.established} | numbers
+
+
+def _estimate(estimate: Estimate) -> dict:
+    return {key: _number(value) if isinstance(value, float) else value for key, value in asdict(estimate).items()}
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,57 @@
+import base64
+
+import numpy as np
+import pytest
+
+from flipcore.stats.board import LEVELS, board
+from flipcore.stats.coding import coded_answers
+from flipcore.stats.decomposition import decompositions
+from tests.stats.test_surface import asked, frame
+
+
+def study(n=40, seed=3):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        text = ["A" if rng.random() < 0.85 else "B" for _ in range(3)]
+        token = [answer if rng.random() < 0.7 else "C" for answer in text]
+        rows += asked(f"i{i}", text) + asked(f"i{i}", token, extractor="first_token")
+    return coded_answers(frame(rows))
+
+
+def limits(table, side, n_rows):
+    return np.frombuffer(base64.b64decode(table[side]), "<f4").reshape(4, n_rows, len(LEVELS))
+
+
+def test_the_board_holds_what_the_decomposition_says():
+    answers = study()
+    made = board(answers, str)
+    table, at = made["tables"]["regex|own_class|default"], made["start"]
+    for row, one in enumerate(decompositions(answers, "regex")):
+        assert table["T"][row] == pytest.approx(one.T.value, abs=1e-6)
+        if not one.is_reference:
+            assert limits(table, "low", 2)[3, row, at] == pytest.approx(one.A_minus_G.low, abs=1e-5)
+            assert limits(table, "high", 2)[2, row, at] == pytest.approx(one.A.high, abs=1e-5)
+
+
+def test_a_higher_level_is_never_narrower():
+    table = board(study(), str)["tables"]["regex|own_class|percentile"]
+    row = table["reference_rows"].index(False)  # the reference's own A is 0 by definition and has a fallback only
+    assert (np.diff(limits(table, "high", 2)[:, row], axis=1) >= -1e-6).all()
+    assert (np.diff(limits(table, "low", 2)[:, row], axis=1) <= 1e-6).all()
+
+
+def test_the_simultaneous_band_is_wider_than_each_interval():
+    answers = study()
+    one = board(answers, str)["tables"]["regex|own_class|default"]
+    all_at_once = board(answers, str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
+    row = [i for i, reference in enumerate(one["reference_rows"]) if not reference]
+    at = LEVELS.index(0.95)
+    width = [limits(t, "high", 2)[:, row, at] - limits(t, "low", 2)[:, row, at] for t in (one, all_at_once)]
+    assert (width[1] > width[0]).all()
+
+
+def test_every_reference_policy_and_kind_has_a_table():
+    made = board(study(), str)
+    sizes = [len(made["options"][name]) for name in ("reference", "policy", "kind")]
+    assert len(made["tables"]) == np.prod(sizes) == 2 * 3 * 3
