@@ -155,11 +155,3 @@ def sign_flip_p(differences: np.ndarray, rng: np.random.Generator, m: int = N_PE
 
 def _random_signs(rows: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return 2.0 * rng.integers(0, 2, size=(rows, n), dtype=np.int8) - 1.0
-
-
-def label_permutations(labels: np.ndarray, m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """m random orders of `labels` (n,), in chunks of (rows, n)."""
-    labels = np.asarray(labels)
-    chunk = max(1, _CELLS // max(labels.size, 1))
-    for start in range(0, m, chunk):
-        yield rng.permuted(np.broadcast_to(labels, (min(chunk, m - start), labels.size)), axis=1)
