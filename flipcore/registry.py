@@ -9,7 +9,7 @@ from flipcore import cost
 from flipcore.errors import FlipscopeError
 from flipcore.plan import plan, projection
 from flipcore.runner import InFlight, Progress, run
-from flipcore.store import inbox, rows
+from flipcore.store import inbox, queries, rows
 from flipcore.store.connection import Store
 from flipcore.study import Study
 
@@ -53,6 +53,18 @@ class Registry:
                 self._progress.pop(study_id, None)
                 self._cancels.pop(study_id, None)
             self._store.touch([study_id])
+
+    def settle(self, resumed: Study | None = None) -> None:
+        """Studies that a process now gone left running: said so, except `resumed`, which goes on."""
+        for (study_id,) in self._store.rows("SELECT study_id FROM studies WHERE state = 'running'"):
+            if study_id in self._progress:
+                continue
+            study = queries.study(self._store, study_id)
+            if resumed is not None and study_id == resumed.study_id:
+                self.start(study)
+            else:
+                self._store.writer.add("studies", [rows.study_row(study, "cancelled", "It was cut off when its process ended; "
+                                                                  "resume makes only the missing calls.")]).result(30)
 
     def progress(self, study_id: str) -> Progress | None:
         """How far a running study is; None when it does not run here."""

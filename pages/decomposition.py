@@ -37,7 +37,7 @@ if study_id is not None:
             record.offer(study_id, mode, model, decision)
             st.caption(modes.note(mode, session.store(), study_id))
             st.plotly_chart(decomposition_bars(found, computed.title_of, colours(st.context.theme.type)), key="bars",
-                            config={"displayModeBar": False})
+                            theme=None, config={"displayModeBar": False})
             st.subheader("Every estimate", anchor=False)
             computed.table(found, study_id)
             computed.warnings(found)

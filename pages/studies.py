@@ -27,9 +27,6 @@ def cards() -> None:
         st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
     for row in shown:
         card.card(row)
-    if session.registry().running() or not any(row["state"] == "running" for row in rows):
-        return
-    st.caption("A study says that it runs, but no process here runs it: it was cut off. Resume makes only the missing calls.")
 
 
 cards()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-FONT = "Source Sans, Source Sans 3, Source Sans Pro, sans-serif"
+FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str
     figure.update_layout(
         height=height, margin=dict(l=8, r=8, t=28, b=8), font=dict(family=FONT, size=14, color=c.text),
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hoverlabel=dict(font_size=13),
-        legend=dict(orientation="h", yanchor="bottom", y=1.0, xanchor="left", x=0, title=None))
+        legend=dict(orientation="h", yanchor="bottom", y=1.0, xanchor="left", x=0, title=None, traceorder="normal"))
     figure.update_xaxes(title=x_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     figure.update_yaxes(title=y_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     return figure

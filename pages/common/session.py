@@ -19,8 +19,10 @@ def _opened():
     store = Store.open()
     registry = Registry(store)
     demo.seed_store(store)
+    first = demo.demo_study()
     if queries.studies(store).empty:
-        registry.start(demo.demo_study())
+        registry.start(first)
+    registry.settle(resumed=first)
     registry.watch_inbox()
     return store, registry
 

@@ -64,7 +64,9 @@ def answer(found: list[Decomposition]) -> str:
 
 def table(found: list[Decomposition], study_id: str) -> None:
     frame = rows(found, title_of)
-    st.dataframe(frame, hide_index=True)
+    estimates = [name for name in frame.columns if name not in ("axis", "readout") and frame[name].dtype.kind not in "if"]
+    st.dataframe(frame, hide_index=True, column_config={
+        name: st.column_config.TextColumn(width=150, alignment="right") for name in estimates})
     with st.popover("The same as sentences", icon=":material/notes:"):
         for one in found:
             st.markdown(plain(f"• {one.sentence(readout_title=title_of(one.extractor).lower())} {one.noise_sentence()}"))

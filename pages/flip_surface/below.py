@@ -21,7 +21,7 @@ def disagreement(frame, title_of) -> None:
     st.markdown(found.sentence(title_of))
     left, right = st.columns([3, 2])
     left.plotly_chart(matrix(found.share, [title_of(name) for name in found.extractors], colours(st.context.theme.type)),
-                      key="disagreement", config={"displayModeBar": False})
+                      key="disagreement", theme=None, config={"displayModeBar": False})
     right.dataframe(found.table(title_of), hide_index=True)
     right.caption("Share of answers to the same variant and sample that differ; unreadable against an answer counts as "
                   "different, absent readouts are left out.")

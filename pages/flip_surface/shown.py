@@ -35,7 +35,7 @@ def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str |
     if field == faithful:
         return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}.")
     return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}, {percent(b)} under {faithful.lower()}; "
-                 f"{n:,} of {len(first.items):,} items flip only in the first.")
+                 f"{n:,} of {len(first.items):,} items flip only under {field.lower()}.")
 
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:

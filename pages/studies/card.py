@@ -31,7 +31,7 @@ def card(row: dict) -> None:
             st.markdown(plain(said.sentence))
             if said.total is not None:
                 figure = split_bar(said.total.value, said.genuine.value, colours(st.context.theme.type))
-                st.plotly_chart(figure, key=f"bar-{study_id}", config={"displayModeBar": False})
+                st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
         with right:
             st.markdown(f"**{STATES.get(row['state'], row['state'])}**")
             show_badges(badges(row))
