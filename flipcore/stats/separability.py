@@ -61,10 +61,11 @@ def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
 class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
     cross-validation; `p_limits` its 99 % interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95 %
-    bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations."""
+    bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`."""
 
     balanced: Estimate
     upper: float
+    null_sd: float
     auc: float
     p: float
     p_limits: tuple[float, float]
@@ -104,9 +105,10 @@ def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, 
     k = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)
     balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
-    upper = max(_balanced_limits(y, scores, observed, 0.90)[1], observed + z_quantile(0.95) * float(draws.std()))
-    return Separability(balanced, upper, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)), m, k,
-                        len(y))
+    null_sd = float(draws.std())
+    upper = max(_balanced_limits(y, scores, observed, 0.90)[1], observed + z_quantile(0.95) * null_sd)
+    return Separability(balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)),
+                        m, k, len(y))
 
 
 def _run(X: np.ndarray, y: np.ndarray, group: np.ndarray, fit_predict: FitPredict, n_folds: int,

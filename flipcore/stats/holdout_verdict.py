@@ -1,0 +1,176 @@
+"""The verdict on a retro-holdout: the source's beside ours, which has three states.
+
+    different      p < .05
+    equivalent     the interval lies inside a margin that was set beforehand
+    inconclusive   neither: too few items to say
+
+"Indistinguishable" needs every test equivalent; a perfect retro-holdout passes the source's eight p-values only 66 % of
+the time, and one that is 10 pp harder passes with .82 at 50 items.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.stats.drop_gap import discordant, mcnemar
+from flipcore.stats.estimate import Estimate, p_text
+from flipcore.stats.holdout import tost_two_prop, two_prop
+from flipcore.stats.intervals import bonett_price, newcombe_diff, z_quantile
+from flipcore.stats.multiplicity import holm
+from flipcore.stats.power import mde_two_prop
+from flipcore.stats.semantic import perm_test_mmd, perm_test_semantic
+from flipcore.stats.separability import Separability
+from flipcore.stats.survey import OddOneOut
+
+DIFFERENT, EQUIVALENT, INCONCLUSIVE = "different", "equivalent", "inconclusive"
+INDISTINGUISHABLE, DISTINGUISHABLE, UNDECIDED = "indistinguishable", "distinguishable", "undecided"
+DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
+ALPHA = 0.05
+TESTS = ("difficulty", "semantic", "prediction", "odd one out")
+
+
+@dataclass(frozen=True)
+class HoldoutTest:
+    """One test. `p` is ours, `p_seed` the source's p-values; `bound` is what is held against `margin`; `detectable` the
+    smallest difference from no difference that 80 % of such studies would find, in the unit of `estimate`."""
+
+    name: str
+    p: float
+    p_seed: tuple[float, ...]
+    estimate: Estimate
+    equivalent: bool
+    bound: tuple[float, float]
+    margin: float | None
+    detectable: float
+
+    @property
+    def state(self) -> str:
+        if self.p < ALPHA:
+            return DIFFERENT
+        return EQUIVALENT if self.equivalent else INCONCLUSIVE
+
+    @property
+    def seed_state(self) -> str:
+        """"rejected" or "not rejected" by the source's rule, every p >= .05."""
+        return "rejected" if any(p < ALPHA for p in self.p_seed) else "not rejected"
+
+    def sentence(self) -> str:
+        """The state in words."""
+        if self.state == DIFFERENT:
+            return f"On {self.name} the sets differ ({p_text(self.p)})."
+        if self.state == EQUIVALENT:
+            return f"On {self.name} the sets are equivalent within the margin set beforehand ({p_text(self.p)})."
+        why = "no margin is set" if self.margin is None else "too little data to rule out a difference that matters"
+        return f"On {self.name} nothing was found, and {why} ({p_text(self.p)})."
+
+
+def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN
+                    ) -> HoldoutTest:
+    """Accuracy of a model from before the benchmark on both sets: two-proportion z and TOST (Newcombe, 90 %)."""
+    found = two_prop(k_target, n_target, k_retro, n_retro)
+    tost = tost_two_prop(k_target, n_target, k_retro, n_retro, margin, ALPHA)
+    n = n_target + n_retro
+    pooled = (k_target + k_retro) / n if n else math.nan
+    value = k_target / n_target - k_retro / n_retro if n_target and n_retro else math.nan
+    low, high = newcombe_diff(k_target, n_target, k_retro, n_retro)
+    return HoldoutTest("difficulty", found["p"], (found["p"],), Estimate(value, low, high, 0.95, "newcombe", n, None),
+                       bool(tost["equivalent"]), (tost["lo"], tost["hi"]), margin,
+                       mde_two_prop(pooled, n_target, n_retro))
+
+
+def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN
+                           ) -> HoldoutTest:
+    """The same for source-paired sets, entry by entry: exact McNemar and the 90 % Bonett-Price interval."""
+    b, c, n = discordant(target, retro)
+    value = (b - c) / n if n else math.nan
+    low, high = bonett_price(b, c, n, 1 - 2 * ALPHA)
+    p_seed = two_prop(int(np.nansum(target)), n, int(np.nansum(retro)), n)["p"]
+    sd = math.sqrt(((b + c) / n - value**2) / n) if n else math.nan
+    return HoldoutTest("difficulty", mcnemar(b, c)["exact"] if n else math.nan, (p_seed,),
+                       Estimate(value, *bonett_price(b, c, n), 0.95, "bonett_price", n, None),
+                       -margin < low and high < margin, (low, high), margin, (z_quantile(0.975) + z_quantile(0.8)) * sd)
+
+
+def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, paired: bool = False, m: int = 9_999,
+                  seed: int = 0) -> HoldoutTest:
+    """The source's two within-group tests and MMD^2 beside them, joined by Holm's correction.
+
+    `margin` is on MMD^2, which has no natural unit: without one the best state is inconclusive.
+    """
+    enumerate_all = math.comb(len(T) + len(R), len(T)) <= 200_000
+    within = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
+    mmd = perm_test_mmd(T, R, m, seed, paired)
+    half = z_quantile(0.95) * mmd["null_sd"]
+    bound = (mmd["obs"] - half, mmd["obs"] + half)
+    estimate = Estimate(mmd["obs"], *bound, 0.90, "permutation", len(T) + len(R), seed)
+    return HoldoutTest("semantic", float(np.min(holm([*within, mmd["p"]]))), within, estimate,
+                       margin is not None and bound[1] < margin, bound, margin,
+                       mmd["critical"] + z_quantile(0.8) * mmd["null_sd"])
+
+
+def prediction_test(found: Separability, p_seed: float, margin: float = BALANCED_MARGIN) -> HoldoutTest:
+    """Balanced accuracy of a cross-validated classifier; `p_seed` is the source's binomial p of plain hits."""
+    return HoldoutTest("prediction", found.p, (p_seed,), found.balanced, found.upper < margin, (0.0, found.upper), margin,
+                       (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd)
+
+
+def odd_one_out_test(found: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
+    """The survey: equivalent when the upper bound of accuracy lies below the margin (one in three is chance)."""
+    return HoldoutTest("odd one out", found.p, (found.p_seed,), found.accuracy, found.upper < margin, (0.0, found.upper),
+                       margin, (z_quantile(0.975) + z_quantile(0.8)) * found.se)
+
+
+@dataclass(frozen=True)
+class HoldoutVerdict:
+    """All tests that were run, and what they say together. `missing` names those that were not."""
+
+    tests: tuple[HoldoutTest, ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(name for name in TESTS if name not in {test.name for test in self.tests})
+
+    @property
+    def state(self) -> str:
+        """indistinguishable (every test equivalent), distinguishable (one different) or undecided."""
+        states = {test.state for test in self.tests}
+        if DIFFERENT in states:
+            return DISTINGUISHABLE
+        return INDISTINGUISHABLE if states == {EQUIVALENT} and not self.missing else UNDECIDED
+
+    @property
+    def seed_state(self) -> str:
+        """The source's verdict: indistinguishable iff no test rejects; undecided while one is missing."""
+        if any(test.seed_state == "rejected" for test in self.tests):
+            return DISTINGUISHABLE
+        return UNDECIDED if self.missing else INDISTINGUISHABLE
+
+    def sentence(self) -> str:
+        """The verdict, why, and what the source would have said."""
+        seed = f"The source's rule says {self.seed_state}."
+        if self.state == DISTINGUISHABLE:
+            names = " and ".join(test.name for test in self.tests if test.state == DIFFERENT)
+            return f"The sets can be told apart, by {names}. {seed}"
+        if self.state == INDISTINGUISHABLE:
+            return f"The sets could have come from the same source: every test is equivalent within its margin. {seed}"
+        open_tests = [test.name for test in self.tests if test.state == INCONCLUSIVE]
+        reasons = [f"{' and '.join(open_tests)} inconclusive"] if open_tests else []
+        reasons += [f"{' and '.join(self.missing)} not run"] if self.missing else []
+        return f"Nothing tells the sets apart, and that is not yet sameness: {'; '.join(reasons)}. {seed}"
+
+
+def inflation(k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95) -> Estimate:
+    """Benchmark inflation, accuracy on target - retro, as a share (print with `text_pp`); Newcombe's interval."""
+    value = k_target / n_target - k_retro / n_retro if n_target and n_retro else math.nan
+    low, high = newcombe_diff(k_target, n_target, k_retro, n_retro, level)
+    return Estimate(value, low, high, level, "newcombe", n_target + n_retro, None)
+
+
+def inflation_paired(target: Sequence[float], retro: Sequence[float], level: float = 0.95) -> Estimate:
+    """Benchmark inflation of source-paired entries (Bonett-Price); n counts pairs."""
+    b, c, n = discordant(target, retro)
+    return Estimate((b - c) / n if n else math.nan, *bonett_price(b, c, n, level), level, "bonett_price", n, None)
