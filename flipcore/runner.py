@@ -194,7 +194,8 @@ class _Run:
             self.reserved_usd -= price
             with self.in_flight.lock:
                 self.in_flight.calls.pop(call.call_id, None)
-        self.progress.cost_usd += completion.cost_usd or 0.0
+        # a priced reply without token counts is taken at the most it can have cost, so that the cap holds
+        self.progress.cost_usd += price if completion.cost_usd is None else completion.cost_usd
         self.store.writer.add("completions", [rows.completion_row(call, completion, backend.simulated)])
         mine.set_result(completion)
         return completion

@@ -6,9 +6,9 @@ import streamlit as st
 
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats import decomposition
+from flipcore.stats.board import board as arrays
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import Decomposition
-from flipcore.stats.board import board as arrays
 from flipcore.stats.report import table as rows
 from pages.common import session
 from pages.common.notes import plain

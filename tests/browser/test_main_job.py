@@ -1,0 +1,140 @@
+"""The main job in a real browser: a study runs, a cell opens the two outputs, a dragged level changes the verdicts."""
+
+import re
+import time
+
+import pytest
+
+from tests.browser.serving import ROOT, browser_page, dashboard
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SIMULATED = """
+name = "Browser study"
+[[items]]
+dataset = "flipscope_choice"
+n = 14
+[[axes]]
+name = "identity"
+[[axes]]
+name = "option_order"
+params = { n = 3 }
+[[extractors]]
+name = "first_token"
+[[extractors]]
+name = "regex"
+[[models]]
+name = "simulated-artifact-prone"
+n_samples = 2
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A dashboard whose store already has a small finished study, so that the demo does not start."""
+    from flipcore import runner
+    from flipcore.store.connection import Store
+    from flipcore.study import Study
+
+    path = tmp_path_factory.mktemp("browser") / "flips.duckdb"
+    store = Store.open(path)
+    runner.run(Study.from_toml(SIMULATED), store)
+    store.close()
+    with dashboard(ROOT / "app.py", path) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page(address):
+    with browser_page() as opened:
+        opened.set_default_timeout(45_000)
+        yield opened
+        assert opened.errors == []
+
+
+def text_of(page) -> str:
+    return page.locator("[data-testid=stMain]").inner_text()
+
+
+def no_fault(page) -> bool:
+    return page.locator("[data-testid=stException]").count() == 0
+
+
+def settled(page) -> None:
+    page.wait_for_function("document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
+
+
+def test_the_studies_page_says_what_was_found_and_that_it_is_simulated(page, address):
+    page.goto(address)
+    page.get_by_text("Browser study").first.wait_for()
+    page.get_by_text(re.compile(r"of variant pairs flip")).first.wait_for()
+    assert "SIMULATED" in text_of(page) and "Done" in text_of(page) and no_fault(page)
+
+
+def test_a_click_on_a_cell_opens_the_two_outputs(page, address):
+    page.goto(address + "/flip_surface")
+    page.get_by_text(re.compile(r"of variant pairs flip under")).wait_for()
+    box = page.locator(".flipmap .scroller").bounding_box()
+    start = time.perf_counter()
+    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 64 + 12)
+    page.get_by_text("Right answer:", exact=False).wait_for()
+    print(f"\nclick to inspector: {1000 * (time.perf_counter() - start):.0f} ms")
+    settled(page)
+    shown = text_of(page)
+    assert "Original" in shown and "Sample 1" in shown and "read as" in shown and no_fault(page)
+    assert "item=" in page.url and "axis=option_order" in page.url
+
+
+def test_a_link_opens_the_same_view(page, address):
+    with_item = page.url
+    page.goto(with_item)
+    page.get_by_text("Right answer:", exact=False).wait_for()
+    assert no_fault(page)
+
+
+def test_the_verdict_changes_while_the_level_is_dragged(page, address):
+    page.goto(address + "/decomposition")
+    page.locator(".board .sentence").first.wait_for()
+    slider = page.locator(".board input[type=range]")
+    box = slider.bounding_box()
+    sentence = page.locator(".board .sentence").nth(1)
+    before = sentence.inner_text()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.82, middle)
+    page.mouse.down()
+    seen = set()
+    for share in (0.7, 0.5, 0.3, 0.1):
+        page.mouse.move(box["x"] + box["width"] * share, middle)
+        seen.add(sentence.inner_text())
+    assert len(seen) > 1 and before not in list(seen)[1:], "the numbers must follow the mouse while it is down"
+    page.mouse.up()
+    settled(page)
+    assert no_fault(page)
+
+
+def test_a_released_move_is_logged(page, address):
+    page.get_by_text(re.compile(r"[1-9]\d* moves of a threshold")).wait_for()
+
+
+def test_a_decision_is_written_into_the_record(page, address):
+    page.locator(".board button").click()
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_label("Your name").press("Tab")
+    page.get_by_role("button", name="Write it down").click()
+    page.get_by_text("Decision record").wait_for()
+    assert "Ada (explore)" in text_of(page)
+
+
+def test_a_new_study_is_declared_launched_and_finishes(page, address):
+    page.goto(address + "/new_study")
+    page.get_by_text("Before you start").wait_for()
+    page.get_by_text("The study as TOML").click()
+    page.get_by_text("Edit it here").click()
+    area = page.get_by_label("Study", exact=True)
+    area.wait_for()
+    area.fill(SIMULATED.replace("Browser study", "Launched in the browser").replace("n = 14", "n = 10"))
+    area.press("Control+Enter")
+    settled(page)
+    page.get_by_role("button", name="Start the study").click()
+    page.get_by_text("Launched in the browser").first.wait_for()
+    page.locator("[class*=st-key-card-]", has_text="Launched in the browser").get_by_text("Done").wait_for()
+    assert no_fault(page)
