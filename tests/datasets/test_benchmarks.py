@@ -101,3 +101,10 @@ def test_truthfulqa_with_two_true_answers_is_refused(monkeypatch):
     monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: [row])
     with pytest.raises(BadInput, match="marks 2 answers as true; mc1 has one"):
         load(ItemSource("truthfulqa"))
+
+
+def test_a_right_answer_out_of_range_is_refused_with_its_line(tmp_path):
+    rows = [HUB["mmlu_pro"], HUB["mmlu_pro"] | {"question_id": 8, "answer_index": 3}]
+    path = written(tmp_path / "a.jsonl", rows).path
+    report = load_report(ItemSource("mmlu_pro", path=path))
+    assert report.refused == ((2, "Line 2 has the right answer '3', which names none of its 3 options."),)
