@@ -16,7 +16,6 @@ MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 _WRAPPERS = ("rows", "data", "items", "examples")
 _MAX_CELL = 10_000_000
-_ABSENT_CELL = "\x00absent"
 
 
 @dataclass(frozen=True)
@@ -134,24 +133,25 @@ def _csv(text: str, name: str, header: tuple[str, ...]) -> Iterator[Row]:
     csv.field_size_limit(_MAX_CELL)
     first = text.split("\n", 1)[0]
     delimiter = "," if header else max(",;\t", key=first.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), fieldnames=header or None, delimiter=delimiter,
-                            restkey=_ABSENT_CELL, restval=_ABSENT_CELL, strict=True)
-    columns = reader.fieldnames or []
-    if len(set(columns)) < len(columns):
-        raise BadInput(f"{name} names a column twice: {', '.join(columns)}. Give every column its own name.")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    columns: tuple[str, ...] = header
     while True:
         start = reader.line_num + 1
         try:
-            values = next(reader)
+            cells = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
             yield Row(start, problem=f"is not valid CSV ({error}); the file may be half-written")
             continue
-        if _ABSENT_CELL in values or _ABSENT_CELL in values.values():
-            yield Row(start, problem=f"does not have the {len(columns)} columns of the header")
-        else:
-            yield Row(start, values)
+        if not columns:
+            columns = tuple(cells)
+            if len(set(columns)) < len(columns):
+                raise BadInput(f"{name} names a column twice: {', '.join(columns)}. Give every column its own name.")
+        elif cells and len(cells) != len(columns):
+            yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
+        elif cells:
+            yield Row(start, dict(zip(columns, cells, strict=True)))
 
 
 def _parquet(path: Path) -> Iterator[Row]:

@@ -8,7 +8,7 @@ import pytest
 from flipcore.datasets import LOADERS, load, load_report
 from flipcore.errors import BadInput
 from flipcore.study import ItemSource
-from tests.datasets.files import CHOICES
+from tests.datasets.files import CHOICES, written
 
 HUB = {  # the columns that each repository serves
     "gsm8k": {"question": "What is 2 + 2?", "answer": "2+2=<<2+2=4>>4\n#### 4"},

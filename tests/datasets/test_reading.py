@@ -55,8 +55,8 @@ def test_csv_that_ends_within_quotes_says_so(tmp_path):
 
 
 def test_a_broken_quote_spoils_its_own_row_only(tmp_path):
-    found = rows(tmp_path, "a.csv", 'question,answer\n"x"y,1\nfine,2\n')
-    assert [(row.line, bool(row.problem)) for row in found] == [(2, True), (3, False)]
+    found = rows(tmp_path, "a.csv", 'question,answer\n"x"y,1\n\nfine,2\n')
+    assert [(row.line, bool(row.problem)) for row in found] == [(2, True), (4, False)]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
