@@ -15,7 +15,7 @@ import numpy as np
 from flipcore.errors import BadInput
 from flipcore.stats.bootstrap import bca_percentiles
 from flipcore.stats.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.intervals import default_kind, fallback, wilson
+from flipcore.stats.intervals import default_kind, fallback, no_spread_note, undetermined, wilson
 from flipcore.stats.resample import N_BOOT, SLACK, generator, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
@@ -99,9 +99,19 @@ class JointMeans:
             raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
         kinds = [kind if kind != "default" else self._default_kind(j, bounds[j], j in contrasts)
                  for j in range(self.n.size)]
-        limits = {k: self.limits(k, levels) for k in dict.fromkeys(kinds) if k in KINDS}
-        return [[self._estimate(j, kinds[j], level, limits[kinds[j]][:, at, j] if kinds[j] in limits else None, bounds[j])
-                 for at, level in enumerate(levels)] for j in range(self.n.size)]
+        replaceable = kind == "default" and "studentized" in kinds
+        skipped = np.isnan(self.studentized).mean(axis=0) if replaceable else np.zeros(self.n.size)
+        limits = {k: self.limits(k, levels) for k in {*kinds, *(["bca"] if replaceable else [])} & set(KINDS)}
+        table = []
+        for j, of_column in enumerate(kinds):
+            table.append([])
+            for at, level in enumerate(levels):
+                lost = of_column == "studentized" and undetermined(skipped[j], level)
+                chosen = "bca" if lost else of_column
+                pair = limits[chosen][:, at, j] if chosen in limits else None
+                estimate = self._estimate(j, chosen, level, pair, bounds[j])
+                table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
+        return table
 
     def column(self, j: int) -> np.ndarray:
         """The defined values of one column."""

@@ -219,3 +219,10 @@ def test_clustered_intervals_cover_where_rows_are_correlated(kind):
         found = mean_interval(x, clusters, kind, seed=simulation, n_boot=499, bounds=None)
         covered += found.low <= 0 <= found.high
     assert binomtest(covered, n_sims, 0.93, alternative="less").pvalue > 0.01
+
+
+def test_where_few_items_vary_the_default_leaves_the_studentised_interval():
+    # one of 12 items varies: (11/12)^12 = 35 % of the resamples have no spread, far more than a tail of 2.5 %
+    found = mean_interval([0.0] * 11 + [0.5])
+    assert found.method == "bca" and "had no spread to studentise with" in found.note
+    assert mean_interval([0.0] * 11 + [0.5], kind="studentized").high < found.high
