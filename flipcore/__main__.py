@@ -65,7 +65,7 @@ def _ask(study) -> int:
     try:
         demo.seed_store(store)
         last = runner.run(study, store, on_progress=_show)
-        print(f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} of them reused, {last.n_failed:,} failed, "
+        print(f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
               f"${last.cost_usd:,.2f}. {last.message}\nNext: python -m flipcore stats {study.study_id}")
         return 0 if last.state == "done" else 1
     finally:

@@ -56,4 +56,5 @@ def _item_ids(datasets: set[str]) -> dict[tuple[str, str], str]:
 
 def _lines(name: str) -> list[dict]:
     path = DATA / "paraphrases" / name
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()] if path.is_file() else []
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    return [json.loads(line) for line in lines if line.strip()]

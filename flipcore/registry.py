@@ -102,8 +102,7 @@ class Registry:
             backend = open_backend(use.name, cards)
             ids += [call.call_id for asked in made.items
                     for call in made.protocol.next_calls(made.history(asked, use, backend, {}, None))]
-        found = self._store.rows_of("SELECT * EXCLUDE (created_at) FROM completions WHERE call_id IN (SELECT unnest($ids))", ids=ids)
-        return cost.measured([rows.completion_of(row) for row in found], 0.0)
+        return cost.measured([rows.completion_of(row) for row in queries.completions(self._store, ids)], 0.0)
 
     def watch_inbox(self) -> None:
         """Takes studies that the command line left, for as long as the process lives."""

@@ -15,7 +15,7 @@ from flipcore.errors import FlipscopeError, OverBudget
 from flipcore.models import ModelCard, model_cards, open_backend
 from flipcore.plan import Asked, Plan, plan, projection
 from flipcore.records import Call, Completion
-from flipcore.store import rows
+from flipcore.store import queries, rows
 from flipcore.store.connection import Store
 from flipcore.study import ModelUse, Study
 
@@ -158,10 +158,10 @@ class _Run:
 
     def _stored(self, calls: list[Call]) -> dict[str, Completion]:
         """Completions that are there already; a failed one is asked again."""
-        found = self.store.rows_of("SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($ids))",
-                                   ids=[call.call_id for call in calls])
+        found = queries.completions(self.store, [call.call_id for call in calls])
         if found and self.record:
-            self.store.writer.add("study_calls", [{"study_id": self.study.study_id, "call_id": row["call_id"]} for row in found])
+            study_id = self.study.study_id
+            self.store.writer.add("study_calls", [{"study_id": study_id, "call_id": row["call_id"]} for row in found])
         return {row["call_id"]: rows.completion_of(row) for row in found}
 
     async def _ask(self, call: Call, backend: Backend) -> Completion | None:

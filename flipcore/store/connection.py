@@ -79,7 +79,7 @@ class Store:
             cursor.close()
 
     def rows_of(self, sql: str, **params) -> list[dict]:
-        """The rows of a query as dictionaries of plain Python values; NULL is None. No time stamps: DuckDB wants pytz for them."""
+        """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB wants pytz for them."""
         cursor = self.cursor()
         try:
             found = cursor.execute(sql, params or None)

@@ -105,6 +105,16 @@ WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 """
 
 
+_COMPLETIONS = """
+SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($call_ids))
+"""
+
+
+def completions(store: Store, call_ids: list[str]) -> list[dict]:
+    """The answered ones of these calls."""
+    return store.rows_of(_COMPLETIONS, call_ids=call_ids)
+
+
 def n_unreviewed(store: Store, study_id: str) -> int:
     """Rewordings of the study that no reviewer has judged."""
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]

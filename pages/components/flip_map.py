@@ -11,7 +11,8 @@ from flipcore.charts.theme import colours
 
 _HTML = """
 <div class="flipmap"><canvas aria-hidden="true"></canvas>
-<div class="scroller" tabindex="0" role="grid" aria-label="Flip map: arrow keys move, Enter opens"><div class="filler"></div></div>
+<div class="scroller" tabindex="0" role="grid" aria-label="Flip map: arrow keys move, Enter opens">
+<div class="filler"></div></div>
 <div class="tip" hidden></div></div>
 <div class="legend"><span>no pair flips</span><i class="scale"></i><span>every pair flips</span>
 <i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>answers that could not be read</span></div>

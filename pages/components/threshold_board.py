@@ -12,7 +12,8 @@ from flipcore.charts.theme import colours
 _HTML = """
 <div class="board" tabindex="0">
   <div class="controls">
-    <label class="drag"><span>Confidence level <b class="level"></b></span><input type="range" aria-label="Confidence level"></label>
+    <label class="drag"><span>Confidence level <b class="level"></b></span>
+      <input type="range" aria-label="Confidence level"></label>
     <label><span>Reference readout</span><select name="reference"></select></label>
     <label><span>Unreadable answers</span><select name="policy"></select></label>
     <label><span>Interval</span><select name="kind"></select></label>
