@@ -16,7 +16,7 @@ from pages.new_study.questions import questions_step
 
 page_header("New study", "What do you want to know about which model?", choose=False)
 base = draft()
-steps, side = st.columns([5, 2], gap="large")
+steps, side = st.columns([5, 2], gap="medium")
 
 with steps:
     name = st.text_input("Name", base.name or f"Study of {datetime.date.today()}", key="study-name", max_chars=120)

@@ -105,6 +105,24 @@ WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 """
 
 
+_BASE_TOKENS = """
+SELECT r.item_id, r.probabilities, len(i.options) AS n_options, r.is_correct,
+       len((v.parts->>'$')::VARCHAR) AS n_prompt_chars
+FROM readouts r JOIN study_items m USING (study_id, item_id) JOIN items i USING (item_id)
+JOIN variants v USING (variant_id) JOIN study_variants s USING (study_id, item_id, axis, variant_id)
+WHERE r.study_id = $study_id AND r.model = $model AND r.extractor = 'first_token' AND s.key = 'base' AND r.sample = 0
+  AND m.confirmatory = $confirmatory
+QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
+"""
+
+
+def base_first_tokens(store: Store, study_id: str, model: str, *, confirmatory: bool = False) -> pd.DataFrame:
+    """The base prompt's first token of each item: its shares on the options, and what else was known before varying it."""
+    frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, confirmatory=confirmatory)
+    frame["probabilities"] = [[share for _, share in json.loads(text)] for text in frame["probabilities"]]
+    return frame
+
+
 _COMPLETIONS = """
 SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($call_ids))
 """

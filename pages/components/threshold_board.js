@@ -159,6 +159,14 @@ export default function (component) {
     line.setAttribute("x2", x(high));
   }
 
+  function told(t, r, interval, said) {
+    const rest = `${number(t.G[r])}${interval(1)} genuine: ${WORDS[said]}`;
+    if (t.A[r] < 0) {
+      return `flips less (${number(t.T[r])}) than the reference: artifact ${number(t.A[r])}${interval(2)}, ${rest}`;
+    }
+    return `${number(t.A[r])}${interval(2)} of the ${number(t.T[r])} flip rate is artifact, ${rest}`;
+  }
+
   function paint() {
     const t = table();
     shown.textContent = `${(100 * levels[state.at]).toFixed(levels[state.at] > 0.989 ? 1 : 0)} %`;
@@ -174,8 +182,7 @@ export default function (component) {
       };
       part.sentence.textContent = said === "reference"
         ? `the reference readout: ${number(t.T[r])}${interval(0)} flips, all of it counted as genuine`
-        : Number.isFinite(t.T[r])
-          ? `${number(t.A[r])}${interval(2)} of the ${number(t.T[r])} flip rate is artifact, ${number(t.G[r])}${interval(1)} genuine: ${WORDS[said]}`
+        : Number.isFinite(t.T[r]) ? told(t, r, interval, said)
           : "no item has at least two readable variants under both readouts";
       span(part.whiskerG, part.x, limit(t, "low", 1, r), limit(t, "high", 1, r));
       span(part.whiskerA, part.x, limit(t, "low", 2, r), limit(t, "high", 2, r));

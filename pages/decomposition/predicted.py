@@ -4,17 +4,42 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.stats.estimate import number_text, p_text
+from flipcore.stats.features import predictor_rows
+from flipcore.stats.predictor import flip_prediction
+from flipcore.store import queries
+from pages.common import session
 from pages.common.notes import plain, shown_problem
 
 
 def predictor(study_id: str, model: str, mode: str) -> None:
-    """Computed on request: it cross-validates a small classifier."""
+    """Computed on request: it cross-validates a small classifier many times."""
     st.subheader("Which flips could have been predicted?", anchor=False)
     st.caption("From the first token's margin and entropy, prompt length, number of options and correctness of the base "
-               "prompt: a logistic model, folds grouped by item.")
+               "prompt: a logistic model, five folds grouped by item, the whole cross-validation permuted for its p.")
     if not st.toggle("Compute", key="predictor"):
         return
-    with shown_problem(), st.spinner("Cross-validating …"):
-        from pages.decomposition.features import predicted
+    with shown_problem():
+        found = _predicted(study_id, model, mode, session.store().revision(study_id))
+        if found is None:
+            st.info("This study has no first-token readout, and the predictor reads its margin. Add that readout.")
+        elif found.note:
+            st.info(plain(f"Nothing to predict: {found.note}"))
+        else:
+            st.markdown(plain(
+                f"Out of fold the AUC is {found.auc.text()} ({p_text(found.p)}; 0.50 is guessing), the Brier score "
+                f"{number_text(found.brier, 3)} against {number_text(found.brier_constant, 3)} for always saying the mean, "
+                f"over {found.n_rows:,} item-axis rows ({found.n_dropped:,} dropped for a missing feature). Calibration "
+                f"slope {number_text(found.slope)}: 1 is calibrated, below 1 overconfident."))
+            st.dataframe([{"feature": name, "weight (standardised)": round(weight, 2)}
+                          for name, weight in found.weights.items()], hide_index=True, width=420)
 
-        st.markdown(plain(predicted(study_id, model, mode)))
+
+@st.cache_resource(show_spinner="Cross-validating …", max_entries=12)
+def _predicted(study_id: str, model: str, mode: str, revision: int):
+    confirmatory = mode == "locked"
+    frame = session.readouts(study_id, revision, confirmatory=confirmatory)
+    base = queries.base_first_tokens(session.store(), study_id, model, confirmatory=confirmatory)
+    if base.empty:
+        return None
+    return flip_prediction(predictor_rows(frame[frame["model"] == model], base, "first_token"))

@@ -29,8 +29,8 @@ def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[Mo
 
 def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
     with st.container(border=True):
-        name, temperature, samples, seed, tokens = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
-        name.markdown(f"**{plain(model.name)}**")
+        st.markdown(f"**{plain(model.name)}**")
+        temperature, samples, seed, tokens = st.columns(4, vertical_alignment="bottom")
         chosen = replace(
             model,
             temperature=float(temperature.number_input("Temperature", 0.0, 2.0, model.temperature, 0.1,
