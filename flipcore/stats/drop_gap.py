@@ -8,7 +8,7 @@ broken items (right -> wrong), c fixed ones (wrong -> right).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from flipcore.errors import BadInput
 from flipcore.stats.intervals import bonett_price, mover, newcombe_diff, wilson
 from flipcore.stats.power import n_for_gap, n_tost_two_prop, n_two_prop
-from flipcore.stats.resample import generator
+from flipcore.stats.resample import generator, monte_carlo_p
 
 SLACK = 1e-12
 FLAT = 1e-14  # a variance below it is rounding: one changed item among 10,000 with ten rewrites leaves 1e-10
@@ -122,15 +122,25 @@ def stud_perm(db: ArrayLike, dc: ArrayLike, seed: int = 0, m: int = 9999) -> dic
 
     Returns {t, p_one_sided = (b + 1) / (m + 1)}. Fewer than two items in a set: NaN.
     """
+    observed, draw = permuted_t(db, dc, generator(seed))
+    return {"t": observed, "p_one_sided": monte_carlo_p(observed, draw, m, max_m=m).p}
+
+
+def permuted_t(db: ArrayLike, dc: ArrayLike, rng: np.random.Generator) -> tuple[float, Callable[[int], np.ndarray]]:
+    """Welch's t of drops as observed (NaN with fewer than two items in a set), and a function that draws k of it under
+    permutation."""
     first, second = np.asarray(db, dtype=float), np.asarray(dc, dtype=float)
     n1, n2 = len(first), len(second)
     if min(n1, n2) < 2:
-        return {"t": math.nan, "p_one_sided": math.nan}
-    observed = float(_welch_t(first.sum(), (first**2).sum(), second.sum(), (second**2).sum(), n1, n2))
-    s1, q1 = _permuted_sums(np.concatenate([first, second]), n1, m, generator(seed))
-    s2, q2 = first.sum() + second.sum() - s1, (first**2).sum() + (second**2).sum() - q1
-    n_as_extreme = int(np.sum(_welch_t(s1, q1, s2, q2, n1, n2) >= observed - SLACK))
-    return {"t": observed, "p_one_sided": (n_as_extreme + 1) / (m + 1)}
+        return math.nan, lambda k: np.empty(0)
+    pool = np.concatenate([first, second])
+    total, squares = pool.sum(), (pool**2).sum()
+
+    def draw(k: int) -> np.ndarray:
+        s1, q1 = _permuted_sums(pool, n1, k, rng)
+        return _welch_t(s1, q1, total - s1, squares - q1, n1, n2)
+
+    return float(_welch_t(first.sum(), (first**2).sum(), second.sum(), (second**2).sum(), n1, n2)), draw
 
 
 def _permuted_sums(pool: np.ndarray, n: int, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -193,4 +203,4 @@ def tost_mean(d: float, se: float, margin: float, df: float | None = None, alpha
 
 __all__ = ["cond_drop", "cond_gap", "correctness", "coverage", "discordant", "drop_gap_seed", "gap_score", "gap_welch",
            "mcnemar",
-           "n_for_gap", "n_tost_two_prop", "n_two_prop", "pairs", "stud_perm", "tost_mean"]
+           "n_for_gap", "n_tost_two_prop", "n_two_prop", "pairs", "permuted_t", "stud_perm", "tost_mean"]

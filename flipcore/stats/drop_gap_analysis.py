@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.errors import BadInput
-from flipcore.stats.drop_gap import cond_gap, drop_gap_seed, gap_score, gap_welch, stud_perm
+from flipcore.stats.drop_gap import cond_gap, drop_gap_seed, gap_score, gap_welch, permuted_t
 from flipcore.stats.estimate import Estimate, missing, p_text
-from flipcore.stats.intervals import clopper_pearson, mean_interval
-from flipcore.stats.resample import N_BOOT_SEED, N_PERMUTATIONS
+from flipcore.stats.intervals import mean_interval, z_quantile
+from flipcore.stats.resample import N_BOOT_SEED, N_PERMUTATIONS, MonteCarloP, generator, monte_carlo_p
 from flipcore.stats.rewritten import Rewritten, SetDrop, set_drop
 
 FLAG, NO_EVIDENCE, UNRESOLVED = "flag", "no evidence", "unresolved: difficulty mismatch"
@@ -42,14 +42,23 @@ class DropGap:
     gap: Estimate
     cond_gap: Estimate
     perm_t: float
-    perm_p: float
-    perm_p_limits: tuple[float, float]
+    perm: MonteCarloP
     welch: dict[str, float]
     gap_net: Estimate | None
     gap_matched: Estimate | None
     equivalent: bool
     equivalence_interval: tuple[float, float]
     margin: float
+
+    @property
+    def perm_p(self) -> float:
+        """One-sided p of the studentised permutation; more are drawn while its 99 % interval straddles .025."""
+        return self.perm.p
+
+    @property
+    def detectable(self) -> float:
+        """Smallest gap that a study with this many items and this much scatter would find four times in five."""
+        return (z_quantile(0.975) + z_quantile(0.8)) * self.welch["se"] or math.nan
 
     @property
     def decision(self) -> str:
@@ -91,15 +100,15 @@ def drop_gap_analysis(benchmark: Rewritten, control: Rewritten, seed: int = 0, m
                       n_boot: int = N_BOOT_SEED, m: int = N_PERMUTATIONS,
                       matched: Sequence[tuple[str, str]] | None = None) -> DropGap:
     """Everything about one operator. `matched` lists (benchmark id, control id) pairs made 1:1; the sets are independent
-    without it. `n_boot` resamples for the source's interval, `m` permutations."""
+    without it. `n_boot` resamples for the source's interval, at least `m` permutations."""
     seeded = _seed_gap(benchmark, control, seed, n_boot)
-    perm = stud_perm(benchmark.drops, control.drops, seed, m)
+    perm_t, draw = permuted_t(benchmark.drops, control.drops, generator(seed))
     equivalence = _gap(benchmark, control, 1 - 2 * 0.05)
     return DropGap(
         benchmark=set_drop(benchmark, level, seed), control=set_drop(control, level, seed),
         gap_seed=seeded[0], seed_literal=seeded[1], seed_directional=seeded[2],
         gap=_gap(benchmark, control, level), cond_gap=_cond_gap(benchmark, control, level),
-        perm_t=perm["t"], perm_p=perm["p_one_sided"], perm_p_limits=_p_limits(perm["p_one_sided"], m),
+        perm_t=perm_t, perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
         welch=gap_welch(benchmark.drops, control.drops, level),
         gap_net=_gap_net(benchmark, control, level),
         gap_matched=None if matched is None else _gap_matched(benchmark, control, matched, level, seed),
@@ -169,11 +178,6 @@ def _gap_matched(benchmark: Rewritten, control: Rewritten, matched: Sequence[tup
                            "is unknown or an item came twice.")
     differences = [first[a] - second[b] for a, b in matched if a in first and b in second]
     return mean_interval(differences, level=level, seed=seed, bounds=(-2.0, 2.0))
-
-
-def _p_limits(p: float, m: int) -> tuple[float, float]:
-    """99 % Clopper-Pearson interval of a Monte Carlo p of m permutations."""
-    return (math.nan, math.nan) if math.isnan(p) else tuple(clopper_pearson(round(p * (m + 1)) - 1, m, 0.99))
 
 
 __all__ = ["FLAG", "NO_EVIDENCE", "UNRESOLVED", "DropGap", "Rewritten", "drop_gap_analysis"]

@@ -18,11 +18,11 @@ import numpy as np
 
 from flipcore.stats.drop_gap import discordant, mcnemar
 from flipcore.stats.estimate import Estimate, p_text
-from flipcore.stats.holdout import tost_two_prop, two_prop
+from flipcore.stats.holdout import prediction_accuracy, tost_two_prop, two_prop
 from flipcore.stats.intervals import bonett_price, newcombe_diff, z_quantile
 from flipcore.stats.multiplicity import holm
 from flipcore.stats.power import mde_two_prop
-from flipcore.stats.semantic import perm_test_mmd, perm_test_semantic
+from flipcore.stats.semantic import ENUMERATE_UP_TO, perm_test_mmd, perm_test_semantic, perm_test_within_paired
 from flipcore.stats.separability import Separability
 from flipcore.stats.survey import OddOneOut
 
@@ -99,21 +99,25 @@ def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, pai
                   seed: int = 0) -> HoldoutTest:
     """The source's two within-group tests and MMD^2 beside them, joined by Holm's correction.
 
-    `margin` is on MMD^2, which has no natural unit: without one the best state is inconclusive.
+    With `paired` (row i of R was written from row i of T) ours swap labels within pairs. `margin` is on MMD^2, which has
+    no natural unit: without one the best state is inconclusive.
     """
-    enumerate_all = math.comb(len(T) + len(R), len(T)) <= 200_000
-    within = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
+    enumerate_all = math.comb(len(T) + len(R), len(T)) <= ENUMERATE_UP_TO
+    source = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
+    within = source if not paired else tuple(
+        perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro"))
     mmd = perm_test_mmd(T, R, m, seed, paired)
     half = z_quantile(0.95) * mmd["null_sd"]
     bound = (mmd["obs"] - half, mmd["obs"] + half)
     estimate = Estimate(mmd["obs"], *bound, 0.90, "permutation", len(T) + len(R), seed)
-    return HoldoutTest("semantic", float(np.min(holm([*within, mmd["p"]]))), within, estimate,
+    return HoldoutTest("semantic", float(np.min(holm([*within, mmd["p"]]))), source, estimate,
                        margin is not None and bound[1] < margin, bound, margin,
                        mmd["critical"] + z_quantile(0.8) * mmd["null_sd"])
 
 
-def prediction_test(found: Separability, p_seed: float, margin: float = BALANCED_MARGIN) -> HoldoutTest:
-    """Balanced accuracy of a cross-validated classifier; `p_seed` is the source's binomial p of plain hits."""
+def prediction_test(found: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
+    """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits."""
+    p_seed = prediction_accuracy(found.k_correct, found.n)["p_two_sided"]
     return HoldoutTest("prediction", found.p, (p_seed,), found.balanced, found.upper < margin, (0.0, found.upper), margin,
                        (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd)
 

@@ -85,6 +85,22 @@ def test_memorized_gaps_over_model_seeds_scatter_as_stated():
     assert np.mean(gaps) == pytest.approx(0.258, abs=0.008) and np.std(gaps) == pytest.approx(0.038, abs=0.006)
 
 
+def test_more_permutations_are_drawn_while_p_straddles_the_level():
+    rng = generator(5)
+    for _ in range(40):
+        bo, bp, co, cp = gap_sets("gap .10", 60, rng)
+        result = drop_gap_analysis(items(bo, bp), items(co, cp), m=499, n_boot=10)
+        straddles = result.perm.low < 0.025 < result.perm.high
+        assert result.perm.m == 499 or (result.perm.m > 499 and (not straddles or result.perm.m == 16 * 9_999))
+
+
+def test_the_detectable_gap_is_that_of_the_power_formula():
+    # se of ten drops in 100 items against none: sqrt(.09 / 99)
+    result = drop_gap_analysis(items([1] * 100, [0] * 10 + [1] * 90), items([1] * 100, [1] * 100), m=99)
+    assert result.detectable == pytest.approx(2.8016 * math.sqrt(0.09 / 99), rel=1e-4)
+    assert math.isnan(drop_gap_analysis(items([1] * 9, [1] * 9), items([1] * 9, [1] * 9), m=99).detectable)
+
+
 def test_sets_of_unequal_difficulty_are_left_unresolved():
     rng = generator(0)
     bo, bp, co, cp = gap_sets("N3 brittle, control harder", 800, rng)

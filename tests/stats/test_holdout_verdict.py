@@ -65,6 +65,15 @@ def test_embeddings_are_inconclusive_without_a_margin():
     assert verdict.semantic_test(T, R, margin=0.05, m=499).state == "equivalent"
 
 
+def test_paired_embeddings_are_compared_pair_by_pair():
+    # each retro entry lies beside its source, so shuffling labels freely would call them much too alike
+    rng = generator(9)
+    T, _ = embedding_sets(rng)
+    R = T + 0.05 * rng.standard_normal(T.shape)
+    found, unpaired = (verdict.semantic_test(T, R, m=499, paired=paired) for paired in (True, False))
+    assert found.p_seed == unpaired.p_seed and found.p != unpaired.p
+
+
 def test_shifted_embeddings_are_different():
     found = verdict.semantic_test(*embedding_sets(generator(2), shift=2.0), m=499)
     assert found.state == "different" and found.estimate.value > found.detectable
@@ -86,10 +95,10 @@ def test_a_survey_near_one_third_is_equivalent_and_a_telling_one_different():
 
 def test_a_classifier_at_chance_is_equivalent_when_its_bound_is_below_the_margin():
     found = separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19)
-    test = verdict.prediction_test(found, p_seed=0.9)
+    test = verdict.prediction_test(found)
     assert test.state == "equivalent" and test.bound[1] < 0.60
     noise = np.tile([[1.0], [-1.0]], (20, 1))  # half of either set is hit
-    few = verdict.prediction_test(separability(noise, np.repeat([0, 1], 20), by_sign, m=19), p_seed=0.9)
+    few = verdict.prediction_test(separability(noise, np.repeat([0, 1], 20), by_sign, m=19))
     assert few.state == "inconclusive" and few.bound[1] > 0.60
 
 
@@ -97,7 +106,7 @@ def all_tests(n):
     survey = odd_one_out_survey(*odd_one_out_hits(generator(4)))
     T, R = embedding_sets(generator(1))
     return (verdict.difficulty_test(2 * n // 5, n, 2 * n // 5, n), verdict.semantic_test(T, R, margin=0.05, m=199),
-            verdict.prediction_test(separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19), 0.9),
+            verdict.prediction_test(separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19)),
             verdict.odd_one_out_test(survey))
 
 
