@@ -71,4 +71,25 @@ def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[
         st.caption(f"{', '.join(row['models']) or 'no model'} · {int(row['n_items']):,} items · {when} · "
                    f"flipscope {row['code_version']} · id `{study_id}`")
         show_badges(badges(row) + list(extra))
+    if study_id in session.registry().running():
+        with right:
+            _follow(study_id, session.store().revision(study_id))
     return study_id
+
+
+@st.fragment(run_every=3.0)
+def _follow(study_id: str, drawn: int) -> None:
+    """While a study runs: how far it is; the page is drawn again when there is something new."""
+    progress = session.registry().progress(study_id)
+    if progress is None or session.store().revision(study_id) != drawn:
+        st.rerun()
+    show_progress(progress)
+
+
+def show_progress(progress) -> None:
+    """A run's progress, rate and time left on one line."""
+    share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
+    left = "" if progress.eta_s is None else f", about {progress.eta_s:,.0f} s left"
+    failed = f", {progress.n_failed:,} failed" if progress.n_failed else ""
+    st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a "
+                                      f"second{left}{failed}")

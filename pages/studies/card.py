@@ -8,7 +8,7 @@ from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
 from flipcore.store import queries
 from pages.common import session
-from pages.common.header import badges, show_badges
+from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import headline
 from pages.common.notes import plain, shown_problem
 
@@ -46,10 +46,7 @@ def _progress(row: dict) -> None:
         if row["message"]:
             st.caption(plain(row["message"]))
         return
-    share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
-    left = "" if progress.eta_s is None else f", about {progress.eta_s:,.0f} s left"
-    st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls, "
-                                      f"{progress.rate_per_s:,.0f} a second{left}")
+    show_progress(progress)
 
 
 def _facts(row: dict) -> None:
