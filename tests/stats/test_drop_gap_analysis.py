@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from flipcore.errors import BadInput
+from flipcore.stats.drop_gap import gap_score
 from flipcore.stats.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
 from flipcore.stats.planted_memory import MODELS, PlantedModel, gap_sets
 from flipcore.stats.resample import generator
@@ -112,6 +113,8 @@ def test_sets_of_unequal_difficulty_are_left_unresolved():
 def test_no_memory_is_only_claimed_within_a_margin():
     few, many = (drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99) for n in (15, 200))
     assert not few.equivalent and "not enough items" in few.sentence()
+    ends = gap_score(*[[1.0, 0.0] * 200] * 4, level=0.90)
+    assert many.equivalence_interval == pytest.approx((ends["lo"], ends["hi"]))
     assert many.equivalent and "No memory beyond 5 pp" in many.sentence()
 
 

@@ -82,6 +82,8 @@ def test_zlib_fails_beyond_its_window_and_xz_does_not():
     noise = generator(2).integers(32, 127, 40_000).astype("uint8").tobytes().decode()
     assert similarity.ncd(noise, noise, "zlib") > 0.9
     assert similarity.ncd(noise, noise, "xz") < 0.05
+    long = generator(3).integers(32, 127, 100_000).astype("uint8").tobytes().decode()
+    assert similarity.ncd(long, long, "xz") < 0.05  # a copy 100 kB back needs a dictionary of the input's size
     assert "32 kB" in similarity.compressor_warning([noise], "zlib")
     assert similarity.compressor_warning([noise], "xz") == ""
     assert "zlib" in similarity.compressor_warning(["short"], "xz")

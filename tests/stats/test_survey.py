@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from scipy.stats import t as student
 from statsmodels.regression.linear_model import OLS
 
 from flipcore.stats.planted_memory import odd_one_out_hits
@@ -10,13 +11,23 @@ from flipcore.stats.resample import generator
 from flipcore.stats.survey import odd_one_out_survey, two_way_se
 
 
-def test_the_one_way_parts_are_statsmodels_clustered_standard_errors():
-    hits, entries, annotators = odd_one_out_hits(generator(0), oddness_sd=1.0)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_one_way_parts_are_statsmodels_clustered_standard_errors(seed):
+    hits, entries, annotators = odd_one_out_hits(generator(seed), oddness_sd=seed / 2)
+    hits[annotators % 3 == 0] = seed % 2  # people who always (never) find it
     fitted = [OLS(hits, np.ones(len(hits))).fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
               for groups in (entries, annotators, np.arange(len(hits)))]
     cr1 = [float(fit.bse[0]) ** 2 * g / (g - 1) for fit, g in zip(fitted, (30, 23, len(hits)), strict=True)]
     expected = math.sqrt(max(cr1[0], cr1[1], cr1[0] + cr1[1] - cr1[2]))
     assert two_way_se(hits, entries, annotators) == pytest.approx(expected)
+
+
+def test_the_degrees_of_freedom_are_those_of_the_fewer_clusters():
+    hits, entries, annotators = odd_one_out_hits(generator(6), accuracy=0.4)
+    found = odd_one_out_survey(hits, entries, annotators)
+    t_value = (found.accuracy.value - 1 / 3) / found.se
+    assert found.p == pytest.approx(2 * student.sf(abs(t_value), 22))
+    assert found.accuracy.high - found.accuracy.value == pytest.approx(student.ppf(0.975, 22) * found.se)
 
 
 def test_the_source_p_is_the_binomial_one():
