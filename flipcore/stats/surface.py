@@ -118,11 +118,12 @@ def kept(first: Cells, second: Cells) -> np.ndarray:
     return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
 
 
-def pair_share(cells: Cells, without: str = "identity") -> float:
-    """Mean of the defined cells outside the noise-floor axis: the share of item pairs that flip."""
-    columns = [i for i, column in enumerate(cells.columns) if column != without]
-    values = cells.rate[:, columns]
-    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+def pair_shares(first: Cells, second: Cells, without: str = "identity") -> tuple[float, float]:
+    """Share of variant pairs that flip under each readout, over the cells outside the noise-floor axis that both define."""
+    columns = [i for i, column in enumerate(first.columns) if column != without]
+    a, b = first.rate[:, columns], second.rate[:, columns]
+    both = ~np.isnan(a + b)
+    return (float(a[both].mean()), float(b[both].mean())) if both.any() else (float("nan"), float("nan"))
 
 
 def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from flipcore.store import queries
 from pages.common import session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +35,8 @@ def badges(row: dict) -> list[tuple[str, str]]:
         found.append(("SIMULATED", "SIMULATED"))
     if "pocket" in list(row["models"]):
         found.append(("POCKET", "POCKET"))
+    if queries.n_unreviewed(session.store(), row["study_id"]):
+        found.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
     if row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         found.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))

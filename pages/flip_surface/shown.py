@@ -28,9 +28,9 @@ def percent(share: float) -> str:
 def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str | None) -> str:
     """"38 % of item pairs flip under the field readout, 9 % under generated text; 41 items flip only in the readout.\""""
     where = "" if axis is None else f" on {axis.replace('_', ' ')}"
-    a, b = surface.pair_share(first), surface.pair_share(second)
+    a, b = surface.pair_shares(first, second)
     n = surface.only_in_first(first, second)
-    if a != a and b != b:
+    if a != a:
         return plain(f"Nothing can be compared yet{where}.")
     if field == faithful:
         return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}.")

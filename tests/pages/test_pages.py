@@ -1,0 +1,72 @@
+"""Every page on an empty, a finished and an unusable store: content or a sentence, never a traceback."""
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore import demo, runner
+from flipcore.store.connection import Store
+from tests.browser.serving import ROOT
+from tests.test_runner import tiny_study
+
+PAGES = ["pages/studies.py", "pages/new_study.py", "pages/flip_surface.py", "pages/decomposition.py"]
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+
+
+@pytest.fixture(autouse=True)
+def fresh_caches():
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    return tmp_path / "flips.duckdb"
+
+
+def shown(page: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    return app if page == PAGES[0] else app.switch_page(page).run()
+
+
+def words(app: AppTest) -> str:
+    return " ".join(str(block.value) for kind in ("markdown", "info", "error", "caption", "title", "subheader")
+                    for block in getattr(app, kind))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_finished_study_fills_every_page(path, monkeypatch, page):
+    store = Store.open(path)
+    runner.run(tiny_study(), store)
+    store.close()
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    app = shown(page)
+    assert not app.exception and "?" in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
+    path.write_text("no database " * 2000)
+    app = shown(page)
+    assert not app.exception and "not a valid DuckDB database" in words(app) and "FLIPSCOPE_DB" in words(app)
+
+
+def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
+    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    app = shown("pages/flip_surface.py")
+    assert not app.exception and "Nothing has been measured yet" in words(app)
+
+
+def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
+    store = Store.open(path)
+    runner.run(tiny_study(), store)
+    store.close()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.query_params["study"] = "gone"
+    app.run()
+    app.switch_page("pages/flip_surface.py").run()
+    assert not app.exception and "flip" in words(app)
