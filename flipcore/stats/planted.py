@@ -37,9 +37,9 @@ def flip_rate_of(deviation: float) -> float:
 
 def deviation_of(rate: float) -> float:
     """The mean deviation with that flip rate, by bisection. Raises ValueError above what two answers can reach."""
-    low, high = 0.0, 0.42  # flip_rate_of rises up to about .42
+    low, high = 0.0, (SHAPE + SHAPE ** 2) ** 0.5 - SHAPE  # where flip_rate_of stops rising
     if not 0 <= rate <= flip_rate_of(high):
-        raise ValueError(f"A flip rate of {rate} is out of reach of this population; ask for {flip_rate_of(high):.2f} or less.")
+        raise ValueError(f"A flip rate of {rate} is out of reach of this population; ask for {flip_rate_of(high):.3f} or less.")
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if flip_rate_of(middle) < rate else (low, middle)
