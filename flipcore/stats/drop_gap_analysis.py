@@ -88,8 +88,8 @@ class DropGap:
             return (f"Undecided, because the sets differ in difficulty: the drops say {p}, and among items answered right "
                     f"before the gap is {self.cond_gap.text_pp()}.")
         if self.equivalent:
-            return f"No memory beyond {100 * self.margin:.0f} pp: the gap lies within that margin ({p})."
-        return f"No evidence of memory ({p}), and not enough items to rule out {100 * self.margin:.0f} pp."
+            return f"No memory beyond {100 * self.margin:.0f} pp: the gap lies within that margin (one-sided {p})."
+        return f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out {100 * self.margin:.0f} pp."
 
 
 def _pp(drop: Estimate) -> str:
