@@ -89,7 +89,8 @@ class DropGap:
                     f"before the gap is {self.cond_gap.text_pp()}.")
         if self.equivalent:
             return f"No memory beyond {100 * self.margin:.0f} pp: the gap lies within that margin (one-sided {p})."
-        return f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out {100 * self.margin:.0f} pp."
+        return (f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out "
+                f"{100 * self.margin:.0f} pp.")
 
 
 def _pp(drop: Estimate) -> str:
