@@ -112,9 +112,3 @@ def sign_flip_p(differences):
         total = sum(d if pattern >> i & 1 else -d for i, d in enumerate(differences))
         at_least += abs(total) / n >= observed - 1e-12
     return at_least / 2 ** n
-
-
-def readout_disagreement(rows, first, second):
-    """Share of (item, variant, sample) rows with both readouts there whose answers differ; `rows` maps to {extractor: answer}."""
-    both = [row for row in rows.values() if first in row and second in row]
-    return sum(row[first] != row[second] for row in both) / len(both) if both else math.nan

@@ -13,7 +13,7 @@ import pandas as pd
 
 from flipcore.errors import BadInput
 from flipcore.records import BASE, OK, UNREADABLE
-from flipcore.stats.disagreement import ABSENT, NULL
+from flipcore.stats.disagreement import ABSENT, NULL, null_bounds
 
 IDENTITY = "identity"
 KEY = ["item_id", "axis", "variant", "sample", "extractor"]
@@ -114,7 +114,8 @@ def _refuse_duplicates(frame: pd.DataFrame, rows: np.ndarray, at: tuple[np.ndarr
 
 @dataclass(frozen=True)
 class NullRates:
-    """Unreadable answers of one (axis, extractor): counts over readouts that are there, and the two red flags."""
+    """Unreadable answers of one (axis, extractor): counts over readouts that are there, and the two red flags. Whatever
+    the unreadable answers were, the flip rate of all items lies from `lowest` to `highest` (NaN with several samples)."""
 
     n_readouts: int
     n_null: int
@@ -122,11 +123,14 @@ class NullRates:
     rate: float
     base_rate: float
     perturbed_rate: float
+    lowest: float
+    highest: float
     flags: tuple[str, ...]
 
 
 def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
-    """Flags a null rate above 5 %, and one that differs by more than 2 percentage points between base and perturbed."""
+    """Flags a null rate above 5 %, and one that differs by more than 2 percentage points between base and perturbed; a flag
+    comes with the true bounds."""
     codes = answers.codes[axis, extractor]
     of_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
     n_null, n_there = int((codes == NULL).sum()), int((codes != ABSENT).sum())
@@ -138,7 +142,18 @@ def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
     if abs(base - perturbed) > 0.02:
         flags.append(f"Unreadable answers: {100 * base:.1f} % of base prompts, {100 * perturbed:.1f} % of changed ones "
                      "(more than 2 percentage points apart).")
-    return NullRates(n_there, n_null, answers.n_absent[axis, extractor], rate, base, perturbed, tuple(flags))
+    lowest, highest = _flip_rate_bounds(codes)
+    if flags and not np.isnan(lowest):
+        flags.append(f"Whatever they were, the flip rate lies between {lowest:.2f} and {highest:.2f}.")
+    return NullRates(n_there, n_null, answers.n_absent[axis, extractor], rate, base, perturbed, lowest, highest, tuple(flags))
+
+
+def _flip_rate_bounds(codes: np.ndarray) -> tuple[float, float]:
+    if codes.shape[2] != 1:
+        return float("nan"), float("nan")
+    low, high = null_bounds(codes)
+    asked = ~np.isnan(low)
+    return (float(low[asked].mean()), float(high[asked].mean())) if asked.any() else (float("nan"), float("nan"))
 
 
 def _null_share(codes: np.ndarray) -> float:

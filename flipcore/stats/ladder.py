@@ -6,14 +6,13 @@ rule `paired` an artifact is established where low[A_minus_G] > 0, under `seed_n
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from flipcore.stats.coding import IDENTITY, CodedAnswers
-from flipcore.stats.decomposition import COLUMNS, RULES, item_rates
+from flipcore.stats.decomposition import COLUMNS, item_rates
 from flipcore.stats.joint import JointMeans
 from flipcore.stats.resample import N_BOOT
 
@@ -42,16 +41,6 @@ class LevelLadder:
     methods: np.ndarray
     seed: int
     n_boot: int
-
-    def payload(self) -> dict:
-        """For the browser. Names are lists in index order; each array is {"shape", "float32": base64, little-endian}, row
-        major, so low[r, p, k, i, q, l] lies at ((((r P + p) K + k) I + i) Q + q) L + l. Missing is NaN."""
-        arrays = {name: _packed(getattr(self, name)) for name in ("values", "low", "high", "floors")}
-        names = {"rows": [list(row) for row in self.rows], "references": list(self.references), "rules": list(RULES),
-                 "policies": list(self.policies), "kinds": list(self.kinds), "quantities": list(QUANTITIES),
-                 "levels": list(self.levels)}
-        return names | arrays | {"n": self.n.tolist(), "methods": self.methods.tolist(), "seed": self.seed,
-                                 "n_boot": self.n_boot}
 
 
 def level_ladder(answers: CodedAnswers, references: Sequence[str], *, policies: Sequence[str] = ("own_class",),
@@ -95,7 +84,3 @@ def _limits(joint: JointMeans, kind: str, levels: Sequence[float], n_rows: int) 
     methods = np.empty(len(table), dtype=object)
     methods[:] = [column[-1].method for column in table]
     return low, high, methods.reshape(shape)
-
-
-def _packed(array: np.ndarray) -> dict:
-    return {"shape": list(array.shape), "float32": base64.b64encode(array.astype("<f4").tobytes()).decode("ascii")}

@@ -83,9 +83,11 @@ def test_null_rates_raise_both_flags():
     found = null_rates(coded_answers(frame), "order", "stated")
     assert (found.n_readouts, found.n_null) == (12, 2) and found.rate == pytest.approx(1 / 6)
     assert (found.base_rate, found.perturbed_rate) == (0.0, 0.25)
+    # item 0 has one answer and two gaps: all alike 0, all different 1; the other three never flip
+    assert (found.lowest, found.highest) == (0.0, 0.25)
     assert found.flags == ("16.7 % of the answers could not be read (more than 5 %).",
                            "Unreadable answers: 0.0 % of base prompts, 25.0 % of changed ones (more than 2 percentage points "
-                           "apart).")
+                           "apart).", "Whatever they were, the flip rate lies between 0.00 and 0.25.")
     assert null_rates(coded_answers(FRAME), "order", "first_token").flags == ()
 
 

@@ -10,8 +10,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from flipcore.errors import BadInput, MissingPackage
-from flipcore.stats.coding import coded_answers
-from flipcore.stats.prediction_rows import base_features, prediction_rows
 from flipcore.stats.predictor import flip_prediction
 from flipcore.stats.resample import generator
 
@@ -82,27 +80,3 @@ def test_missing_columns_and_a_missing_package_are_sentences(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_sklearn)
     with pytest.raises(MissingPackage, match="scikit-learn"):
         flip_prediction(table(), ["margin"])
-
-
-READOUTS = pd.DataFrame([
-    {"item_id": item, "axis": "order", "variant": variant, "sample": 0, "extractor": "first_token", "status": "ok",
-     "answer": answer, "is_correct": correct, "probabilities": shares}
-    for item, variant, answer, correct, shares in [
-        ("i", "base", "0", True, [["0", 0.6], ["1", 0.2]]), ("i", "r1", "1", False, [["1", 0.9], ["0", 0.1]]),
-        ("j", "base", "1", None, "[]"), ("j", "r1", "1", True, "[]")]])
-
-
-def test_features_are_read_from_the_base_prompt_and_missing_ones_stay_missing():
-    found = base_features(READOUTS)
-    # shares .6 and .2 of a label mass of .8: .75 and .25
-    assert found.loc["i", "margin"] == pytest.approx(0.5) and found.loc["i", "base_correct"] == 1.0
-    assert found.loc["i", "entropy_bits"] == pytest.approx(-0.75 * math.log2(0.75) + 0.5)
-    assert found.loc["j"].isna().all()
-
-
-def test_prediction_rows_hold_the_items_that_define_a_flip_rate():
-    answers = coded_answers(pd.concat([READOUTS, READOUTS.iloc[[0]].assign(axis="format")]))
-    found = prediction_rows(answers, "first_token", base_features(READOUTS))
-    assert found[["item_id", "axis", "flipped"]].values.tolist() == [["i", "order", 1], ["j", "order", 0]]
-    assert found.loc[0, "n_options"] == 2
-    assert prediction_rows(answers, "first_token", base_features(READOUTS), axes=["format"]).empty
