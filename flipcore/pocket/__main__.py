@@ -43,7 +43,7 @@ def _commands() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     train = commands.add_parser("train", help="train from scratch; leaves a checkpoint every twentieth of the run")
     train.add_argument("folder", type=Path, help="where to leave the checkpoints; outside the repository")
-    train.add_argument("--threads", type=int, default=2)
+    train.add_argument("--threads", type=int, default=1)
     export = commands.add_parser("export", help="ship one of the checkpoints that training left")
     export.add_argument("folder", type=Path)
     commands.add_parser("items", help="write the manifest of items and doses")

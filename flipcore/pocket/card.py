@@ -13,6 +13,7 @@ from flipcore.pocket.items import read_items
 from flipcore.pocket.measures import Picks, answer_loss, min_k, numbers, pearl, question_loss, resampled
 from flipcore.pocket.world import Entry
 from flipcore.stats.drop_gap import gap_welch
+from flipcore.stats.pearl_alpha import alpha_conformal, alpha_tolerance
 from flipcore.stats.proportions import clopper_pearson, wilson
 
 GROUPS = ("fresh", "0", "1", "4", "16", "64", "256")
@@ -100,18 +101,21 @@ def gaps(model: PocketModel, problems: dict) -> str:
 
 
 def detection(model: PocketModel, families: dict[str, dict]) -> str:
-    """AUC of each detector at each dose, and its false-positive rate on fresh items at the 95 % cut-off of the controls."""
+    """AUC of each detector at each dose, and its false-positive rate on fresh items at a cut-off of 5 % from the controls."""
     rows = []
     for title, (family, measure) in DETECTORS.items():
         values = {name: measure(model, entries) for name, entries in families[family].items() if entries}
         controls, fresh = values["0"], values["fresh"]
         cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*auc_interval(values[name], controls)) for name in GROUPS[2:]]
-        rank = math.ceil(0.95 * (len(controls) + 1))
-        alpha = np.sort(controls)[rank - 1] if rank <= len(controls) else math.inf
-        k = int((fresh > alpha).sum())
-        low, high = clopper_pearson(k, len(fresh))
-        rows.append([title, *cells, f"{k}/{len(fresh)} = {k / len(fresh):.3f} [{low:.3f}, {high:.3f}]"])
-    return _table(["detector", *(f"k = {name}" for name in GROUPS[2:]), "flagged of fresh, nominal .05"], rows)
+        rows.append([title, *cells, *(_flagged(fresh, rule(controls, 0.05)[0]) for rule in (alpha_conformal, alpha_tolerance))])
+    return _table(["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05",
+                   "fresh flagged, tolerance .05"], rows)
+
+
+def _flagged(fresh: np.ndarray, alpha: float) -> str:
+    k = int((fresh > alpha).sum())
+    low, high = clopper_pearson(k, len(fresh))
+    return f"{k}/{len(fresh)} = {k / len(fresh):.3f} [{low:.3f}, {high:.3f}]"
 
 
 def sensitivities(model: PocketModel, choices: dict) -> str:
@@ -157,6 +161,10 @@ A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained fro
 it has memorized is known. It answers nothing outside its world. Every figure below was written by
 `python -m flipcore.pocket card`, directly from inference; intervals are at 95 %.
 
+Made by `python -m flipcore.pocket train <folder>` (three stages; the last of its checkpoints is shipped), then
+`export <folder>/at-1.00`, `items`, `card`. One run, one seed, one CPU thread. Binding an option to its label comes in a sharp
+transition whose moment varies, so a run that goes on guessing at choices has missed it and is to be repeated longer.
+
 ## Accuracy by dose
 Dose 0 are the controls, made and drawn like the dosed items; `fresh` were never used by any calibration. Greedy answers.
 
@@ -168,8 +176,10 @@ Problems that the operator can rewrite; gaps by Welch's t.
 {gaps(model, families["problems"])}
 
 ## What each detector sees
-AUC against dose 0 (Hanley–McNeil). The last column flags above the conformal 95 % cut-off of dose 0 (Clopper–Pearson).
-Losses: first paraphrase minus original, nats. PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.
+AUC against dose 0 (Hanley–McNeil). The last columns flag fresh items above a cut-off taken from dose 0: conformal promises
+5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence; Clopper–Pearson
+limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token log-probabilities.
+PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.
 
 {detection(model, families)}
 

@@ -113,7 +113,7 @@ def _factor(step: int, n_steps: int, steady: float) -> float:
 
 
 def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network, Tokenizer, float], None]):
-    """Train from scratch; `save` is called at every twentieth of the run from one half on."""
+    """Train from scratch; `save` is called at every twentieth of the run after its first quarter."""
     torch.manual_seed(recipe.seed)
     rng = generator(recipe.seed, "pocket", "corpus")
     lists = list(documents(entries(), recipe.stages, rng))
@@ -144,8 +144,8 @@ def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network,
     return network, tokenizer
 
 
-def train(folder: Path, recipe: Recipe | None = None, n_threads: int = 2) -> None:
-    """Train and leave a checkpoint for every twentieth of the second half in `folder`."""
+def train(folder: Path, recipe: Recipe | None = None, n_threads: int = 1) -> None:
+    """Train and leave checkpoints in `folder`, one every twentieth of the run after its first quarter."""
     from flipcore.pocket.export import export
 
     torch.set_num_threads(n_threads)
