@@ -3,7 +3,6 @@
 import streamlit as st
 
 from flipcore.extractors import EXTRACTORS
-from flipcore.stats import surface
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.inspector import inspector
@@ -44,12 +43,8 @@ if study_id is not None:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         model, field, faithful, axis, sort, search, only = controls(frame)
-        frame = frame[frame["model"] == model]
         questions = shown.questions(study_id)
-        if axis is None:
-            cells = surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful))
-        else:
-            cells = surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful))
+        cells = shown.cells(study_id, model, field, faithful, axis)
         st.markdown(f"### {shown.sentence(*cells, title_of(field), title_of(faithful), axis)}")
         rows = shown.rows(*cells, sort, search, only, questions)
         clicked = None
@@ -65,7 +60,7 @@ if study_id is not None:
                           st.query_params.get("readout", field))
         else:
             st.caption("Click a cell to read the outputs behind it. On the map: arrow keys or j / k move, Enter opens.")
-        below.disagreement(frame, title_of)
+        below.disagreement(study_id, model, title_of)
         below.most_flips(*cells, rows, questions, (title_of(field), title_of(faithful)))
 
 with st.expander("How to read this"):

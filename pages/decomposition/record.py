@@ -18,7 +18,7 @@ def log_move(study_id: str, moved: dict | None) -> None:
     session_id = st.session_state.setdefault("session-id", digest(str(now())))
     row = {"study_id": study_id, "control": "level", "came_from": moved["from"], "went_to": moved["to"],
            "lowest": moved["lowest"], "highest": moved["highest"], "session": session_id, "created_at": now()}
-    session.store().writer.add("threshold_moves", [row | {"move_id": digest(*map(str, row.values()))}])
+    session.store().writer.add("threshold_moves", [row | {"move_id": digest(*map(str, row.values()))}]).result(10)
 
 
 def offer(study_id: str, mode: str, model: str, decision: dict | None) -> None:

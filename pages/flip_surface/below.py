@@ -8,12 +8,19 @@ from flipcore.charts.matrix import matrix
 from flipcore.charts.theme import colours
 from flipcore.stats import surface
 from flipcore.stats.readouts import disagreements
+from pages.common import session
 
 
-def disagreement(frame, title_of) -> None:
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _disagreements(study_id: str, model: str, revision: int):
+    frame = session.readouts(study_id, revision)
+    return disagreements(frame[frame["model"] == model])
+
+
+def disagreement(study_id: str, model: str, title_of) -> None:
     """The same completion read in two ways: how often do they differ?"""
     st.subheader("Do the readouts agree with each other?", anchor=False)
-    found = disagreements(frame)
+    found = _disagreements(study_id, model, session.store().revision(study_id))
     if len(found.extractors) < 2:
         st.info("This study has one readout, so there is nothing to compare. Add another one and run it again: what was "
                 "asked is not asked twice.")

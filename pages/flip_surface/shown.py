@@ -21,6 +21,20 @@ def questions(study_id: str) -> dict[str, str]:
     return dict(zip(items["item_id"], items["question"], strict=True))
 
 
+def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
+    """Both readouts' cells on the same rows and columns, computed again only when something new came."""
+    return _cells(study_id, session.store().revision(study_id), model, field, faithful, axis)
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
+    frame = session.readouts(study_id, revision)
+    frame = frame[frame["model"] == model]
+    if axis is None:
+        return surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful))
+    return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful))
+
+
 def percent(share: float) -> str:
     return "–" if share != share else f"{100 * share:.0f} %"
 

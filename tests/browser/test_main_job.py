@@ -67,6 +67,7 @@ def test_the_studies_page_says_what_was_found_and_that_it_is_simulated(page, add
     page.goto(address)
     page.get_by_text("Browser study").first.wait_for()
     page.get_by_text(re.compile(r"of variant pairs flip")).first.wait_for()
+    page.get_by_text("Provenance").first.wait_for()  # the last part of a card: what stands before it is drawn
     assert "SIMULATED" in text_of(page) and "Done" in text_of(page) and no_fault(page)
 
 
@@ -85,8 +86,7 @@ def test_a_click_on_a_cell_opens_the_two_outputs(page, address):
 
 
 def test_a_link_opens_the_same_view(page, address):
-    with_item = page.url
-    page.goto(with_item)
+    page.goto(page.url)
     page.get_by_text("Right answer:", exact=False).wait_for()
     assert no_fault(page)
 
