@@ -1,0 +1,37 @@
+import json
+from collections import Counter
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "paraphrases"
+
+
+def lines(name):
+    return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_shipped_rewording_has_one_verdict_of_each_reviewer():
+    pairs = {row["pair_id"] for row in lines("shipped.jsonl")}
+    given = Counter((row["reviewer"], row["pair_id"]) for row in lines("verdicts.jsonl"))
+    reviewers = {reviewer for reviewer, _ in given}
+    assert reviewers and given == Counter((reviewer, pair) for reviewer in reviewers for pair in pairs)
+
+
+def test_a_verdict_that_is_not_yes_says_why_and_not_all_pass():
+    rows = lines("verdicts.jsonl")
+    doubtful = [row for row in rows if {row["meaning"], row["difficulty"], row["solution_path"]} != {"yes"}]
+    assert doubtful and all(row["note"].strip() for row in doubtful)
+    assert {row[check] for row in rows for check in ("meaning", "difficulty", "solution_path")} <= {"yes", "no", "unsure"}
+
+
+def test_a_fresh_store_accepts_what_stands_and_rejects_what_fell(tmp_path):
+    from flipcore import demo
+    from flipcore.store import queries
+    from flipcore.store.connection import Store
+
+    store = Store.open(tmp_path / "flips.duckdb")
+    for _ in range(2):
+        demo.seed_store(store)  # twice: nothing is doubled
+    states = queries.paraphrase_states(store)
+    store.close()
+    assert len(states) == len(lines("shipped.jsonl")) and set(states["state"]) == {"accepted", "rejected"}
+    assert set(states["n_reviewers"]) == {len({row["reviewer"] for row in lines("verdicts.jsonl")})}
