@@ -8,7 +8,7 @@ from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.components.threshold_board import threshold_board
-from pages.decomposition import computed, modes, predicted, record
+from pages.decomposition import computed, gates, modes, predicted, record
 
 study_id = page_header("Decomposition", "How much of the instability is genuine?")
 if study_id is not None:
@@ -28,7 +28,8 @@ if study_id is not None:
         if not found:
             left.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
         else:
-            left.markdown(f"### {plain(computed.answer(found))}")
+            closed = gates.closed(study_id, found)
+            left.markdown(f"### {plain(computed.answer(found, closed))}")
             board = computed.board(study_id, model, mode)
             moved, decision = threshold_board(modes.started(board, view), key=f"board-{study_id}-{model}-{mode}",
                                               locked=mode == "locked")
@@ -36,6 +37,7 @@ if study_id is not None:
             modes.remember(study_id, model, moved)
             record.offer(study_id, mode, model, decision)
             st.caption(modes.note(mode, session.store(), study_id))
+            gates.shown(closed)
             st.plotly_chart(decomposition_bars(found, computed.title_of, colours(st.context.theme.type)), key="bars",
                             theme=None, config={"displayModeBar": False})
             st.subheader("Every estimate", anchor=False)

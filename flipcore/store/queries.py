@@ -98,6 +98,18 @@ def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphr
     return frame
 
 
+_REVIEWED = f"""
+WITH {_STANDING}, sets AS (SELECT DISTINCT i.dataset FROM study_items m JOIN items i USING (item_id) WHERE study_id = $study_id)
+SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed, count(*) FILTER (state = 'accepted') AS n_accepted
+FROM standing JOIN sets USING (dataset) GROUP BY dataset, generator ORDER BY ALL
+"""
+
+
+def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
+    """(dataset, generator, reviewed pairs, accepted pairs) for every source of rewordings of the study's items."""
+    return store.rows(_REVIEWED, study_id=study_id)
+
+
 _UNREVIEWED = f"""
 WITH {_STANDING}
 SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id

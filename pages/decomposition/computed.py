@@ -53,9 +53,10 @@ def _board(study_id: str, model: str, mode: str, revision: int) -> dict:
     return arrays(answers(study_id, model, mode), title_of, simultaneous=mode == "simultaneous")
 
 
-def answer(found: list[Decomposition]) -> str:
-    """The page's answer: the field readout on the axis where it flips most."""
-    field = [one for one in found if not one.is_reference and one.T.value == one.T.value]
+def answer(found: list[Decomposition], closed: dict[str, str]) -> str:
+    """The page's answer: the field readout on the axis where it flips most. What has not passed its gate enters no claim."""
+    field = [one for one in found if not one.is_reference and one.T.value == one.T.value
+             and one.axis not in closed and one.extractor not in closed]
     if not field:
         return "No readout besides the reference has a flip rate yet."
     one = max(field, key=lambda cell: (cell.extractor == "first_token", cell.T.value))
