@@ -100,7 +100,8 @@ def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphr
 
 _REVIEWED = f"""
 WITH {_STANDING}, sets AS (SELECT DISTINCT i.dataset FROM study_items m JOIN items i USING (item_id) WHERE study_id = $study_id)
-SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed, count(*) FILTER (state = 'accepted') AS n_accepted
+SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed,
+       count(*) FILTER (state = 'accepted') AS n_accepted
 FROM standing JOIN sets USING (dataset) GROUP BY dataset, generator ORDER BY ALL
 """
 

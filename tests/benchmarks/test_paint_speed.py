@@ -34,7 +34,8 @@ def address(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("paint")
     items = folder / "items.jsonl"
-    items.write_text("\n".join(json.dumps({"question": f"Question {i}?", "options": ["tin", "oak", "rye", "owl"], "answer": i % 4})
+    options = ["tin", "oak", "rye", "owl"]
+    items.write_text("\n".join(json.dumps({"question": f"Question {i}?", "options": options, "answer": i % 4})
                                for i in range(N_ITEMS)))
     columns = {"question": "question", "options": "options", "target": "answer"}
     study = Study("paint", (ItemSource("file", path=str(items), columns=columns),), (Part("identity"), Part("option_order")),
@@ -70,8 +71,9 @@ def _click(page, row: int) -> float:
     old = shown.first.inner_text() if shown.count() else ""
     start = time.perf_counter()
     page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 64 + 24 * row + 12)
-    page.wait_for_function("old => { const h = document.querySelector('[data-testid=stMain] h4'); return h && h.innerText !== old }",
-                           arg=old, polling=10)
+    page.wait_for_function("""old => {
+        const heading = document.querySelector('[data-testid=stMain] h4');
+        return heading && heading.innerText !== old }""", arg=old, polling=10)
     taken = time.perf_counter() - start
     time.sleep(0.7)
     return taken

@@ -33,7 +33,7 @@ def test_group_commit_beside_single_row_commits(tmp_path, capsys):
     assert store.rows("SELECT count(*) FROM completions") == [(4_300,)]
     store.close()
     with capsys.disabled():
-        print(f"\ngroup commit {grouped:,.0f} rows/s, {grouped / single:,.0f} times autocommitted single rows ({single:,.0f}/s); "
+        print(f"\ngroup commit {grouped:,.0f} rows/s, {grouped / single:,.0f} times autocommitted rows ({single:,.0f}/s); "
               f"waiting for each row {waited:,.0f}/s")
 
 
@@ -75,4 +75,5 @@ def test_a_study_over_http_beside_a_bare_loop(tmp_path, monkeypatch, capsys):
             _, loop = asyncio.run(bare(server.url, 2_016))
             ratios.append(ours / loop)
     with capsys.disabled():
-        print(f"\nplan, ask, read and store {ours:.2f} s, bare loop {loop:.2f} s; ratios {', '.join(f'{r:.2f}' for r in ratios)}")
+        print(f"\nplan, ask, read and store {ours:.2f} s, bare loop {loop:.2f} s; "
+              f"ratios {', '.join(f'{r:.2f}' for r in ratios)}")
