@@ -20,7 +20,7 @@ N_BOOT_SEED = 2_000
 N_BOOT = 9_999
 N_PERMUTATIONS = 9_999
 SLACK = 1e-12
-_CELLS = 4_000_000  # numbers held at once
+_CELLS = 500_000  # numbers in a chunk
 
 
 def generator(seed: int, *names: object) -> np.random.Generator:
@@ -39,7 +39,7 @@ def index_draws(n: int, n_boot: int, rng: np.random.Generator) -> Iterator[np.nd
     ``rng.integers(0, n, size=n)`` a replicate would have drawn."""
     chunk = max(1, _CELLS // max(n, 1))
     for start in range(0, n_boot, chunk):
-        yield rng.integers(0, n, size=(min(chunk, n_boot - start), n))
+        yield rng.integers(0, n, size=(min(chunk, n_boot - start), n), dtype=np.int32)
 
 
 def replicates(stat: Callable[[np.ndarray], float] | None, xs: np.ndarray, n_boot: int,
@@ -56,16 +56,16 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
     n = len(columns)
     first, _, which = _distinct(columns.T)
     columns = np.ascontiguousarray(columns[:, first])
-    rows, counts, _ = _distinct(columns)
+    rows, sizes, _ = _distinct(columns)
     if 16 * rows.size <= n:  # a binomial draw costs about as much as 16 indices
-        return (rng.multinomial(n, counts / n, size=n_boot) @ columns[rows])[:, which]
+        return (rng.multinomial(n, sizes / n, size=n_boot) @ columns[rows])[:, which]
     sums = np.empty((n_boot, columns.shape[1]))
     done = 0
     for draw in index_draws(n, n_boot, rng):
-        weights = np.empty(draw.shape)
+        counts = np.empty(draw.shape)
         for row, indices in enumerate(draw):
-            weights[row] = np.bincount(indices, minlength=n)
-        sums[done:done + len(draw)] = weights @ columns
+            counts[row] = np.bincount(indices, minlength=n)
+        sums[done:done + len(draw)] = counts @ columns
         done += len(draw)
     return sums[:, which]
 
