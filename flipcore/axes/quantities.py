@@ -1,0 +1,92 @@
+"""The numbers that a word problem states, where they stand, and which of them may be changed.
+
+Conservative on purpose: a wrong gold is a fake drop, a refused item only costs coverage (statistics.md, section 12).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+_UNITS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+          "eighteen nineteen").split()
+_TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
+WORDS = {word: value for value, word in enumerate(_UNITS)} | _TENS | {
+    f"{ten}-{unit}": value + one for ten, value in _TENS.items() for one, unit in enumerate(_UNITS[:10]) if one}
+
+_NUMBER = re.compile(
+    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w])\d*\.?\d+)"
+    r"|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
+_CLOCK = re.compile(r"\s*(?::\d\d|o'?clock\b|[ap]\.?\s?m\b)", re.IGNORECASE)
+_UNIT_AFTER = re.compile(r"[\s-]*(?:more |fewer |less |other |different |additional |new |full |whole )?([A-Za-z]+)")
+_LIST_AFTER = re.compile(r"\s+\w+(?:\s+\w+)?\s*:")
+_NAMED = re.compile(r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight|floor|"
+                    r"house|in|since|year|january|february|march|april|may|june|july|august|september|october|november|"
+                    r"december)\s*#?\s*)$", re.IGNORECASE)
+_DEFINED_AFTER = re.compile(r"\s*\w+\s+(?:in|to|per) (?:a|an|one|each|every|1)\s+"
+                            r"(?:second|minute|hour|day|week|month|year|foot|feet|"
+                            r"inch|yard|mile|meter|metre|kilometer|dozen|pound|ounce|kilogram|ton|liter|gallon|quart|pint|cup|"
+                            r"dollar|quarter|nickel|dime|century|decade|leap)", re.IGNORECASE)
+_MONTHS = r"january|february|march|april|june|july|august|september|october|november|december"
+
+
+@dataclass(frozen=True)
+class Mention:
+    """One number in the question. `frozen` is why it must stay, empty where it may change. `decimals` as written."""
+
+    start: int
+    end: int
+    text: str
+    value: Fraction
+    percent: bool
+    decimals: int
+    unit: str
+    frozen: str = ""
+
+
+def mentions(question: str) -> list[Mention]:
+    """All numbers of a question in reading order."""
+    found = []
+    for match in _NUMBER.finditer(question):
+        text = match.group()
+        value = Fraction(text.replace(",", "")) if match["digits"] else Fraction(WORDS[text.lower()])
+        before, after = question[:match.start()], question[match.end():]
+        percent = bool(re.match(r"\s?(?:%|percent\b|per cent\b)", after))
+        unit = _UNIT_AFTER.match(after)
+        decimals = len(text.split(".")[1]) if "." in text else 0
+        found.append(Mention(match.start(), match.end(), text, value, percent, decimals,
+                             unit[1].lower() if unit and not percent else "", _frozen(text, value, before, after)))
+    return found
+
+
+def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
+    """Why the number between `before` and `after` must stay as it is."""
+    tail = before[-40:]
+    if value in (0, 1):
+        return "zero or one"
+    if re.match(r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh|eighth|tenth)s?\b",
+                after, re.IGNORECASE) or re.search(r"/\s?$", tail) or re.match(
+                r"\s+(?:half|halves|thirds?|fourths?|quarters? of|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b",
+                after, re.IGNORECASE):
+        return "fraction"
+    if _ORDINAL.match(after):
+        return "ordinal"
+    if _CLOCK.match(after) or re.search(r"\d:$", tail):
+        return "clock time"
+    if value.denominator == 1 and 1700 <= value <= 2100 and "," not in text and not re.search(r"\$\s?$", tail):
+        return "year"
+    if re.search(rf"\b(?:{_MONTHS}|may)\.?\s+$", tail, re.IGNORECASE) or re.match(rf"\s+(?:{_MONTHS})\b", after, re.IGNORECASE):
+        return "date"
+    if _NAMED.search(tail) and not re.search(r"\bin\s+$", tail):
+        return "name of a thing"
+    if _DEFINED_AFTER.match(after):
+        return "unit definition"
+    if re.match(r"\s?-?\s?(?:digit|dimensional|sided|way|star)\b", after, re.IGNORECASE) or re.match(r"[A-Za-z]", after):
+        return "part of a name"
+    if _LIST_AFTER.match(after):
+        return "before a list"
+    if re.match(r"(?:\s?'?s\b)|\s+(?:out of|in) (?:every )?(?:\d|ten|five|four|three)", after):
+        return "ratio in words"
+    return ""
