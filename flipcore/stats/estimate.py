@@ -73,7 +73,7 @@ def number_text(x: float, digits: int = 2, sign: bool = False) -> str:
         return MISSING
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
-    rounded = round(x, digits) + 0.0  # + 0.0 turns -0.0 into 0.0
+    rounded = round(x, digits)
     text = f"{abs(rounded):,.{digits}f}"
     return ("−" if rounded < 0 else "+" if sign and rounded > 0 else "") + text
 

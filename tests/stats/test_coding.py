@@ -55,7 +55,7 @@ def test_the_base_prompt_leaves_on_request():
 def test_identity_compares_samples_of_the_base_prompt():
     frame = rows(*(("i", "base", s, "ok", a) for s, a in enumerate("001")), axis="identity")
     coded = coded_answers(frame)
-    assert coded.cell("identity", "stated", include_base=False).shape == (1, 3, 1)
+    assert sorted(coded.texts[coded.cell("identity", "stated", include_base=False).ravel()]) == ["0", "0", "1"]
     assert between(coded.cell("identity", "stated")).rate[0] == pytest.approx(2 / 3)
 
 
@@ -89,6 +89,13 @@ def test_null_rates_raise_both_flags():
                            "Unreadable answers: 0.0 % of base prompts, 25.0 % of changed ones (more than 2 percentage points "
                            "apart).", "Whatever they were, the flip rate lies between 0.00 and 0.25.")
     assert null_rates(coded_answers(FRAME), "order", "first_token").flags == ()
+
+
+def test_three_points_between_base_and_changed_prompts_are_enough_to_flag():
+    frame = rows(*((f"i{k}", v, 0, "unreadable" if k < 3 and v == "base" else "ok", "1") for k in range(100)
+                   for v in ("base", "rotate-1")))
+    found = null_rates(coded_answers(frame), "order", "stated")
+    assert found.rate == 0.015 and len(found.flags) == 2 and "3.0 % of base prompts" in found.flags[0]
 
 
 def test_nothing_at_all_is_missing_and_not_zero():

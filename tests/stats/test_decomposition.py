@@ -120,10 +120,10 @@ def test_the_two_rules_by_hand():
         decomposition(readme(15, 2), rule="overlap")
 
 
-def with_samples(noise_e, n=60):
-    """Two variants by two samples; e re-asked flips on the first `noise_e` items, e* never."""
+def with_samples(noise_e, noise_ref=0, n=60):
+    """Two variants by two samples; e re-asked flips on the first `noise_e` items, e* on the first `noise_ref`."""
     rows = [{"item_id": f"i{i}", "axis": "option_order", "variant": v, "sample": s, "extractor": x, "status": "ok",
-             "answer": str(s) if x == E and i < noise_e else "0"}
+             "answer": str(s) if i < (noise_e if x == E else noise_ref) else "0"}
             for i in range(n) for v in ("base", "rotate-1") for s in (0, 1) for x in (E, REF)]
     return pd.DataFrame(rows)
 
@@ -135,6 +135,9 @@ def test_with_samples_the_floor_is_taken_off_both_sides():
     assert (found.excess.value, found.G_excess.value) == (pytest.approx(-0.1), 0.0)
     assert found.A_excess.value == pytest.approx(found.A.value - 0.2)
     assert found.noise_sentence(0.7).startswith("Asking again flips 0.20")
+    both = decomposition(with_samples(12, 6))
+    # T = .1, G = .05, W = .2, W_ref = .1: A_excess = (.1 - .05) - (.2 - .1), G_excess = .05 - .1
+    assert (both.A_excess.value, both.G_excess.value) == (pytest.approx(-0.05), pytest.approx(-0.05))
     assert decomposition(with_samples(0)).noise_sentence(0) == \
         "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
 

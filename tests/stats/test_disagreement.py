@@ -84,6 +84,8 @@ def test_the_split_under_drop_uses_pairs_that_both_readouts_have():
     codes, reference = np.array([[[0], [1], [d.NULL]]]), np.array([[[0], [0], [1]]])
     split = d.pair_split(codes, reference, "drop")
     assert (split.plus[0], split.minus[0], split.both[0]) == (1.0, 0.0, 0.0)
+    turned = d.pair_split(reference, codes, "drop")
+    assert (turned.plus[0], turned.minus[0], turned.both[0]) == (0.0, 1.0, 0.0)
 
 
 def test_what_is_absent_under_one_readout_is_absent_under_both():

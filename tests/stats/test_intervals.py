@@ -100,6 +100,20 @@ def test_bca_is_scipys_on_the_same_resamples():
     assert median == pytest.approx(intervals.boot_bca(SKEWED, seed=1, n_boot=500))
 
 
+def test_bca_counts_ties_half_on_a_lattice():
+    # 3 of 12: many replicates equal the estimate, so z0 needs the mid-rank; with ties left out z0 would be far below 0
+    x = np.array([1.0] * 3 + [0.0] * 9)
+    rng = np.random.default_rng(0)
+    reps = np.array([x[rng.integers(0, 12, size=12)].mean() for _ in range(2000)])
+    z0 = stats.norm.ppf((np.mean(reps < 0.25) + np.mean(reps <= 0.25)) / 2)
+    d = x - 0.25
+    accel = (d ** 3).sum() / (6 * (d ** 2).sum() ** 1.5)
+    z = z0 + stats.norm.ppf([0.025, 0.975])
+    wanted = np.percentile(reps, 100 * stats.norm.cdf(z0 + z / (1 - accel * z)))
+    assert intervals.boot_bca(x) == pytest.approx(wanted)
+    assert abs(z0) < 0.1
+
+
 def test_bca_is_skewed_towards_the_long_tail():
     low, high = intervals.boot_bca(SKEWED, n_boot=4000)
     plain_low, plain_high = intervals.boot_percentile(SKEWED, n_boot=4000)

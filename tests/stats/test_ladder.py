@@ -27,6 +27,12 @@ def test_every_rung_is_what_a_decomposition_prints(kind, level):
             assert LADDER.methods[where] == wanted.method
 
 
+def test_below_thirty_items_a_minus_g_alone_takes_the_paired_t():
+    few = coded_answers(planted_readouts(20, PlantedTruth(0.3, 0.1), generator(2)))
+    methods = level_ladder(few, ["stated"], kinds=["default"], levels=[0.95], n_boot=200).methods[0, 0, 0, 0]
+    assert methods[QUANTITIES.index("A_minus_G")] == "clt_cluster" and "clt_cluster" not in methods[:3]
+
+
 def test_a_reference_row_has_no_artifact_to_decide_on():
     row = LADDER.rows.index(("option_order", "first_token"))
     assert np.isnan(LADDER.low[1, :, :, row, 2:]).all() and (LADDER.methods[1, :, :, row, 2:] == "reference").all()
