@@ -5,9 +5,8 @@ import streamlit as st
 from flipcore.extractors import EXTRACTORS
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.inspector import inspector
-from pages.components.flip_map import flip_map
 from pages.flip_surface import below, shown
+from pages.flip_surface.explorer import explorer
 
 SORTS = {"field": "most flips, field readout", "faithful": "most flips, faithful readout", "difference": "largest difference",
          "study": "the study's own order"}
@@ -47,26 +46,19 @@ if study_id is not None:
         cells = shown.cells(study_id, model, field, faithful, axis)
         st.markdown(f"### {shown.sentence(*cells, title_of(field), title_of(faithful), axis)}")
         rows = shown.rows(*cells, sort, search, only, questions)
-        clicked = None
+        titles = title_of(field), title_of(faithful)
         if rows:
-            clicked = flip_map(*shown.arrays(*cells, rows, questions, (title_of(field), title_of(faithful))), key="map",
-                               selected=shown.selected(axis), height=460)
+            explorer(study_id, model, shown.arrays(*cells, rows, questions, titles), axis, (field, faithful))
         else:
             st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
-        shown.remember(clicked, axis, (field, faithful))
-        if st.query_params.get("item"):
-            with st.container(border=True):
-                inspector(study_id, model, st.query_params["item"], st.query_params.get("axis", "identity"),
-                          st.query_params.get("readout", field))
-        else:
-            st.caption("Click a cell to read the outputs behind it. On the map: arrow keys or j / k move, Enter opens.")
         below.disagreement(study_id, model, title_of)
-        below.most_flips(*cells, rows, questions, (title_of(field), title_of(faithful)))
+        below.most_flips(*cells, rows, questions, titles, axis)
 
 with st.expander("How to read this"):
     st.markdown(
         "A row is an item, a column one kind of harmless change. The darker a cell, the larger the share of pairs of "
         "variants whose answers, mapped back to the option itself, differ. **Asked again** compares repeated samples of "
         "the same prompt: what is dark there is noise, not wording. A hatched cell is undefined: fewer than two answers to "
-        "compare, or none that could be read. Dots mark the share of answers that could not be read. Where the left map is "
-        "dark and the right one light, the flip is in the readout (artifact), not in what the model wrote (genuine).")
+        "compare, or none that could be read. Dots mark the share of answers that could not be read. The thin bar at the end "
+        "of a row is the item's mean over the changes (asked again left out). Where the left map is dark and the right one "
+        "light, the flip is in the readout (artifact), not in what the model wrote (genuine).")

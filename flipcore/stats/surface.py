@@ -133,7 +133,13 @@ def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int
     return int((flips[0] & ~flips[1]).sum())
 
 
-def row_mean(cells: Cells, i: int, without: str = "identity") -> float:
-    """Mean of an item's defined cells outside the noise-floor axis."""
-    values = cells.rate[i, [c for c, column in enumerate(cells.columns) if column != without]]
-    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+def row_means(cells: Cells, without: str = "identity") -> np.ndarray:
+    """(items,) mean of an item's defined cells outside the noise-floor axis; NaN without one."""
+    values = cells.rate[:, [c for c, column in enumerate(cells.columns) if column != without]]
+    n = (~np.isnan(values)).sum(axis=1)
+    return np.divide(np.nansum(values, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+
+
+def most_flipping(cells: Cells, i: int) -> str:
+    """The column where item i flips most, the first of equals."""
+    return cells.columns[int(np.nan_to_num(cells.rate[i], nan=-1.0).argmax())]

@@ -1,6 +1,11 @@
-"""The two raw outputs behind any cell: prompts with their differences, completions with the span that was read."""
+"""The two raw outputs behind any cell: prompts with their differences, completions with the span that was read.
+
+What is looked at stands in the link (item, axis, readout, variant), so that a copied link opens the same view.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -10,89 +15,104 @@ from flipcore.records import digest
 from flipcore.store.inspection import Inspection, Seen, SeenVariant, inspection
 from flipcore.store.rows import now
 from pages.common import session
-from pages.common.differences import differences, marked_span
+from pages.common.evidence import side
 from pages.common.notes import plain
+from pages.components.copy_link import copy_link
 
 VERDICTS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
+Side = tuple[SeenVariant, list[Seen]]
 
 
-def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str) -> None:
-    """Left the original, right a variant; below each what came back and what was read from it."""
+def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str, order: Sequence[str] = ()) -> None:
+    """Left the original, right a variant; below each what came back and what was read from it. `order` are the items that
+    k and j step through."""
     seen = inspection(session.store(), study_id, model, item_id, axis)
     if seen is None or not seen.variants:
         st.info("This item was not asked under that axis. Choose another cell.")
         return
-    st.markdown(f"#### {plain(item_id.split('@')[0])} · {plain(axis.replace('_', ' '))} · {plain(model)}")
-    target = answer_text(seen.item, seen.item.target)
-    st.caption(f"Right answer: {plain(target)}" + (f" · {plain(seen.item.category)}" if seen.item.category else ""))
+    _title_line(seen, axis, model, order)
     names = list(dict.fromkeys(one.extractor for v in seen.variants for one in v.readings))
     if not names:
         st.info("Nothing has come back for this item yet.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = st.segmented_control("Readout", names, default=extractor if extractor in names else names[0],
-                                      key="inspect-extractor", format_func=_title)
-        chosen = chosen or names[0]
-        keys = [v.key for v in seen.variants[1:]] or [seen.variants[0].key]
-        start = _first_flip(seen, chosen)
-        key = st.selectbox("Compared with the original", keys, index=keys.index(start) if start in keys else 0,
-                           key=f"inspect-variant-{item_id}-{axis}", width=260,
-                           format_func=lambda key: f"{key} – flipped" if _flips(seen, key, chosen) else key)
+        chosen = extractor if extractor in names else names[0]
+        place = f"inspect-{item_id}-{axis}"
+        st.segmented_control("Readout", names, default=chosen, required=True, key=f"{place}-readout-{chosen}",
+                             format_func=_title, on_change=_into_link, args=("readout", f"{place}-readout-{chosen}"))
+        pairs = compared(seen, chosen)
+        wanted = st.query_params.get("variant")
+        key = wanted if wanted in pairs else next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
+        st.selectbox("Compared with the original", list(pairs), index=list(pairs).index(key), width=260,
+                     key=f"{place}-variant-{key}", on_change=_into_link, args=("variant", f"{place}-variant-{key}"),
+                     format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key)
+    _put_into_link(item=item_id, axis=axis, readout=chosen, variant=key)
+    (base, before), (other, after) = pairs[key]
     left, right = st.columns(2)
-    base, other = seen.variants[0], next(v for v in seen.variants if v.key == key)
     with left:
-        _side("Original", seen, base, base, chosen)
+        side("Original", seen, other, base, before, gone=True)
     with right:
-        _side(f"Variant: {plain(key)}", seen, base, other, chosen)
+        side(f"Variant: {key}", seen, base, other, after, gone=False)
     _flip_verdict(study_id, model, item_id, axis, base, other, chosen)
+
+
+def open_item(item_id: str, **rest: str) -> None:
+    """Puts an item into the link, on the axis and readout that are there already or in `rest`."""
+    st.query_params.update({"item": item_id} | rest)
+    if "variant" not in rest:
+        st.query_params.pop("variant", None)
+
+
+def _into_link(name: str, key: str) -> None:
+    st.query_params[name] = st.session_state[key]
+
+
+def _put_into_link(**params: str) -> None:
+    changed = {name: value for name, value in params.items() if st.query_params.get(name) != value}
+    if changed:
+        st.query_params.update(changed)
 
 
 def _title(name: str) -> str:
     return EXTRACTORS[name].title if name in EXTRACTORS else name
 
 
-def _answers(variant: SeenVariant, extractor: str) -> list[str | None]:
-    return [one.answer for one in variant.readings if one.extractor == extractor and one.status != "absent"]
+def _title_line(seen: Inspection, axis: str, model: str, order: Sequence[str]) -> None:
+    item = seen.item
+    st.markdown(f"#### {plain(item.item_id.split('@')[0])} · {plain(axis.replace('_', ' '))} · {plain(model)}")
+    at = order.index(item.item_id) if item.item_id in order else None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
+            there = at is not None and 0 <= at + step < len(order)
+            st.button(label, key=f"inspect-{label.lower()}", shortcut=letter, disabled=not there, on_click=open_item,
+                      args=(order[at + step] if there else item.item_id,))
+        copy_link(key="inspect-link")
+        place = f" · {at + 1:,} of {len(order):,}" if at is not None else ""
+        st.caption(f"Right answer: {plain(answer_text(item, item.target))}"
+                   + (f" · {plain(item.category)}" if item.category else "") + place)
 
 
-def _flips(seen: Inspection, key: str, extractor: str) -> bool:
-    first = _answers(seen.variants[0], extractor)
-    other = _answers(next(v for v in seen.variants if v.key == key), extractor)
-    return bool(first and other) and first[0] != other[0]
+def compared(seen: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
+    """What may stand on the right, by name, each with its left: a variant and the one it is compared with; where only the
+    base was asked again, its further samples."""
+    by_key = {v.key: v for v in seen.variants}
+    base = seen.variants[0]
+    if len(seen.variants) > 1:
+        return {v.key: ((by_key.get(v.compared_with, base), _samples(by_key.get(v.compared_with, base), extractor)),
+                        (v, _samples(v, extractor))) for v in seen.variants[1:]}
+    samples = _samples(base, extractor)
+    return {f"asked again, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {
+        "not asked again": ((base, samples), (base, samples))}
 
 
-def _first_flip(seen: Inspection, extractor: str) -> str | None:
-    return next((v.key for v in seen.variants[1:] if _flips(seen, v.key, extractor)), None)
+def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:
+    return [one for one in variant.readings if one.extractor == extractor]
 
 
-def _side(title: str, seen: Inspection, base: SeenVariant, variant: SeenVariant, extractor: str) -> None:
-    with st.container(border=True):
-        st.markdown(f"**{title}**")
-        differences(base.prompt, variant.prompt, key=f"prompt-{title}-{variant.variant_id}")
-    for one in [one for one in variant.readings if one.extractor == extractor]:
-        with st.container(border=True):
-            _reading(seen, one, f"{title}-{variant.variant_id}-{one.sample}")
-
-
-def _reading(seen: Inspection, one: Seen, key: str) -> None:
-    """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
-    said = {"ok": f"read as **{plain(answer_text(seen.item, one.answer))}**", "unreadable": "**no answer could be read**",
-            "absent": "**absent**: missing, and never counted as a flip"}[one.status]
-    right = "" if one.is_correct is None else " · right" if one.is_correct else " · wrong"
-    st.markdown(f"Sample {one.sample + 1}: {said}{right}")
-    if one.reason:
-        st.caption(plain(one.reason))
-    if one.error:
-        st.caption(f"The call failed: {plain(one.error)}")
-    if one.text:
-        marked_span(one.text, one.span, key=f"text-{key}")
-    for option, share in sorted(one.probabilities, key=lambda pair: -pair[1]):
-        st.progress(min(max(share, 0.0), 1.0), text=f"{share:.2f}  {plain(answer_text(seen.item, option))}")
-    if one.label_mass is not None:
-        st.caption(f"Label mass {one.label_mass:.2f}: the share of first-token probability that lies on any label.")
-    with st.popover("Raw exchange", icon=":material/data_object:"):
-        st.json(one.request, expanded=1)
-        st.code(one.raw_reply or one.text or "(the reply's body was not kept)", language=None, wrap_lines=True)
+def flips(pair: tuple[Side, Side]) -> bool:
+    """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair."""
+    before, after = ([one.answer for one in samples if one.status != "absent"] for _, samples in pair)
+    return any(a != b for a in before for b in after)
 
 
 def _flip_verdict(study_id: str, model: str, item_id: str, axis: str, base: SeenVariant, other: SeenVariant,
@@ -104,13 +124,12 @@ def _flip_verdict(study_id: str, model: str, item_id: str, axis: str, base: Seen
     with st.container(horizontal=True, vertical_alignment="bottom"):
         who = st.text_input("Your name", key="reviewer", placeholder="for the record", width=180)
         for verdict, letter in VERDICTS.items():
-            if st.button(f"{verdict.capitalize()}", key=f"verdict-{verdict}", shortcut=letter, disabled=not who):
+            if st.button(verdict.capitalize(), key=f"verdict-{verdict}", shortcut=letter, disabled=not who):
                 row = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis,
                        "variant_id": base.variant_id, "other_variant_id": other.variant_id, "extractor": extractor,
                        "verdict": verdict, "reviewer": who, "created_at": now()}
-                stamp = row["created_at"].isoformat()
                 session.store().writer.add("flip_verdicts", [
-                    row | {"flip_verdict_id": digest(*[str(v) for v in row.values()], stamp)}]).result(10)
+                    row | {"flip_verdict_id": digest(*map(str, row.values()))}]).result(10)
                 st.toast(f"Recorded as {verdict}.")
     if not who:
         st.caption("Give a name first: a verdict without one cannot be weighed.")

@@ -43,15 +43,19 @@ def registry():
 
 
 def chosen_study() -> str | None:
-    """The study that every page looks at, chosen in the header and kept in the link (`?study=`)."""
+    """The study that every page looks at, chosen in the header. Its id stands in the link (`?study=`): names may be alike."""
     rows = queries.studies(store())
     if rows.empty:
         return None
     names = dict(zip(rows["study_id"], rows["name"], strict=True))
-    if st.session_state.get("study") not in names:
-        st.session_state["study"] = next(iter(names))
-    return st.selectbox("Study", list(names), key="study", bind="query-params", label_visibility="collapsed",
-                        format_func=lambda study_id: names.get(study_id, study_id))
+    known = [one for one in (st.query_params.get("study"), st.session_state.get("study-id")) if one in names]
+    start = known[0] if known else next(iter(names))
+    chosen = st.selectbox("Study", list(names), index=list(names).index(start), key=f"study-{start}",
+                          label_visibility="collapsed", format_func=lambda study_id: names.get(study_id, study_id))
+    st.session_state["study-id"] = chosen
+    if st.query_params.get("study") != chosen:
+        st.query_params["study"] = chosen
+    return chosen
 
 
 def study_row(study_id: str) -> dict:

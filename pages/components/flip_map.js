@@ -1,8 +1,14 @@
 // Flip maps side by side: rows are items, columns axes or variants. Only looks up what flipcore computed.
 // Item text reaches the page through textContent and fillText, never as HTML.
 const ROW = 24;
-const HEAD = 64;
-const LABEL = 210;
+const HEAD = 82;
+const MEAN = 34;
+const UNDEFINED = -1;
+
+function permille(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Int16Array(bytes.buffer);
+}
 
 function mixed(stops, share) {
   const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
@@ -38,6 +44,22 @@ function dotted(ctx, x, y, w, h, share, colour) {
   }
 }
 
+function fitted(ctx, text, width) {
+  if (ctx.measureText(text).width <= width) return text;
+  let cut = text.length;
+  while (cut > 1 && ctx.measureText(`${text.slice(0, cut)}…`).width > width) cut -= 1;
+  return `${text.slice(0, cut).trimEnd()}…`;
+}
+
+// a column's name on at most two lines
+function lines(ctx, text, width) {
+  if (ctx.measureText(text).width <= width || !text.includes(" ")) return [fitted(ctx, text, width)];
+  const words = text.split(" ");
+  let first = words.shift();
+  while (words.length > 1 && ctx.measureText(`${first} ${words[0]}`).width <= width) first += ` ${words.shift()}`;
+  return [fitted(ctx, first, width), fitted(ctx, words.join(" "), width)];
+}
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".flipmap");
@@ -45,27 +67,34 @@ export default function (component) {
   const scroller = root.querySelector(".scroller");
   const filler = root.querySelector(".filler");
   const tip = root.querySelector(".tip");
-  const { rows, columns, panels, colours, selected } = data;
-  const state = root._state ?? (root._state = { row: 0, panel: 0, column: 0, focused: false });
-  const style = getComputedStyle(root);
-  const font = style.getPropertyValue("--st-font") || "sans-serif";
-  if (selected) {
-    state.row = Math.max(0, rows.findIndex((row) => row.id === selected.item));
-    state.column = Math.max(0, columns.findIndex((column) => column.id === selected.column));
-    state.focused = true;
-  }
+  const { rows, columns, colours, selected } = data;
+  const panels = data.panels.map((panel) => ({
+    ...panel, values: permille(panel.values), unreadable: permille(panel.unreadable), means: permille(panel.means) }));
+  const state = root._state ?? (root._state = { row: 0, panel: 0, column: 0, focused: false, shown: "" });
+  const font = getComputedStyle(root).getPropertyValue("--st-font") || "sans-serif";
   parentElement.querySelector(".scale").style.background = `linear-gradient(to right, ${colours.flip.join(",")})`;
   parentElement.querySelector(".hatch").style.background =
     `repeating-linear-gradient(135deg, ${colours.undefined} 0 1px, transparent 1px 5px)`;
   filler.style.height = `${HEAD + rows.length * ROW + 4}px`;
   root.style.height = `${Math.min(data.height, HEAD + rows.length * ROW + 8)}px`;
+  scroller.setAttribute("aria-rowcount", String(rows.length));
+  if (selected) {
+    const row = rows.findIndex((one) => one.id === selected.item);
+    state.focused = row >= 0;
+    state.row = Math.max(0, row);
+    state.column = Math.max(0, columns.findIndex((column) => column.id === selected.column));
+    // a view that was opened from elsewhere (a link, j and k) comes into sight; scrolling away from it stays possible
+    const wanted = `${selected.item}|${selected.column}`;
+    if (state.focused && state.shown !== wanted) intoSight();
+    state.shown = wanted;
+  }
 
   function geometry() {
     const width = scroller.clientWidth;
-    const label = Math.min(LABEL, width * 0.3);
-    const gap = 18;
+    const label = Math.min(300, width * 0.24);
+    const gap = 14;
     const panel = (width - label - gap * (panels.length - 1) - 4) / panels.length;
-    return { width, label, gap, panel, cell: panel / columns.length };
+    return { width, label, gap, panel, cell: (panel - MEAN) / columns.length };
   }
 
   function draw() {
@@ -94,35 +123,44 @@ export default function (component) {
   }
 
   function drawRow(ctx, g, r, y) {
-    ctx.font = `13px ${font}`;
+    const chosen = state.focused && r === state.row;
+    ctx.font = `${chosen ? "600 " : ""}13px ${font}`;
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
     ctx.fillStyle = colours.text;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(0, y, g.label - 8, ROW);
-    ctx.clip();
-    ctx.fillText(rows[r].label, 0, y + ROW / 2);
-    ctx.restore();
+    ctx.fillText(fitted(ctx, rows[r].label, g.label - 10), 0, y + ROW / 2);
     panels.forEach((panel, p) => {
-      columns.forEach((column, c) => {
-        const x = g.label + p * (g.panel + g.gap) + c * g.cell;
-        const value = panel.values[r * columns.length + c];
-        const share = panel.unreadable[r * columns.length + c];
-        if (value === null || value === undefined) {
-          hatched(ctx, x + 1, y + 1, g.cell - 2, ROW - 2, colours.undefined);
-        } else {
-          ctx.fillStyle = mixed(colours.flip, value);
-          ctx.fillRect(x + 1, y + 1, g.cell - 2, ROW - 2);
-        }
-        if (share > 0) dotted(ctx, x + 1, y + 1, g.cell - 2, ROW - 2, share, value > 0.5 ? colours.on_dark : colours.dots);
-        if (state.focused && r === state.row && c === state.column) {
-          ctx.strokeStyle = colours.artifact;
-          ctx.lineWidth = p === state.panel ? 3 : 1.5;
-          ctx.strokeRect(x + 2, y + 2, g.cell - 4, ROW - 4);
-        }
-      });
+      const left = g.label + p * (g.panel + g.gap);
+      columns.forEach((column, c) => drawCell(ctx, panel, p, r, c, left + c * g.cell, y, g.cell));
+      const mean = panel.means[r];
+      if (mean > 0) {
+        ctx.fillStyle = colours.muted;
+        ctx.fillRect(left + panelWidth(g), y + ROW / 2 - 3, (MEAN - 6) * mean / 1000, 6);
+      }
     });
+  }
+
+  function panelWidth(g) {
+    return g.cell * columns.length + 4;
+  }
+
+  function drawCell(ctx, panel, p, r, c, x, y, cell) {
+    const value = panel.values[r * columns.length + c];
+    const unreadable = panel.unreadable[r * columns.length + c];
+    if (value === UNDEFINED) {
+      hatched(ctx, x + 1, y + 1, cell - 2, ROW - 2, colours.undefined);
+    } else {
+      ctx.fillStyle = mixed(colours.flip, value / 1000);
+      ctx.fillRect(x + 1, y + 1, cell - 2, ROW - 2);
+    }
+    if (unreadable > 0) {
+      dotted(ctx, x + 1, y + 1, cell - 2, ROW - 2, unreadable / 1000, value > 500 ? colours.on_dark : colours.dots);
+    }
+    if (state.focused && r === state.row && c === state.column) {
+      ctx.strokeStyle = colours.artifact;
+      ctx.lineWidth = p === state.panel ? 3 : 1.5;
+      ctx.strokeRect(x + 2, y + 2, cell - 4, ROW - 4);
+    }
   }
 
   function drawHead(ctx, g) {
@@ -132,62 +170,78 @@ export default function (component) {
       ctx.fillStyle = colours.text;
       ctx.font = `600 15px ${font}`;
       ctx.textAlign = "left";
-      ctx.fillText(panel.title, left, 15);
+      ctx.fillText(fitted(ctx, panel.title, g.panel), left, 14);
+      ctx.textAlign = "center";
       columns.forEach((column, c) => {
         const middle = left + (c + 0.5) * g.cell;
-        ctx.textAlign = "center";
         ctx.font = `13px ${font}`;
         ctx.fillStyle = colours.text;
-        ctx.fillText(fitted(ctx, column.label, g.cell - 4), middle, 36);
+        const name = lines(ctx, column.label, g.cell - 4);
+        name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));
+        const [value, interval] = panel.strip[c];
+        ctx.font = `600 13px ${font}`;
+        ctx.fillText(value, middle, 62);
+        ctx.font = `11px ${font}`;
         ctx.fillStyle = colours.muted;
-        ctx.font = `12px ${font}`;
-        ctx.fillText(fitted(ctx, panel.strip[c] ?? "", g.cell - 2), middle, 54);
+        if (ctx.measureText(interval).width <= g.cell - 2) ctx.fillText(interval, middle, 76);
       });
+      ctx.font = `11px ${font}`;
+      ctx.fillStyle = colours.muted;
+      ctx.textAlign = "left";
+      ctx.fillText("mean", left + panelWidth(g), 76);
     });
-  }
-
-  function fitted(ctx, text, width) {
-    if (ctx.measureText(text).width <= width) return text;
-    let cut = text.length;
-    while (cut > 1 && ctx.measureText(`${text.slice(0, cut)}…`).width > width) cut -= 1;
-    return `${text.slice(0, cut)}…`;
   }
 
   function cellAt(event) {
     const box = scroller.getBoundingClientRect();
     const g = geometry();
     const x = event.clientX - box.left - g.label;
-    const y = event.clientY - box.top - HEAD;
+    const y = event.clientY - box.top;
     const p = Math.floor(x / (g.panel + g.gap));
     const c = Math.floor((x - p * (g.panel + g.gap)) / g.cell);
-    const r = Math.floor((y + scroller.scrollTop) / ROW);
-    if (x < 0 || y < 0 || p >= panels.length || c >= columns.length || r >= rows.length) return null;
-    return { row: r, column: c, panel: p };
+    if (x < 0 || p >= panels.length || c >= columns.length) return null;
+    if (y < HEAD) return { row: UNDEFINED, column: c, panel: p };
+    const r = Math.floor((y - HEAD + scroller.scrollTop) / ROW);
+    return r >= rows.length ? null : { row: r, column: c, panel: p };
   }
 
   function choose(cell) {
     Object.assign(state, cell, { focused: true });
+    state.shown = `${rows[state.row].id}|${columns[state.column].id}`;
     draw();
     setTriggerValue("cell", { item: rows[state.row].id, column: columns[state.column].id, panel: state.panel });
+  }
+
+  function told(cell) {
+    const [panel, column] = [panels[cell.panel], columns[cell.column]];
+    if (cell.row === UNDEFINED) return `${column.label}, ${panel.title}\nflip rate ${panel.strip[cell.column].join(" ")}`;
+    const at = cell.row * columns.length + cell.column;
+    const [value, unreadable] = [panel.values[at], panel.unreadable[at]];
+    const said = value === UNDEFINED ? "undefined: nothing to compare" : `${(value / 10).toFixed(0)} % of pairs flip`;
+    const unread = unreadable > 0 ? `, ${(unreadable / 10).toFixed(0)} % unreadable` : "";
+    return `${rows[cell.row].label}\n${column.label}, ${panel.title}: ${said}${unread}`;
   }
 
   function hover(event) {
     const cell = cellAt(event);
     tip.hidden = cell === null;
     if (cell === null) return;
-    const at = cell.row * columns.length + cell.column;
-    const value = panels[cell.panel].values[at];
-    const share = panels[cell.panel].unreadable[at];
-    const said = value === null ? "undefined: nothing to compare" : `${(100 * value).toFixed(0)} % of pairs flip`;
-    const unread = share > 0 ? `, ${(100 * share).toFixed(0)} % unreadable` : "";
-    tip.textContent = `${rows[cell.row].label}\n${columns[cell.column].label}, ${panels[cell.panel].title}: ${said}${unread}`;
+    tip.textContent = told(cell);
     const box = root.getBoundingClientRect();
-    tip.style.left = `${Math.min(event.clientX - box.left + 14, box.width - 280)}px`;
-    tip.style.top = `${Math.min(event.clientY - box.top + 14, box.height - 56)}px`;
+    tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 14, box.width - 280))}px`;
+    tip.style.top = `${Math.min(event.clientY - box.top + 14, box.height - tip.offsetHeight - 4)}px`;
+  }
+
+  function intoSight() {
+    const top = state.row * ROW;
+    const room = root.clientHeight - HEAD - ROW;
+    if (top < scroller.scrollTop) scroller.scrollTop = top;
+    if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
   }
 
   function key(event) {
-    const moves = { ArrowDown: [1, 0], j: [1, 0], ArrowUp: [-1, 0], k: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
+    const moves = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
+    if (!selected) Object.assign(moves, { j: [1, 0], k: [-1, 0] }); // with the inspector open they are its own keys
     if (event.key === "Enter") choose({});
     if (!(event.key in moves)) return;
     event.preventDefault();
@@ -195,17 +249,14 @@ export default function (component) {
     state.row = Math.min(Math.max(state.row + down, 0), rows.length - 1);
     state.column = Math.min(Math.max(state.column + right, 0), columns.length - 1);
     state.focused = true;
-    const top = state.row * ROW;
-    const room = root.clientHeight - HEAD - ROW;
-    if (top < scroller.scrollTop) scroller.scrollTop = top;
-    if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
+    intoSight();
     draw();
   }
 
   scroller.onscroll = () => requestAnimationFrame(draw);
   scroller.onmousemove = hover;
   scroller.onmouseleave = () => { tip.hidden = true; };
-  scroller.onclick = (event) => { const cell = cellAt(event); if (cell) choose(cell); };
+  scroller.onclick = (event) => { const cell = cellAt(event); if (cell && cell.row !== UNDEFINED) choose(cell); };
   scroller.onkeydown = key;
   draw();
   const seen = new ResizeObserver(draw);

@@ -9,6 +9,7 @@ from flipcore.charts.theme import colours
 from flipcore.stats import surface
 from flipcore.stats.readouts import disagreements
 from pages.common import session
+from pages.common.inspector import open_item
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -34,11 +35,20 @@ def disagreement(study_id: str, model: str, title_of) -> None:
                   "different, absent readouts are left out.")
 
 
-def most_flips(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> None:
+def most_flips(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str], axis: str | None) -> None:
+    """The 25 of the rows on the map that flip most; a chosen row opens the inspector where it flips most."""
     st.subheader("Which items flip most?", anchor=False)
-    order = [i for i in surface.order_of(first, second, "field", first.items) if i in set(rows)][:25]
-    table = [{"item": first.items[i].split("@")[0], "question": questions.get(first.items[i], ""),
-              f"{title} (% of pairs)": None if share != share else round(100 * share, 1)}
-             | {f"{titles[1]} (% of pairs)": None if other != other else round(100 * other, 1)}
-             for i in order for title, share, other in [(titles[0], surface.row_mean(first, i), surface.row_mean(second, i))]]
-    st.dataframe(table, hide_index=True)
+    shown = set(rows)
+    order = [i for i in surface.order_of(first, second, "field", first.items) if i in shown][:25]
+    means = [(title, surface.row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
+    table = [{"item": first.items[i].split("@")[0], "question": questions.get(first.items[i], "")}
+             | {f"{title} (% of pairs)": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1)
+                for title, mean in means} for i in order]
+
+    def opened() -> None:
+        for row in st.session_state["most-flips"].selection.rows:
+            column = surface.most_flipping(first, order[row])
+            open_item(first.items[order[row]], axis=axis or column, **({"variant": column} if axis else {}))
+
+    st.dataframe(table, hide_index=True, key="most-flips", on_select=opened, selection_mode="single-row")
+    st.caption("Choose a row to open it in the inspector.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.charts.packed import permille
 from flipcore.stats import surface
 from flipcore.stats.estimate import number_text
 from flipcore.stats.intervals import mean_interval
@@ -62,7 +63,8 @@ def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questi
 
 def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> tuple:
     """Rows, columns and panels as the flip map takes them."""
-    shown = [{"id": first.items[i], "label": questions.get(first.items[i], first.items[i])[:160]} for i in rows]
+    shown = [{"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:90].split())}
+             for i in rows]
     columns = [{"id": column, "label": "asked again" if column == "identity" else column.replace("_", " ")}
                for column in first.columns]
     panels = [_panel(cells, rows, title) for cells, title in zip((first, second), titles, strict=True)]
@@ -70,30 +72,12 @@ def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, st
 
 
 def _panel(cells: Cells, rows: list[int], title: str) -> dict:
-    values = [None if value != value else round(float(value), 3) for value in cells.rate[rows].ravel()]
     strip = [_strip(cells.rate[:, c]) for c in range(len(cells.columns))]
-    return {"title": title, "values": values, "unreadable": [round(float(v), 3) for v in cells.unreadable[rows].ravel()],
-            "strip": strip}
+    return {"title": title, "values": permille(cells.rate[rows]), "unreadable": permille(cells.unreadable[rows]),
+            "means": permille(surface.row_means(cells)[rows]), "strip": strip}
 
 
-def _strip(column) -> str:
-    """The axis's T with its interval, over the items where it is defined."""
+def _strip(column) -> list[str]:
+    """The axis's T and its interval, over the items where it is defined."""
     estimate = mean_interval([value for value in column if value == value])
-    return estimate.text() if estimate.has_interval else number_text(estimate.value)
-
-
-def selected(axis: str | None) -> dict | None:
-    item = st.query_params.get("item")
-    return None if not item else {"item": item, "column": st.query_params.get("variant") if axis else
-                                  st.query_params.get("axis", "identity")}
-
-
-def remember(clicked: dict | None, axis: str | None, readouts: tuple[str, str]) -> None:
-    """A click opens the inspector and goes into the link, so that the link opens the same view."""
-    if not clicked:
-        return
-    chosen = {"item": clicked["item"], "axis": axis or clicked["column"], "readout": readouts[clicked["panel"]]}
-    if axis:
-        chosen["variant"] = clicked["column"]
-    st.session_state.pop("inspect-extractor", None)
-    st.query_params.update(chosen)
+    return [number_text(estimate.value), estimate.text().partition(" ")[2] if estimate.has_interval else ""]

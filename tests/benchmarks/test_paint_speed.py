@@ -8,7 +8,7 @@ import pytest
 from tests.browser.serving import ROOT, browser_page, dashboard
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-N_ITEMS, N_CLICKS = 1_500, 7
+N_ITEMS, N_CLICKS = 12_000, 7
 
 _DRAG = """async (slider) => {
   const times = [];
@@ -70,7 +70,7 @@ def _click(page, row: int) -> float:
     shown = page.locator("[data-testid=stMain] h4")
     old = shown.first.inner_text() if shown.count() else ""
     start = time.perf_counter()
-    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 64 + 24 * row + 12)
+    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 24 * row + 12)
     page.wait_for_function("""old => {
         const heading = document.querySelector('[data-testid=stMain] h4');
         return heading && heading.innerText !== old }""", arg=old, polling=10)

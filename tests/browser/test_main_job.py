@@ -76,7 +76,7 @@ def test_a_click_on_a_cell_opens_the_two_outputs(page, address):
     page.get_by_text(re.compile(r"of variant pairs flip under")).wait_for()
     box = page.locator(".flipmap .scroller").bounding_box()
     start = time.perf_counter()
-    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 64 + 12)
+    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 12)
     page.get_by_text("Right answer:", exact=False).wait_for()
     print(f"\nclick to inspector: {1000 * (time.perf_counter() - start):.0f} ms")
     settled(page)

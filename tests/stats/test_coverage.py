@@ -42,6 +42,12 @@ def test_a_broken_interval_would_be_caught():
     assert binomtest(int(row.covered["studentized"][0]), 200, 0.93, alternative="less").pvalue < 0.001
 
 
+def test_misses_on_both_sides_are_counted():
+    row = coverage_row(PlantedTruth(0.30, 0.10), 150, 1000, kinds=["clt_cluster"], n_boot=99, level=0.5)
+    for covered in row.covered["clt_cluster"]:
+        assert binomtest(int(covered), 1000, 0.5).pvalue > 0.001
+
+
 def test_the_tables_are_written_row_by_row():
     rows = coverage_table(5, sizes=(26,), truths=(PlantedTruth(0.30, 0.10),), n_boot=99)
     text = markdown(rows, [slider_row(2), watching_row(0.3, 3)])

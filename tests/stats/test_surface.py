@@ -51,3 +51,11 @@ def test_two_readouts_line_up_on_items_and_axes_that_only_one_has():
     assert surface.only_in_first(first, second) == 1
     assert surface.pair_shares(first, second) == (1.0, 0.0)  # on item i alone, which both define
     assert surface.order_of(first, second, "difference", first.items) == [0, 1]
+
+
+def test_an_items_mean_leaves_the_noise_floor_out_and_undefined_stays_undefined():
+    rate = np.array([[1.0, 0.0, 0.5], [1.0, np.nan, np.nan]])
+    cells = surface.Cells(["i", "j"], ["identity", "a", "b"], rate, np.zeros((2, 3)))
+    means = surface.row_means(cells)
+    assert means[0] == 0.25 and np.isnan(means[1])  # (0 + .5) / 2
+    assert surface.most_flipping(cells, 0) == "identity"

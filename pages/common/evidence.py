@@ -1,0 +1,49 @@
+"""One side of the inspector: a prompt with what differs, and below it what came back and what was read from it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.answers import answer_text
+from flipcore.store.inspection import Inspection, Seen, SeenVariant
+from pages.common.differences import differences, marked_span, share_bars
+from pages.common.notes import plain
+
+
+def side(title: str, seen: Inspection, other: SeenVariant, variant: SeenVariant, samples: list[Seen], *, gone: bool) -> None:
+    """`variant`'s prompt against `other`'s; words that differ are underlined, or dotted where `gone`. A base prompt that is
+    only asked again has no differences."""
+    key = f"{'left' if gone else 'right'}-{variant.variant_id}"
+    with st.container(border=True):
+        st.markdown(f"**{plain(title)}**")
+        if variant.system:
+            st.caption(f"System prompt: {plain(variant.system)}")
+        differences(other.prompt, variant.prompt, key=f"prompt-{key}", gone=gone)
+    if not samples:
+        with st.container(border=True):
+            st.markdown("Nothing has come back for this readout.")
+    for one in samples:
+        with st.container(border=True):
+            _reading(seen, one, f"{key}-{one.sample}")
+
+
+def _reading(seen: Inspection, one: Seen, key: str) -> None:
+    """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
+    said = {"ok": f"read as **{plain(answer_text(seen.item, one.answer))}**", "unreadable": "**no answer could be read**",
+            "absent": "**absent**: missing, and never counted as a flip"}[one.status]
+    right = "" if one.is_correct is None else " · right" if one.is_correct else " · wrong"
+    st.markdown(f"Sample {one.sample + 1}: {said}{right}")
+    if one.reason:
+        st.caption(plain(one.reason))
+    if one.error:
+        st.caption(f"The call failed: {plain(one.error)}")
+    if one.text:
+        marked_span(one.text, one.span, key=f"text-{key}")
+    if one.probabilities:
+        share_bars([(answer_text(seen.item, option), share, option == one.answer)
+                    for option, share in sorted(one.probabilities, key=lambda pair: -pair[1])], key=f"bars-{key}")
+    if one.label_mass is not None:
+        st.caption(f"Label mass {one.label_mass:.2f}: the share of first-token probability that lies on any label.")
+    with st.expander("Raw request and reply", icon=":material/data_object:"):
+        st.json(one.request, expanded=1)
+        st.code(one.raw_reply or one.text or "(the reply's body was not kept)", language=None, wrap_lines=True)
