@@ -4,26 +4,29 @@ import streamlit as st
 
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
-from pages.common import session
+from pages.common import modes, record, session
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.components.threshold_board import threshold_board
-from pages.decomposition import computed, gates, modes, predicted, record
+from pages.decomposition import computed, gates, predicted
+
+PAGE = "decomposition"
+BAND = "for every row, reference readout and null policy at once, at any one level"
 
 study_id = page_header("Decomposition", "How much of the instability is genuine?")
 if study_id is not None:
     mode = modes.chosen()
-    lock = modes.lock_of(study_id, mode)
+    lock = modes.lock_of(study_id, mode, PAGE)
     frame = session.readouts(study_id, confirmatory=mode == "locked" and lock is not None)
     models = list(dict.fromkeys(frame["model"]))
     if mode == "locked" and lock is None:
-        modes.offer_lock(study_id)
+        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, computed.START, None))
     elif not models:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         left, right = st.columns([3, 1], vertical_alignment="bottom")
         model = right.selectbox("Model", models, key="model", bind="query-params")
-        view = modes.view_of(study_id, model, lock)
+        view = modes.view_of(study_id, PAGE, computed.START, lock)
         found = computed.decompositions(study_id, model, mode, view)
         if not found:
             left.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
@@ -31,12 +34,12 @@ if study_id is not None:
             closed = gates.closed(study_id, found)
             left.markdown(f"### {plain(computed.answer(found, closed))}")
             board = computed.board(study_id, model, mode)
-            moved, decision = threshold_board(modes.started(board, view), key=f"board-{study_id}-{model}-{mode}",
+            moved, decision = threshold_board(computed.started(board, view), key=f"board-{study_id}-{model}-{mode}",
                                               locked=mode == "locked")
             record.log_move(study_id, moved)
-            modes.remember(study_id, model, moved)
-            record.offer(study_id, mode, model, decision)
-            st.caption(modes.note(mode, session.store(), study_id))
+            modes.remember(study_id, PAGE, computed.START, moved)
+            record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
+            st.caption(modes.note(mode, study_id, BAND))
             gates.shown(closed)
             st.plotly_chart(decomposition_bars(found, computed.title_of, colours(st.context.theme.type)), key="bars",
                             theme=None, config={"displayModeBar": False})

@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 
+from flipcore.records import digest
 from flipcore.store.connection import Store
 from flipcore.study import Study
 
@@ -166,6 +167,11 @@ def locks(store: Store, study_id: str) -> list[dict]:
     """The study's locks, oldest first; the first one holds."""
     frame = store.frame("SELECT * FROM locks WHERE study_id = $study_id ORDER BY created_at", study_id=study_id)
     return [row | {"settings": json.loads(row["settings"])} for row in frame.to_dict("records")]
+
+
+def verdict_state(store: Store) -> str:
+    """A hash of what stands of every rewording now, so that a lock names the verdicts that it was made under."""
+    return digest(sorted(paraphrase_states(store)[["pair_id", "state"]].itertuples(index=False, name=None)))
 
 
 def n_moves(store: Store, study_id: str) -> int:

@@ -13,6 +13,17 @@ from flipcore.stats.report import table as rows
 from pages.common import session
 from pages.common.notes import plain
 
+START = {"level": 0.95, "reference": "regex", "policy": "own_class", "kind": "default", "rule": "paired"}
+
+
+def started(board: dict, view: dict) -> dict:
+    """The board at the settings of `view`, where it has them."""
+    levels = board["levels"]
+    at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
+    chosen = {key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
+              for key, default in board["chosen"].items()}
+    return board | {"start": at, "chosen": chosen}
+
 
 def title_of(extractor: str) -> str:
     return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
