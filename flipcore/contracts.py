@@ -45,7 +45,8 @@ class Loader(Protocol):
 
 
 class Axis(Protocol):
-    """A harmless change: an item -> its variants, base first. Pure; all randomness comes from `rng`."""
+    """A change: an item -> its variants, base first. Pure; all randomness comes from `rng`. A change after which another
+    answer may be right says `harmless = False`: a different answer under it is no flip."""
 
     name: str
     title: str
@@ -77,7 +78,11 @@ class Need:
 
 class Extractor(Protocol):
     """A way to read completions. `needs` says what to ask given what came back so far (a judge needs the text first);
-    `read` gets the completions in the order of the needs. Never guesses: a failed completion is an absent reading."""
+    `read` gets the completions in the order of the needs. Never guesses: a failed completion is an absent reading.
+
+    An extractor that reads a number instead of an answer says `gives = "value"`, and one that reads continuations of
+    flipped texts instead of answers says `asks = "continuation"`; without a word it is "answer" and "answer".
+    """
 
     name: str
     title: str

@@ -20,6 +20,7 @@ ROLES = ("benchmark", "control", "target", "retro", "non_member")
 ABILITIES = ("generate", "first_token_logprobs", "score")
 OK, UNREADABLE, ABSENT = "ok", "unreadable", "absent"
 BASE = "base"
+CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
 
 
 def digest(*parts: Any) -> str:

@@ -17,6 +17,7 @@ class ItemSource:
     """Which items, in what role: `n` of them (0 = all) drawn with `seed` from those of the `categories` (all if empty).
 
     `path` is a local copy, `columns` maps the item's fields to the columns of a generic file, `options` go to the loader.
+    `where` keeps the items whose own data say so: {"dose": [64, 256], "split": "control"}.
     """
 
     dataset: str
@@ -27,6 +28,7 @@ class ItemSource:
     path: str | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

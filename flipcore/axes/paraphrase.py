@@ -1,4 +1,8 @@
-"""Paraphrase: a stored rewording of the question. Only accepted ones by default; a rejected one is never asked."""
+"""Paraphrase: a stored rewording of the question. Only accepted ones by default; a rejected one is never asked.
+
+Items that were made from templates carry their other wordings with them (`meta["paraphrases"]`): those mean the same by
+construction, so they need no reviewer and are asked too.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +19,16 @@ class ParaphraseAxis:
     unreviewed: bool = False
     name: ClassVar[str] = "paraphrase"
     title: ClassVar[str] = "Paraphrase"
-    about: ClassVar[str] = "A stored rewording of the question that reviewers accepted."
+    about: ClassVar[str] = "A stored rewording of the question that reviewers accepted, or that is the same by construction."
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
     def variants(self, item, layout, rng, material):
         states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}
         changed = [variant(item, self.name, f"reworded-{i + 1}", layout, question=one.text, material_id=one.pair_id)
                    for i, one in enumerate(material.paraphrases.get(item.item_id, ())) if one.state in states]
-        return collapsed([base(item, self.name, layout), *changed])
+        made = [variant(item, self.name, f"wording-{i + 1}", layout, question=text)
+                for i, text in enumerate(item.meta.get("paraphrases", ()))]
+        return collapsed([base(item, self.name, layout), *changed, *made])
 
 
 AXIS = ParaphraseAxis()

@@ -33,7 +33,7 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
     items, refused = _accepted(make, rows)
     if not items:
         raise BadInput(f"None of the {len(rows):,} rows of {source.dataset} could be used. {refused[0][1]}")
-    chosen, notes = _drawn(_of_categories(items, source), source)
+    chosen, notes = _drawn(_where(_of_categories(items, source), source), source)
     if dataset.maker:
         notes = [*explain(understood([row.values for row in rows if not row.problem], source.columns)), *notes]
     if refused:
@@ -63,6 +63,18 @@ def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
     if unknown:
         raise BadInput(f"{source.dataset} has no category {unknown[0]!r}; it has {', '.join(known[:30]) or 'none'}.")
     return [item for item in items if not source.categories or item.category in source.categories]
+
+
+def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
+    """The items whose meta have one of the wanted values under every name."""
+    kept = list(items)
+    for name, wanted in source.where.items():
+        values = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        known = sorted({str(item.meta[name]) for item in items if name in item.meta})
+        kept = [item for item in kept if str(item.meta.get(name)) in map(str, values)]
+        if not kept:
+            raise BadInput(f"No item of {source.dataset} has {name} = {wanted!r}; there is {', '.join(known[:30]) or 'none'}.")
+    return kept
 
 
 def _drawn(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:

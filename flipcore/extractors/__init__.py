@@ -7,10 +7,30 @@ from typing import Any
 
 from flipcore import plugins
 from flipcore.contracts import Extractor
-from flipcore.extractors import cloze, first_token, first_token_gated, judge, judge_backwards, regex
+from flipcore.extractors import (
+    answer_loss,
+    cloze,
+    first_token,
+    first_token_gated,
+    judge,
+    judge_backwards,
+    min_k,
+    ncd,
+    question_loss,
+    regex,
+    rouge_l,
+)
+from flipcore.records import CONTINUATION, Variant
 
 EXTRACTORS: dict[str, Extractor] = {module.EXTRACTOR.name: module.EXTRACTOR for module in (
-    first_token, first_token_gated, regex, cloze, judge, judge_backwards)}
+    first_token, first_token_gated, regex, cloze, judge, judge_backwards, answer_loss, question_loss, min_k, ncd, rouge_l)}
+VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(extractor, "gives", "answer") == "value")
+
+
+def reads(extractor: Extractor, variant: Variant) -> bool:
+    """Whether this variant asks for what the extractor reads: an answer, or a continuation."""
+    wanted = getattr(extractor, "asks", "answer")
+    return (variant.layout == CONTINUATION) == (wanted == "continuation")
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Extractor:

@@ -120,8 +120,10 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
     if len(begins) != len(tokens):
         begins = [sum(map(len, tokens[:i])) for i in range(len(tokens))]
     ends = [*begins[1:], len(text)]
-    return [(str(token), value) for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
-            if stop > start and begin < end]
+    scored = [(str(token), value) for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
+              if stop > start and begin < end]
+    # from nothing the first token has no log-probability: it is left out, not the whole text
+    return scored[1:] if start == 0 and scored and scored[0][1] is None else scored
 
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.contracts import Extractor, History
+from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 from flipcore.records import Call, Completion, Readout, Variant, correctness
 
@@ -45,11 +46,19 @@ def why_absent(extractor: Extractor, history: History) -> str:
 
 def _cells(history: History) -> Iterator[tuple[Extractor, Variant, int]]:
     for variant in history.variants:
-        n = max(history.n_samples, _IDENTITY_SAMPLES) if variant.axis == "identity" else history.n_samples
-        for sample in range(n):
-            for extractor in history.extractors:
-                if history.item.kind in extractor.applies_to:
+        for extractor in history.extractors:
+            if history.item.kind in extractor.applies_to and reads(extractor, variant):
+                for sample in range(n_asked(extractor, variant, history.n_samples)):
                     yield extractor, variant, sample
+
+
+def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
+    """How often a variant is read: as the study says, or its axis; a score has no chance in it and is taken once."""
+    if extractor.abilities == {"score"} and extractor.name in VALUES:
+        return 1
+    if variant.axis == "identity":
+        return max(n_samples, _IDENTITY_SAMPLES)
+    return int(variant.params.get("n_samples", n_samples))
 
 
 def _asked(extractor: Extractor, variant: Variant, sample: int, history: History) -> tuple[list[Call], list[Completion]]:

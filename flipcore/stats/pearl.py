@@ -11,60 +11,26 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from flipcore.bits import (
+    LEVELS_PCT,
+    flip_bits,
+    flip_positions,
+    flipped_text,
+    n_flips,
+    share_of_characters_changed,
+    split_80_20,
+)
+from flipcore.similarity import ncd, rouge_l
 from flipcore.stats.pearl_alpha import alpha_conformal, alpha_seed, alpha_tolerance, min_calibration
 from flipcore.stats.resample import generator
-from flipcore.stats.similarity import encoded, ncd, rouge_l
 
-LEVELS_PCT = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 REPOSITORY_LEVELS_PCT = (0.0, 0.1, 0.2, 0.3, 0.4)
 SLACK = 1e-12
 
 
-def n_flips(text: str, pct: float) -> int:
-    """How many bits `pct` percent of the UTF-8 bits of `text` are, halves rounded to even."""
-    return round(8 * len(encoded(text)) * pct / 100)
 
 
-def flip_positions(n_bytes: int, n: int, rng: np.random.Generator, ascii7: bool = False) -> np.ndarray:
-    """`n` distinct bit positions (int array) in `n_bytes` bytes; with `ascii7` never a byte's top bit.
 
-    `rng = generator(seed)` gives the source's positions: one ``choice(n_bits, n, replace=False)``.
-    """
-    if not ascii7:
-        return rng.choice(8 * n_bytes, n, replace=False)
-    chosen = rng.choice(7 * n_bytes, min(n, 7 * n_bytes), replace=False)
-    return chosen // 7 * 8 + 1 + chosen % 7
-
-
-def flip_bits(data: Sequence[int], positions: Iterable[int]) -> list[int]:
-    """The bytes of `data` with the bits at `positions` inverted; bit p is byte p // 8, most significant first."""
-    flipped = list(data)
-    for position in positions:
-        flipped[position // 8] ^= 1 << (7 - position % 8)
-    return flipped
-
-
-def flipped_text(text: str, pct: float, rng: np.random.Generator, ascii7: bool = False) -> tuple[str, float]:
-    """`text` with `pct` percent of its bits flipped, and the share of its characters that a flip touched.
-
-    Bytes that are no longer UTF-8 become U+FFFD. At 0 % (or in an empty text) nothing changes and nothing is drawn.
-    """
-    n = n_flips(text, pct)
-    if n == 0:
-        return text, 0.0
-    data = encoded(text)
-    positions = flip_positions(len(data), n, rng, ascii7)
-    flipped = bytes(flip_bits(data, positions.tolist())).decode("utf-8", errors="replace")
-    return flipped, share_of_characters_changed(text, positions)
-
-
-def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
-    """Share of the characters of `text` with at least one flipped bit; 1 - (1 - k)^8 is expected for ASCII. NaN if empty."""
-    if not text:
-        return math.nan
-    first_byte = np.cumsum([0] + [len(encoded(character)) for character in text])
-    touched = np.searchsorted(first_byte, np.asarray(positions, dtype=int) // 8, side="right")
-    return len(np.unique(touched)) / len(text)
 
 
 def flipped_token_ids(ids: Sequence[int], pct: float, rng: np.random.Generator, largest_id: int) -> list[int]:
@@ -137,18 +103,6 @@ def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int
     n_as_extreme = int(np.sum((-np.diff(means, axis=1)).max(axis=1) >= observed - SLACK))
     return {"p": (n_as_extreme + 1) / (m + 1), "sens": observed}
 
-
-def split_80_20(text: str, share: float = 0.8) -> tuple[str, str]:
-    """Prompt and reference: cut at the word boundary nearest to `share` of the characters; the reference keeps no space.
-
-    A text of one word cannot be cut and comes back as (text, "").
-    """
-    target = share * len(text)
-    boundaries = [index for index in range(1, len(text)) if text[index].isspace() and not text[index - 1].isspace()]
-    if not boundaries:
-        return text, ""
-    cut = min(boundaries, key=lambda index: (abs(index - target), index))
-    return text[:cut], text[cut:].strip()
 
 
 __all__ = ["LEVELS_PCT", "REPOSITORY_LEVELS_PCT", "abruptness", "alpha_conformal", "alpha_seed", "alpha_tolerance",

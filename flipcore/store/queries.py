@@ -6,7 +6,8 @@ import json
 
 import pandas as pd
 
-from flipcore.records import digest
+from flipcore.extractors import VALUES
+from flipcore.records import CONTINUATION, digest
 from flipcore.store.connection import Store
 from flipcore.study import Study
 
@@ -82,18 +83,23 @@ SELECT r.model, r.item_id, i.role, r.axis, r.variant_id, v.key AS variant, v.pos
 FROM readouts r
 JOIN study_items i USING (study_id, item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
+JOIN items q USING (item_id) JOIN variants w USING (variant_id)
 LEFT JOIN standing p ON p.pair_id = v.material_id
-WHERE r.study_id = $study_id AND i.confirmatory = $confirmatory
+WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
+                       AND r.extractor NOT IN (SELECT unnest($values)))) AND r.study_id = $study_id AND i.confirmatory = $confirmatory
   AND (v.material_id IS NULL OR coalesce(p.state, 'unreviewed') IN (SELECT unnest($states)))
 ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 """
 _STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
 
 
-def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing") -> pd.DataFrame:
-    """The one table. A rejected rewording leaves at once: verdicts filter here, when reading. `paraphrases` is accepted,
+def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing",
+             everything: bool = False) -> pd.DataFrame:
+    """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, and variants
+    with another target. A rejected rewording leaves at once: verdicts filter here, when reading. `paraphrases` is accepted,
     standing (not rejected) or all; confirmatory items come only when asked for, and then alone."""
-    frame = store.frame(_READOUTS, study_id=study_id, confirmatory=confirmatory, states=_STATES[paraphrases])
+    frame = store.frame(_READOUTS, study_id=study_id, confirmatory=confirmatory, states=_STATES[paraphrases],
+                        everything=everything, continuation=CONTINUATION, values=sorted(VALUES))
     for column in ("answer", "is_correct"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame

@@ -65,16 +65,16 @@ def study_row(study_id: str) -> dict:
 
 
 def readouts(study_id: str, revision: int | None = None, *, confirmatory: bool = False,
-             paraphrases: str = "standing") -> pd.DataFrame:
+             paraphrases: str = "standing", everything: bool = False) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed."""
     held = store()
     revision = held.revision(study_id) if revision is None else revision
-    return _readouts(study_id, revision, confirmatory, paraphrases)
+    return _readouts(study_id, revision, confirmatory, paraphrases, everything)
 
 
 @st.cache_data(show_spinner=False, max_entries=24)
-def _readouts(study_id: str, revision: int, confirmatory: bool, paraphrases: str) -> pd.DataFrame:
-    return queries.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases)
+def _readouts(study_id: str, revision: int, confirmatory: bool, paraphrases: str, everything: bool) -> pd.DataFrame:
+    return queries.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases, everything=everything)
 
 
 def study_items(study_id: str) -> pd.DataFrame:

@@ -5,14 +5,15 @@ from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from flipcore.axes import AXES, made
+from flipcore.bits import split_80_20
 from flipcore.contracts import Material
 from flipcore.errors import BadInput
 from flipcore.layouts import LAYOUTS
-from flipcore.records import BASE, KINDS
+from flipcore.records import BASE, CONTINUATION, KINDS
 from tests.axes.items import items, stored
 
 every_axis = pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
@@ -31,11 +32,13 @@ def test_an_axis_says_what_it_is(axis):
 @given(data=st.data(), layout=st.sampled_from(sorted(LAYOUTS)), seed=st.integers(0, 99))
 def test_variants_keep_the_contract(axis, data, layout, seed):
     item = data.draw(items(axis.applies_to))
+    assume(axis.name != "bit_flip" or split_80_20(item.question)[1])  # too short to be cut: refused with a sentence
     material = stored(item, "In other words?", item.question, "In other words?", "And once more?")
     variants = axis.variants(item, layout, np.random.default_rng(seed), material)
     assert variants == axis.variants(item, layout, np.random.default_rng(seed), material)
     base, *changed = variants
-    assert (base.key, base.layout, base.axis) == (BASE, layout, axis.name)
+    own = layout if axis.name != "bit_flip" else CONTINUATION  # the beginning of a text has no layout
+    assert (base.key, base.layout, base.axis) == (BASE, own, axis.name)
     assert base.order == tuple(range(len(item.options)))
     keys = [one.key for one in variants]
     assert len(set(keys)) == len(keys) and len({one.variant_id for one in variants}) == len(keys)
@@ -50,7 +53,7 @@ def test_variants_keep_the_contract(axis, data, layout, seed):
         assert all(item.options[i] in shown for i in one.order)
 
 
-@every_axis
+@pytest.mark.parametrize("axis", [axis for axis in AXES.values() if axis.name != "bit_flip"], ids=lambda axis: axis.name)
 @given(data=st.data())
 def test_the_base_is_the_same_variant_on_every_axis(axis, data):
     item = data.draw(items(axis.applies_to))

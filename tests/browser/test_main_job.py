@@ -121,7 +121,7 @@ def test_a_decision_is_written_into_the_record(page, address):
     page.get_by_label("Your name").press("Tab")
     page.get_by_role("button", name="Write it down").click()
     page.get_by_text("Decision record").wait_for()
-    assert "Ada (explore)" in text_of(page)
+    assert "Ada (decomposition, explore)" in text_of(page)
 
 
 def test_a_new_study_is_declared_launched_and_finishes(page, address):

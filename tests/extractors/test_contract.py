@@ -4,14 +4,18 @@ from dataclasses import fields
 
 import pytest
 
-from flipcore.contracts import Ask
+from flipcore.axes.bit_flip import BitFlip
+from flipcore.contracts import Ask, Material
 from flipcore.errors import BadInput
-from flipcore.extractors import EXTRACTORS, made
-from flipcore.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion
+from flipcore.extractors import EXTRACTORS, VALUES, made, reads
+from flipcore.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion, Item
+from flipcore.stats.resample import generator
 from tests.extractors.asking import FAILED, choice, number, shown
 
 every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS)
-ITEMS = {"choice": choice(), "number": number()}
+PASSAGE = Item.make(dataset="t", key="3", kind="completion", question="The ferry left the quay at noon and was late again.",
+                    solution="As ever.")
+ITEMS = {"choice": choice(), "number": number(), "completion": PASSAGE}
 
 
 def answers(extractor, item, variant, completion):
@@ -23,7 +27,10 @@ def answers(extractor, item, variant, completion):
 
 
 def applicable(extractor):
-    return [(item, shown(item)) for kind, item in ITEMS.items() if kind in extractor.applies_to]
+    """Items and variants of all kinds that it reads; one that reads continuations gets the beginning of a text."""
+    cut = BitFlip().variants(PASSAGE, "plain", generator(0, "cut"), Material())[0]
+    pairs = [(item, shown(item)) for item in ITEMS.values()] + [(PASSAGE, cut)]
+    return [(item, one) for item, one in pairs if item.kind in extractor.applies_to and reads(extractor, one)]
 
 
 @every
@@ -59,13 +66,17 @@ def test_a_failed_call_is_absent_with_the_servers_reason(extractor):
 
 @every
 def test_an_empty_completion_is_never_read_as_an_answer(extractor):
+    """An empty continuation is a continuation, as unlike its reference as can be: it is measured, not unreadable."""
     empty = Completion("c", "ok")
     for item, variant in applicable(extractor):
+        if getattr(extractor, "asks", "answer") == "continuation":
+            assert extractor.read(item, variant, [empty]).value == 0
+            continue
         reading = extractor.read(item, variant, answers(extractor, item, variant, empty))
         assert reading.status in (ABSENT, UNREADABLE) and reading.answer is None and reading.reason
 
 
-@every
+@pytest.mark.parametrize("extractor", [e for name, e in EXTRACTORS.items() if name not in VALUES], ids=lambda e: e.name)
 def test_what_it_reads_does_not_depend_on_where_an_option_stands(extractor):
     """Option 2 (tin) is the answer under every order, by its label there, its text or its score."""
     item = ITEMS["choice"]
@@ -107,4 +118,5 @@ def test_an_unknown_extractor_and_an_unknown_parameter_are_sentences_that_say_wh
 def test_parameters_are_fields_so_that_a_page_can_draw_them():
     assert {name: [f.name for f in fields(e)] for name, e in EXTRACTORS.items()} == {
         "first_token": ["top_k"], "first_token_gated": ["top_k", "least_mass"], "regex": [], "cloze": ["norm"],
-        "judge": ["max_tokens"], "judge_backwards": ["max_tokens"]}
+        "judge": ["max_tokens"], "judge_backwards": ["max_tokens"], "answer_loss": ["norm"], "question_loss": ["norm"],
+        "min_k": ["pct"], "ncd": ["compressor"], "rouge_l": []}

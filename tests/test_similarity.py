@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rouge_score import rouge_scorer
 
+from flipcore import similarity
 from flipcore.errors import BadInput
-from flipcore.stats import similarity
 from flipcore.stats.resample import generator
 
 WORDS = "the cat sat on a mat İx ß é ,, 12 B-c don't 3.5 ﬁ \u2028".split(" ")

@@ -1,0 +1,41 @@
+"""Min-k % (Shi et al. 2024): the mean log-probability of a text's least likely tokens; high where nothing surprises."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flipcore.errors import BadInput
+from flipcore.extractors.losses import nats, question_need
+from flipcore.records import OK, Reading
+
+
+@dataclass(frozen=True)
+class MinK:
+    """`pct`: the share of tokens, in percent, that counts as the least likely; at least one token."""
+
+    pct: float = 20.0
+    name: ClassVar[str] = "min_k"
+    title: ClassVar[str] = "Min-k % (nats a token)"
+    about: ClassVar[str] = "The mean log-probability of the wording's least likely tokens; it needs no second wording."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
+    gives: ClassVar[str] = "value"
+
+    def __post_init__(self):
+        if not 0 < self.pct <= 100:
+            raise BadInput(f"Min-k has pct = {self.pct}; give a share above 0 and up to 100 percent.")
+
+    def needs(self, item, variant, ask, so_far):
+        return [question_need(variant)]
+
+    def read(self, item, variant, completions):
+        values = nats(completions, "the question")
+        if isinstance(values, Reading):
+            return values
+        n_lowest = max(1, int(len(values) * self.pct / 100))
+        return Reading(OK, value=math.fsum(sorted(values)[:n_lowest]) / n_lowest)
+
+
+EXTRACTOR = MinK()

@@ -1,0 +1,41 @@
+"""NCD similarity (source 003): 1 minus the normalised compression distance of the continuation to the reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from flipcore.errors import BadInput
+from flipcore.extractors.continuations import continuation_need, continued, reference
+from flipcore.records import OK, Reading
+from flipcore.similarity import COMPRESSORS, ncd
+
+
+@dataclass(frozen=True)
+class Ncd:
+    """`compressor` is part of the metric: xz by default, zlib for texts below 200 characters; never compare across."""
+
+    compressor: str = field(default="xz", metadata={"choices": tuple(COMPRESSORS)})
+    name: ClassVar[str] = "ncd"
+    title: ClassVar[str] = "Similarity by compression (1 − NCD)"
+    about: ClassVar[str] = "How much of the reference a continuation repeats, by how well the two compress together."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    gives: ClassVar[str] = "value"
+    asks: ClassVar[str] = "continuation"
+
+    def __post_init__(self):
+        if self.compressor not in COMPRESSORS:
+            raise BadInput(f"NCD has the compressor {self.compressor!r}; choose one of {', '.join(COMPRESSORS)}.")
+
+    def needs(self, item, variant, ask, so_far):
+        return continuation_need(variant, ask)
+
+    def read(self, item, variant, completions):
+        text = continued(variant, completions)
+        if isinstance(text, Reading):
+            return text
+        return Reading(OK, value=1 - ncd(reference(variant), text.strip(), self.compressor))
+
+
+EXTRACTOR = Ncd()

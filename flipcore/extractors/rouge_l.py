@@ -1,0 +1,31 @@
+"""ROUGE-L similarity (source 003): F1 of the longest common subsequence of words of continuation and reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flipcore.extractors.continuations import continuation_need, continued, reference
+from flipcore.records import OK, Reading
+from flipcore.similarity import rouge_l
+
+
+@dataclass(frozen=True)
+class RougeL:
+    name: ClassVar[str] = "rouge_l"
+    title: ClassVar[str] = "Similarity by words (ROUGE-L)"
+    about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    gives: ClassVar[str] = "value"
+    asks: ClassVar[str] = "continuation"
+
+    def needs(self, item, variant, ask, so_far):
+        return continuation_need(variant, ask)
+
+    def read(self, item, variant, completions):
+        text = continued(variant, completions)
+        return text if isinstance(text, Reading) else Reading(OK, value=rouge_l(reference(variant), text))
+
+
+EXTRACTOR = RougeL()

@@ -1,0 +1,44 @@
+"""Similarity readouts of flipped beginnings: the request, the reference, and the two measures."""
+
+import pytest
+
+from flipcore.axes.bit_flip import BitFlip
+from flipcore.contracts import Ask, Material
+from flipcore.errors import BadInput
+from flipcore.extractors import made
+from flipcore.records import Completion, Item
+from flipcore.similarity import ncd, rouge_l
+from flipcore.stats.resample import generator
+from tests.extractors.asking import FAILED, shown
+
+ITEM = Item.make(dataset="t", key="1", kind="completion", question="one two three four five six seven eight nine ten")
+CUT = BitFlip().variants(ITEM, "plain", generator(0, "x"), Material())[0]
+
+
+def test_both_ask_for_the_same_continuation_at_the_axis_own_temperature():
+    first, second = (made(name).needs(ITEM, CUT, Ask(temperature=0.0, seed=3), [])[0].request for name in ("ncd", "rouge_l"))
+    assert first == second
+    assert (first.kind, first.prompt, first.temperature, first.seed) == ("generate", CUT.prompt.text, 0.7, 3)
+    assert first.max_tokens >= 2 * len(CUT.params["reference"].split())
+
+
+def test_values_are_the_similarities_of_statistics_md():
+    text = " eight nine of ten"
+    completion = Completion("c", "ok", text=text)
+    reference = CUT.params["reference"]
+    assert made("rouge_l").read(ITEM, CUT, [completion]).value == rouge_l(reference, text)
+    for compressor in ("xz", "zlib"):
+        value = made("ncd", {"compressor": compressor}).read(ITEM, CUT, [completion]).value
+        assert value == 1 - ncd(reference, text.strip(), compressor)
+    assert made("rouge_l").read(ITEM, CUT, [Completion("c", "ok", text=reference)]).value == 1
+
+
+def test_a_failed_call_and_a_variant_without_reference_are_absent():
+    assert made("ncd").read(ITEM, CUT, [FAILED]).status == "absent"
+    reading = made("rouge_l").read(ITEM, shown(ITEM), [])
+    assert reading.status == "absent" and "no reference" in reading.reason
+
+
+def test_bz2_is_not_offered():
+    with pytest.raises(BadInput, match="xz, zlib"):
+        made("ncd", {"compressor": "bz2"})
