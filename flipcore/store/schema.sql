@@ -157,3 +157,12 @@ CREATE TABLE IF NOT EXISTS threshold_moves (
     move_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, control TEXT NOT NULL,
     came_from DOUBLE, went_to DOUBLE, lowest DOUBLE, highest DOUBLE, session TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
 );
+
+-- Vectors of texts, and their places on a map, so that neither is computed (or paid for) twice.
+CREATE TABLE IF NOT EXISTS embeddings (
+    text_hash TEXT, backend TEXT,
+    revision   TEXT,                    -- what the vector depends on besides the text: model, endpoint, the set it was fitted on
+    vector     FLOAT[] NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (text_hash, backend, revision)
+);
