@@ -1,0 +1,69 @@
+"""Can a machine tell the two sets apart (source 002), and by what? One classifier a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.classifiers import bert, vectors, words
+from flipcore.classifiers.classifier import N_FOLDS, Classifier, Giveaway, paired_rows, source_groups
+from flipcore.embeddings.embedding import entry_text
+from flipcore.errors import BadInput
+from flipcore.records import Item
+from flipcore.stats.resample import generator
+from flipcore.stats.separability import Separability, grouped_folds, separability
+
+CLASSIFIERS: tuple[Classifier, ...] = (words.CLASSIFIER, vectors.CLASSIFIER, bert.CLASSIFIER)
+DEFAULT = words.CLASSIFIER.name
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """The cross-validated result, and the words that stand beside every figure made of it."""
+
+    found: Separability
+    described: str
+
+
+def named(name: str) -> Classifier:
+    """The classifier of that name; BadInput lists what there is."""
+    known = {one.name: one for one in CLASSIFIERS}
+    if name not in known:
+        raise BadInput(f"There is no classifier called {name!r}; choose one of {', '.join(known)}.")
+    return known[name]
+
+
+def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, embeddings: np.ndarray | None = None,
+               m: int | None = None, seed: int = 0) -> ToldApart:
+    """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
+
+    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every retro entry was written from a target entry
+    of its own, only these pairs are compared and labels swap within them: a pair's likeness then helps nobody. Raises
+    BadInput for sets too small for five folds, MissingPackage where the classifier needs one.
+    """
+    classifier = named(name)
+    labels = np.repeat([0, 1], [len(target), len(retro)])
+    groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
+    texts = [entry_text(item) for item in (*target, *retro)]
+    pairs = paired_rows(target, retro)
+    rows = np.arange(len(texts)) if pairs is None else pairs
+    how = f"{len(retro):,} source pairs, swapped within pairs" if pairs is not None else (
+        f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
+    m = classifier.n_permutations if m is None else m
+    found = separability(rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None,
+                         N_FOLDS, m, seed)
+    return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")
+
+
+def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0) -> list[Giveaway]:
+    """The tokens by which the classifier tells the sets apart, strongest first, measured on held-out entries."""
+    labels = np.repeat([0, 1], [len(target), len(retro)])
+    groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
+    folds = grouped_folds(labels, groups, N_FOLDS, generator(seed))
+    return named(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
+
+
+__all__ = ["CLASSIFIERS", "DEFAULT", "Classifier", "Giveaway", "ToldApart", "giveaways", "named", "paired_rows",
+           "source_groups", "told_apart"]
