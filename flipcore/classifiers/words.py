@@ -62,7 +62,7 @@ class Words:
 
 
 def weighted(texts: Sequence[str]):
-    """(n, k) TF-IDF of words and word pairs (of 20 entries or more: those in two entries), and the k tokens. Blind to the labels."""
+    """(n, k) TF-IDF of words and word pairs, and the k tokens; of 20 entries or more those in two. Blind to the labels."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     reader = TfidfVectorizer(token_pattern=TOKENS, ngram_range=(1, 2), sublinear_tf=True, min_df=2 if len(texts) >= 20 else 1)
