@@ -1,0 +1,109 @@
+"""Every entry of two sets as a point: drawn by the graphics card, so that 10,000 can be panned and lassoed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.charts.hover import as_text
+from flipcore.charts.theme import Colours, laid_out
+
+SETS = ("target", "retro")
+SYMBOLS = ("circle", "diamond")
+N_GROUPS = 6
+OTHERS = "all others"
+
+
+@dataclass(frozen=True)
+class Colouring:
+    """What the colour says: nothing besides the set, a number (n,) where NaN is missing, or a group's name."""
+
+    title: str
+    numbers: np.ndarray | None = None
+    groups: Sequence[str] | None = None
+
+
+def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colouring: Colouring, c: Colours, *,
+              axes: tuple[str, str] = ("", ""), ringed: Sequence[int] = (), name: str = ""):
+    """Points at `places` (n, 2), circles of label 0 (target) and diamonds of label 1 (retro); `customdata` is the row.
+
+    Rows in `ringed` get a ring. `name` tells maps apart: while it stays, zoom and selection stay too.
+    """
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    said = [f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)]
+    for trace in _traces(labels, colouring, c):
+        rows = trace.pop("rows")
+        figure.add_trace(go.Scattergl(
+            x=places[rows, 0], y=places[rows, 1], mode="markers", customdata=rows[:, None],
+            hovertext=[said[row] for row in rows], hovertemplate="%{hovertext}<extra></extra>",
+            marker=dict(size=_size(len(labels)), line=dict(width=0), **trace.pop("marker")), **trace,
+            unselected=dict(marker=dict(opacity=0.15))))
+    if len(ringed):
+        rows = np.asarray(ringed)
+        figure.add_trace(go.Scattergl(
+            x=places[rows, 0], y=places[rows, 1], mode="markers", hoverinfo="skip", name="chosen", showlegend=False,
+            marker=dict(size=_size(len(labels)) + 7, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text))))
+    laid_out(figure, c, height=560, x_title=axes[0], y_title=axes[1])
+    figure.update_layout(dragmode="lasso", hovermode="closest", uirevision=name, hoverlabel=dict(align="left"),
+                         coloraxis=_scale(colouring, c))
+    figure.update_xaxes(showticklabels=False, zeroline=False)
+    figure.update_yaxes(showticklabels=False, zeroline=False)
+    return figure
+
+
+def _size(n: int) -> int:
+    return 9 if n <= 400 else 7 if n <= 3_000 else 5
+
+
+def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
+    """One trace for each set and colour: its rows, name and marker."""
+    of_set = [np.flatnonzero(labels == label) for label in (0, 1)]
+    if colouring.numbers is not None:
+        return [trace for rows, name, symbol in zip(of_set, SETS, SYMBOLS, strict=True)
+                for trace in _numbered(rows, name, symbol, colouring.numbers, c)]
+    if colouring.groups is not None:
+        return _grouped(of_set, colouring.groups, c)
+    return [dict(rows=rows, name=name, marker=dict(color=colour, symbol=symbol, opacity=0.75))
+            for rows, name, symbol, colour in zip(of_set, SETS, SYMBOLS, (c.target, c.retro), strict=True) if len(rows)]
+
+
+def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: Colours) -> list[dict]:
+    """Known numbers on the scale; unknown ones in the colour of what is undefined."""
+    known = ~np.isnan(numbers[rows])
+    traces = []
+    if (~known).any():
+        traces.append(dict(rows=rows[~known], name=f"{name}, unknown",
+                           marker=dict(color=c.undefined, symbol=symbol, opacity=0.5)))
+    if known.any():
+        traces.append(dict(rows=rows[known], name=name,
+                           marker=dict(color=numbers[rows[known]], coloraxis="coloraxis", symbol=symbol, opacity=0.9)))
+    return traces
+
+
+def _grouped(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> list[dict]:
+    """The most frequent groups have a colour each, the rest share the colour of what is undefined."""
+    named = np.asarray([group or "no category" for group in groups], dtype=object)
+    frequent = [name for name, _ in Counter(named.tolist()).most_common(N_GROUPS)]
+    shown = np.where(np.isin(named, frequent), named, OTHERS)
+    colours = dict(zip(frequent, (c.genuine, c.artifact, c.fixed, c.broken, c.benchmark, c.retro), strict=False)) | {
+        OTHERS: c.undefined}
+    traces = []
+    for group in [*frequent, OTHERS]:
+        for rows, symbol in zip(of_set, SYMBOLS, strict=True):
+            mine = rows[shown[rows] == group]
+            if len(mine):
+                traces.append(dict(rows=mine, name=as_text(group, most=40), legendgroup=group,
+                                   showlegend=not any(one["legendgroup"] == group for one in traces),
+                                   marker=dict(color=colours[group], symbol=symbol, opacity=0.8)))
+    return traces
+
+
+def _scale(colouring: Colouring, c: Colours) -> dict:
+    """From few to many in one hue; its pale end is left out, because a point must be seen on the ground."""
+    return dict(colorscale=[[0, c.control], [0.5, c.flip[1]], [1, c.flip[2]]],
+                colorbar=dict(title=dict(text=colouring.title, side="right"), thickness=12, len=0.8))

@@ -1,0 +1,59 @@
+"""Both sets in one embedding, computed once for the tabs Map and Look inside, and which embedding that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from flipcore import embeddings
+from flipcore.embeddings.comparison import Comparison
+from flipcore.embeddings.comparison import compared as comparison
+from flipcore.embeddings.layouts import Layouts
+from flipcore.records import Item, digest
+from flipcore.store.connection import Store
+from pages.common.notes import plain
+
+
+def embedding_choice(n_entries: int, key: str) -> str | None:
+    """The chosen embedding's name; None until it can be used here, and until somebody has agreed to send the entries away."""
+    known = {one.name: one for one in embeddings.EMBEDDINGS}
+    name = st.selectbox("Embedding", list(known), key=key, bind="query-params", format_func=lambda one: known[one].title,
+                        help="Which numbers stand for an entry's text. It is named beside every figure.")
+    chosen = known[name]
+    why_not = chosen.why_not()
+    if why_not:
+        st.info(plain(f"{chosen.title} cannot be used here. {why_not}"), icon=":material/extension_off:")
+        return None
+    agreed = st.session_state.setdefault("sent-away", set())
+    if chosen.sent_to and chosen.sent_to not in agreed:
+        st.warning(plain(f"This sends {n_entries:,} entries to {chosen.sent_to}. A retro-holdout that has left this machine "
+                         "may end up in training data; entries that are stored here already are not sent again."),
+                   icon=":material/outgoing_mail:")
+        if not st.button("Send them", key=f"{key}-send"):
+            return None
+        agreed.add(chosen.sent_to)
+    return name
+
+
+def compared(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:
+    """Kept for as long as the sets and the embedding are the same."""
+    items = digest([item.item_id for item in target], [item.item_id for item in retro])
+    return _compared(items, embedding, embeddings.named(embedding).revision, target, retro, store)
+
+
+@st.cache_resource(show_spinner="Placing the entries …", max_entries=8)
+def _compared(items: str, embedding: str, revision: str, _target, _retro, _store) -> Comparison:
+    return comparison(_store, list(_target), list(_retro), embedding)
+
+
+@st.cache_resource(show_spinner=False)
+def layouts(_store: Store) -> Layouts:
+    """The maps that are known or on their way, one shelf for all sessions."""
+    return Layouts(_store)
+
+
+def entry_rows(found: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
+    """Entries as rows of a table, with further columns by name."""
+    return [{"set": "retro" if found.labels[row] else "target", "entry": found.texts[row]}
+            | {name.replace("_", " "): values[i] for name, values in more.items()} for i, row in enumerate(rows)]

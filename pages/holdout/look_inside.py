@@ -1,0 +1,86 @@
+"""Look inside: what would give a set away to somebody who reads closely? Duplicates first, then likeness, words, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from flipcore.charts.likeness import pair_likeness
+from flipcore.charts.theme import colours
+from flipcore.embeddings import entry_text
+from flipcore.embeddings.comparison import Comparison
+from flipcore.records import Item, digest
+from flipcore.stats.duplicates import NEAR, duplicates
+from flipcore.store.connection import Store
+from pages.common.notes import plain, shown_problem
+from pages.holdout import wording
+from pages.holdout.likeness import compared, embedding_choice
+
+
+@st.fragment
+def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
+    """The tab, drawn again on its own when a setting of it changes."""
+    key = digest([item.item_id for item in target], [item.item_id for item in retro])
+    with shown_problem():
+        _duplicates(key, target, retro)
+    with shown_problem():
+        _likeness(target, retro, store)
+    with shown_problem():
+        wording.words(key, target, retro)
+    with shown_problem():
+        wording.tokens(key, target, retro)
+
+
+@st.cache_resource(show_spinner="Looking for duplicates …", max_entries=8)
+def _pairs(key: str, near: float, _target, _retro):
+    return duplicates([entry_text(item) for item in (*_target, *_retro)], near)
+
+
+def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+    st.subheader("Does an entry come twice?", anchor=False)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    near = right.slider("Alike from", 0.5, 1.0, NEAR, 0.05, key="near", bind="query-params",
+                        help="Share of the words that two entries have in common, in order.")
+    pairs, n = _pairs(key, near, target, retro), len(target)
+    across = sum(pair.first < n <= pair.second for pair in pairs)
+    if not pairs:
+        left.markdown(f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order.".replace("%", " %"))
+        return
+    exact = sum(pair.exact for pair in pairs)
+    left.markdown(f"**{len(pairs):,} pairs share {near:.0%} of their words in order: {across:,} across the sets, "
+                  f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
+                  "sets is no holdout, and one that stands twice in a set counts twice.".replace("%", " %"))
+    items = [*target, *retro]
+    st.dataframe([{"where": "across" if pair.first < n <= pair.second else "target" if pair.second < n else "retro",
+                   "words in common (%)": round(100 * pair.similarity, 1), "first": entry_text(items[pair.first]),
+                   "second": entry_text(items[pair.second])} for pair in pairs[:500]], hide_index=True, height=240,
+                 column_config={name: st.column_config.TextColumn(width="large") for name in ("first", "second")})
+
+
+def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
+    st.subheader("Are the entries of one set more alike than those of the other?", anchor=False)
+    embedding = embedding_choice(len(target) + len(retro), "inside-embedding")
+    if embedding is None:
+        return
+    found = compared(target, retro, store, embedding)
+    st.markdown(f"**{plain(found.likeness_sentence())}**")
+    st.plotly_chart(pair_likeness(*found.likeness_counts, colours(st.context.theme.type)), key="pair-likeness", theme=None,
+                    config={"displayModeBar": False}, alt="Share of the pairs of either set by their cosine.")
+    st.caption(plain(f"{found.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
+                     "Intervals from the entries' own means; p by regrouping the entries. The scale of the shares is a square "
+                     "root, so that the few very alike pairs at the right end show."))
+    st.markdown("**The ten most alike pairs of each set**")
+    for column, name, pairs in zip(st.columns(2), ("Target", "Retro"), found.most_alike(), strict=True):
+        with column:
+            st.caption(f"{name}: the highest cosine is {pairs[0][2]:.3f}" if pairs else f"{name}: no pairs")
+            for i, j, cosine in pairs:
+                with st.container(border=True):
+                    st.markdown(f"**{cosine:.3f}**")
+                    _side_by_side(found, i, j)
+
+
+def _side_by_side(found: Comparison, i: int, j: int) -> None:
+    left, right = st.columns(2)
+    left.text(found.texts[i])
+    right.text(found.texts[j])

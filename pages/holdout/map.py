@@ -1,0 +1,116 @@
+"""The map: do the two sets cover the same ground, and what lies where they do not?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from flipcore import embeddings
+from flipcore.charts.entry_map import Colouring, entry_map
+from flipcore.charts.likeness import nearest_histogram
+from flipcore.charts.theme import colours
+from flipcore.embeddings.comparison import Comparison
+from flipcore.records import Item
+from flipcore.store import embedding_queries
+from flipcore.store.connection import Store
+from pages.common.notes import plain, shown_problem
+from pages.holdout import selection
+from pages.holdout.likeness import compared, embedding_choice, layouts
+
+COLOURS = {"set": "set", "length": "length in words", "category": "category", "difficulty": "share of right answers",
+           "closest": "cosine with the nearest entry of the other set"}
+UMAP, PCA = "UMAP", "principal components"
+
+
+@st.fragment
+def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
+    """The tab, drawn again on its own when something on it is chosen."""
+    with shown_problem():
+        first, second, third = st.columns(3)
+        with first:
+            embedding = embedding_choice(len(target) + len(retro), "map-embedding")
+        if embedding is None:
+            return
+        found = compared(target, retro, store, embedding)
+        colour = second.selectbox("Colour", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.get)
+        wanted = third.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
+        places, axes = _places(found, store, embedding, wanted)
+        st.markdown(f"### {plain(found.mixing.sentence())}")
+        _pictures(found, places, axes, _colouring(found, colour, store), f"{embedding}-{axes[0]}-{len(found.items)}")
+    _how_to_read()
+
+
+def _places(found: Comparison, store: Store, embedding: str, wanted: str):
+    """UMAP where it is there and wanted, else principal components at once."""
+    known = layouts(store)
+    key = f"{embedding}-{embeddings.named(embedding).revision}"
+    umap = known.places(key, found.items, found.units)
+    if wanted == UMAP and umap is not None:
+        return umap, ("UMAP: near is alike, far means little", "")
+    if wanted == UMAP:
+        why_not = known.problem(key, found.items)
+        if why_not:
+            st.caption(plain(f"{why_not} These are the principal components."))
+        else:
+            _waiting(known, key, found)
+    places, shares = found.principal
+    return places, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %")
+                         for i, share in enumerate(shares))
+
+
+@st.fragment(run_every=1.5)
+def _waiting(known, key: str, found: Comparison) -> None:
+    """Looks now and then whether the map is there; then everything is drawn with it."""
+    if known.places(key, found.items, found.units) is not None or known.problem(key, found.items):
+        st.rerun()
+    st.caption("UMAP is on its way (about 20 s on its first run); until then these are the principal components.")
+
+
+def _colouring(found: Comparison, colour: str, store: Store) -> Colouring:
+    title = COLOURS[colour]
+    if colour == "length":
+        return Colouring(title, numbers=found.lengths.astype(float))
+    if colour == "category":
+        return Colouring(title, groups=[item.category for item in found.items])
+    if colour == "closest":
+        return Colouring(title, numbers=found.across[1][:, 0])
+    if colour == "difficulty":
+        known = embedding_queries.accuracies(store, [item.item_id for item in found.items])
+        if not known:
+            st.caption("No model has answered these entries yet, so none has a share of right answers.")
+        return Colouring(title, numbers=found.per_item(known))
+    return Colouring(title)
+
+
+def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colouring, name: str) -> None:
+    """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
+    theme = colours(st.context.theme.type)
+    on_map, in_bars = selection.rows_on_map(), selection.rows_in_bars(found)
+    left, right = st.columns([3, 2])
+    with left:
+        st.plotly_chart(entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, name=name,
+                                  ringed=in_bars if not on_map else ()),
+                        key=selection.MAP, on_select="rerun", theme=None, config={"displaylogo": False, "scrollZoom": True},
+                        alt="Every entry of both sets as a point; alike entries lie close together.")
+        st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◆ retro. Click a point or draw around "
+                         "some; a double click on the ground lets go."))
+    with right:
+        selection.shown(found, on_map or in_bars)
+    st.markdown(f"**{plain(found.coverage_sentence())}**")
+    st.plotly_chart(nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map), key=selection.BARS,
+                    on_select="rerun", selection_mode="points", theme=None, config={"displayModeBar": False},
+                    alt="Histogram of the cosine between each entry and the nearest entry of the other set.")
+    st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
+    selection.loners(found)
+
+
+def _how_to_read() -> None:
+    with st.expander("How to read the map"):
+        st.markdown(
+            "Each point is an entry, placed so that alike texts lie close together. UMAP keeps neighbourhoods and little else: "
+            "clusters are real, distances between them and their sizes are not. Principal components keep large distances and "
+            "hide small ones. So the sentence above is not read off the picture: it counts, among an entry's ten nearest "
+            "neighbours in all dimensions, those of its own set, and permutes the labels (within pairs where the retro-holdout "
+            "was written entry by entry). Ground that one set alone covers shows as a patch of one colour. The larger set "
+            "always comes closer to the other's entries, because it has more of them.")

@@ -1,0 +1,83 @@
+"""Words and tokens: what does one set say more often, and by what does a classifier know it?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from flipcore import classifiers
+from flipcore.charts.giveaways import giveaway_bars
+from flipcore.charts.theme import colours
+from flipcore.embeddings import entry_text
+from flipcore.records import Item
+from flipcore.stats.ngrams import NgramTable
+from flipcore.stats.ngrams import ngrams as counted
+from pages.common.notes import plain
+
+N_SHOWN = 15
+
+
+@st.cache_resource(show_spinner="Counting words …", max_entries=8)
+def _counted(key: str, _target, _retro) -> NgramTable:
+    pairs = classifiers.paired_rows(_target, _retro)
+    items = [*_target, *_retro]
+    rows = range(len(items)) if pairs is None else pairs
+    half = len(_target) if pairs is None else len(rows) // 2
+    texts = [entry_text(items[row]) for row in rows]
+    return counted(texts[:half], texts[half:], paired=pairs is not None)
+
+
+def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+    table = _counted(key, target, retro)
+    st.subheader("Which words does one set use more?", anchor=False)
+    st.markdown(f"**{plain(table.sentence())}**")
+    top = table.rows[:N_SHOWN]
+    if top:
+        st.plotly_chart(giveaway_bars([row.text for row in top], [row.log_odds.value for row in top],
+                                      [row.log_odds.low for row in top], [row.log_odds.high for row in top],
+                                      colours(st.context.theme.type),
+                                      title="log odds that an entry contains it, with 95 % interval"),
+                        key="ngrams", theme=None, config={"displayModeBar": False},
+                        alt="The words and word pairs that differ most between the sets.")
+        st.dataframe([{"n-gram": row.text, "target entries": row.entries_target, "retro entries": row.entries_retro,
+                       "target total": row.total_target, "retro total": row.total_retro, "log odds": row.log_odds.text(),
+                       "p": float(f"{row.p:.2g}"), "q": float(f"{row.q:.2g}")} for row in table.rows[:1_000]],
+                     hide_index=True, height=320)
+    st.caption(f"{table.n_target:,} target entries with {table.n_words_target:,} words, {table.n_retro:,} retro entries with "
+               f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
+               "entries those with at least one: only entries are tested (exactly), for one may repeat a word in every option. "
+               "The bars are those with the smallest p; q is p at a false discovery rate over all of them.")
+
+
+@st.cache_resource(show_spinner="Training on four fifths, five times …", max_entries=8)
+def _giveaways(key: str, classifier: str, _target, _retro):
+    return classifiers.giveaways(_target, _retro, classifier)
+
+
+def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+    st.subheader("By what does a classifier tell the sets apart?", anchor=False)
+    known = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    chosen = known[right.selectbox("Classifier", list(known), key="giveaway-classifier", bind="query-params",
+                                   format_func=lambda name: known[name].title)]
+    left.caption(f"{chosen.about} The pull of a token is measured on entries that the classifier was not trained on, and "
+                 "only tokens that pull the same way in every fold are shown. Whether the sets can be told apart is in Tests.")
+    if chosen.why_not():
+        st.info(plain(chosen.why_not()), icon=":material/extension_off:")
+        return
+    if chosen.name != classifiers.DEFAULT and not st.toggle("Fine-tune and attribute", key="giveaway-run"):
+        return
+    found = _giveaways(key, chosen.name, target, retro)
+    if not found:
+        st.info("No token pulls the same way in every fold: there is nothing that this classifier leans on.")
+        return
+    top = found[:N_SHOWN]
+    st.plotly_chart(giveaway_bars([one.token for one in top], [one.weight for one in top], [one.lowest for one in top],
+                                  [one.highest for one in top], colours(st.context.theme.type),
+                                  title="mean pull on held-out entries, with the range over five folds"),
+                    key="giveaways", theme=None, config={"displayModeBar": False},
+                    alt="Tokens that speak for one set, strongest first.")
+    st.dataframe([{"token": one.token, "pull": round(one.weight, 3), "least": round(one.lowest, 3),
+                   "most": round(one.highest, 3), "target entries": one.n_target, "retro entries": one.n_retro}
+                  for one in found[:1_000]], hide_index=True, height=320)
