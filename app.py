@@ -13,6 +13,12 @@ PAGES = [
             help="Where do answers flip, and is it the model or the readout?"),
     st.Page("pages/decomposition.py", title="Decomposition", icon=":material/stacked_bar_chart:",
             url_path="decomposition", help="How much of the instability is genuine?"),
+    st.Page("pages/memorization.py", title="Memorization", icon=":material/memory:", url_path="memorization",
+            help="Is the score memory?"),
+    st.Page("pages/holdout.py", title="Holdout", icon=":material/join:", url_path="holdout",
+            help="Could these have come from the same source?"),
+    st.Page("pages/survey.py", title="Survey", icon=":material/quiz:", url_path="survey", visibility="hidden",
+            help="Which one comes from the second set?"),
 ]
 
 chosen = st.navigation(PAGES, position="top")

@@ -26,6 +26,13 @@ def demo_study() -> Study:
                    models=(ModelUse("simulated-artifact-prone", n_samples=2), ModelUse("simulated-brittle", n_samples=2)))
 
 
+def demo_studies() -> list[Study]:
+    """What runs on first start, the one that is shown first last: memorization where the pocket model is there, and flips."""
+    flips = demo_study()
+    pocket = any(use.name == "pocket" for use in flips.models)
+    return [Study.read(DATA / "memory.toml"), flips] if pocket else [flips]
+
+
 def seed_store(store: Store) -> None:
     """Puts the shipped rewordings and their verdicts into the store; doing it again changes nothing."""
     pairs = _lines("shipped.jsonl")

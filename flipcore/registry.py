@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Sequence
 
 from flipcore import cost
 from flipcore.errors import FlipscopeError
@@ -54,13 +55,14 @@ class Registry:
                 self._cancels.pop(study_id, None)
             self._store.touch([study_id])
 
-    def settle(self, resumed: Study | None = None) -> None:
-        """Studies that a process now gone left running: said so, except `resumed`, which goes on."""
+    def settle(self, resumed: Sequence[Study] = ()) -> None:
+        """Studies that a process now gone left running: said so, except those to be `resumed`, which go on."""
+        wanted = {study.study_id for study in resumed}
         for (study_id,) in self._store.rows("SELECT study_id FROM studies WHERE state = 'running'"):
             if study_id in self._progress:
                 continue
             study = queries.study(self._store, study_id)
-            if resumed is not None and study_id == resumed.study_id:
+            if study_id in wanted:
                 self.start(study)
             else:
                 self._store.writer.add("studies", [rows.study_row(study, "cancelled", "It was cut off when its process ended; "

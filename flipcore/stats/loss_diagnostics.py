@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.errors import BadInput
+from flipcore.stats.loss_analysis import LossTest
 from flipcore.stats.loss_test import FEWEST_CONTROLS, SLACK, n_at_least
+from flipcore.stats.multiplicity import bh
 from flipcore.stats.separability import Separability, logistic, out_of_fold, separability
 
 
@@ -104,3 +106,28 @@ def density_ratios(features: np.ndarray, control_features: np.ndarray, folds: in
     share = np.clip(out_of_fold(X, labels, fold, logistic), 1 / 101, 100 / 101)
     odds = share / (1 - share)
     return odds[:len(features)], odds[len(features):]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Exchangeability, and what Benjamini-Hochberg flags under plain, stratified and weighted p-values:
+    `rows` of (name, flagged, items without a p)."""
+
+    exchangeability: Exchangeability
+    rows: tuple[tuple[str, int, int], ...]
+
+
+def diagnosis(test: LossTest, texts: Sequence[Sequence[str]], losses: Sequence[ArrayLike], topics: Sequence[Sequence[Hashable]],
+              seed: int = 0) -> Diagnosis:
+    """`texts`, `losses` (nats of the rewording) and `topics` of (items, controls), in the order of `test.d` and `test.d0`."""
+    n = len(texts[0])
+    features = text_features([*texts[0], *texts[1]], np.concatenate([np.asarray(x, dtype=float) for x in losses]),
+                             [*topics[0], *topics[1]])
+    mine, other = features[:n], features[n:]
+    strata = quantile_strata(mine[:, 0], other[:, 0])
+    stratified = pval_mondrian(test.d, strata[0].tolist(), test.d0, strata[1].tolist())
+    weights = density_ratios(mine, other)
+    weighted = pval_weighted(test.d, weights[0], test.d0, weights[1])
+    rows = tuple((name, int((np.asarray(bh(p)) <= test.alpha).sum()), int(np.isnan(p).sum())) for name, p in (
+        ("plain", test.p_conformal), ("within strata of length", stratified), ("weighted by density ratio", weighted)))
+    return Diagnosis(exchangeability(mine, other, seed), rows)

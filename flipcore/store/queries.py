@@ -42,7 +42,7 @@ def study(store: Store, study_id: str) -> Study | None:
 
 
 _ITEMS = """
-SELECT item_id, dataset, kind, question, options, target, category, role, position, confirmatory, meta
+SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta
 FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id ORDER BY position
 """
 
@@ -78,7 +78,7 @@ def paraphrase_states(store: Store) -> pd.DataFrame:
 
 _READOUTS = f"""
 WITH {_STANDING}
-SELECT r.model, r.item_id, i.role, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample, r.extractor,
+SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample, r.extractor,
        r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
 FROM readouts r
 JOIN study_items i USING (study_id, item_id)
@@ -86,7 +86,8 @@ JOIN study_variants v USING (study_id, item_id, axis, variant_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
 LEFT JOIN standing p ON p.pair_id = v.material_id
 WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
-                       AND r.extractor NOT IN (SELECT unnest($values)))) AND r.study_id = $study_id AND i.confirmatory = $confirmatory
+                       AND r.extractor NOT IN (SELECT unnest($values))))
+  AND r.study_id = $study_id AND i.confirmatory = $confirmatory
   AND (v.material_id IS NULL OR coalesce(p.state, 'unreviewed') IN (SELECT unnest($states)))
 ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 """
@@ -151,6 +152,13 @@ SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id I
 def completions(store: Store, call_ids: list[str]) -> list[dict]:
     """The answered ones of these calls."""
     return store.rows_of(_COMPLETIONS, call_ids=call_ids)
+
+
+def doses(store: Store, study_id: str) -> dict[str, int]:
+    """Item -> how often a model's training data held it, of the items whose own data say so."""
+    return dict(store.rows("SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items JOIN items USING "
+                           "(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL",
+                           study_id=study_id))
 
 
 def n_unreviewed(store: Store, study_id: str) -> int:

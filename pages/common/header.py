@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
 from flipcore.store import queries
+from flipcore.study import Study
 from pages.common import session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,8 +52,10 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
             st.badge(text, color=colour, help=meaning)
 
 
-def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = ()) -> str | None:
-    """Title, question, the study and its badges; the study's id, or None after saying how to get one."""
+def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = (),
+                fits: Callable[[Study], bool] | None = None) -> str | None:
+    """Title, question, the study and its badges; the study's id, or None after saying how to get one. `fits` tells which
+    studies the page can show anything of."""
     if "navigated" not in st.session_state:
         # a deep link to a fresh server runs the page alone, without app.py and its navigation: go round by app.py
         page = Path(inspect.stack()[1].filename).relative_to(ROOT).as_posix()
@@ -63,7 +67,7 @@ def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[
     if not choose:
         return None
     with right:
-        study_id = session.chosen_study()
+        study_id = session.chosen_study(fits)
     if study_id is None:
         st.info("Nothing has been measured yet.", icon=":material/science:")
         st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")

@@ -69,5 +69,6 @@ def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
 def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:
     """Keeps the released position, so that table and bars follow it."""
     if moved:
-        st.session_state[f"view-{page}-{study_id}"] = {key: moved[key] for key in start}
+        place = f"view-{page}-{study_id}"
+        st.session_state[place] = st.session_state.get(place, {}) | {key: moved[key] for key in start}
         st.rerun()

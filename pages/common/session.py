@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
 from flipcore.errors import FlipscopeError
 from flipcore.store import queries
 from flipcore.store.connection import Store
+from flipcore.study import Study
 
 
 @st.cache_resource(show_spinner="Opening the results …")
 def _opened():
-    """The store, its registry of runs, and on the very first start the demo study under way."""
+    """The store, its registry of runs, and on the very first start the demo studies under way."""
     from flipcore import demo
     from flipcore.registry import Registry
 
     store = Store.open()
     registry = Registry(store)
     demo.seed_store(store)
-    first = demo.demo_study()
+    shown = demo.demo_studies()
     if queries.studies(store).empty:
-        registry.start(first)
-    registry.settle(resumed=first)
+        for study in shown:
+            registry.start(study)
+    registry.settle(resumed=shown)
     registry.watch_inbox()
     return store, registry
 
@@ -42,17 +46,23 @@ def registry():
     return _opened()[1]
 
 
-def chosen_study() -> str | None:
-    """The study that every page looks at, chosen in the header. Its id stands in the link (`?study=`): names may be alike."""
+def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
+    """The study that the page looks at, chosen in the header. Its id stands in the link (`?study=`): names may be alike.
+
+    Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does.
+    """
     rows = queries.studies(store())
     if rows.empty:
         return None
     names = dict(zip(rows["study_id"], rows["name"], strict=True))
-    known = [one for one in (st.query_params.get("study"), st.session_state.get("study-id")) if one in names]
-    start = known[0] if known else next(iter(names))
+    suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(names)
+    kept = st.session_state.get("study-id")
+    known = [one for one, there in ((st.query_params.get("study"), names), (kept, suited)) if one in there]
+    start = known[0] if known else suited[0]
     chosen = st.selectbox("Study", list(names), index=list(names).index(start), key=f"study-{start}",
                           label_visibility="collapsed", format_func=lambda study_id: names.get(study_id, study_id))
-    st.session_state["study-id"] = chosen
+    if known or chosen != start:
+        st.session_state["study-id"] = chosen
     if st.query_params.get("study") != chosen:
         st.query_params["study"] = chosen
     return chosen
@@ -75,6 +85,21 @@ def readouts(study_id: str, revision: int | None = None, *, confirmatory: bool =
 @st.cache_data(show_spinner=False, max_entries=24)
 def _readouts(study_id: str, revision: int, confirmatory: bool, paraphrases: str, everything: bool) -> pd.DataFrame:
     return queries.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases, everything=everything)
+
+
+def declared(study_id: str):
+    """The study's declaration."""
+    return _declared(study_id)
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _declared(study_id: str):
+    return queries.study(store(), study_id)
+
+
+def doses(study_id: str) -> dict[str, int]:
+    """Item -> how often it was in the training data, of items that say so themselves."""
+    return queries.doses(store(), study_id)
 
 
 def study_items(study_id: str) -> pd.DataFrame:

@@ -9,7 +9,8 @@ from flipcore.store.connection import Store
 from tests.browser.serving import ROOT
 from tests.test_runner import tiny_study
 
-PAGES = ["pages/studies.py", "pages/new_study.py", "pages/flip_surface.py", "pages/decomposition.py"]
+PAGES = ["pages/studies.py", "pages/new_study.py", "pages/flip_surface.py", "pages/decomposition.py",
+         "pages/memorization.py"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
 

@@ -1,0 +1,27 @@
+"""Two slopes: accuracy of benchmark and control, original and rewritten, with intervals."""
+
+from __future__ import annotations
+
+from flipcore.charts.theme import Colours, laid_out
+from flipcore.stats.rewritten import SetDrop
+
+
+def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours):
+    """A line a set from its accuracy before to that after, in percent."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    for found, name, colour, shift in ((benchmark, names[0], c.benchmark, -0.01), (control, names[1], c.control, 0.01)):
+        ends = (found.accuracy_before, found.accuracy_after)
+        values = [100 * one.value for one in ends]
+        figure.add_scatter(
+            x=[shift, 1 + shift], y=values, mode="lines+markers", name=f"{name} (n = {ends[0].n:,})",
+            line=dict(color=colour, width=4), marker=dict(size=11), customdata=[one.text() for one in ends],
+            hovertemplate="%{customdata}<extra>" + name + "</extra>",
+            error_y=dict(type="data", symmetric=False, color=colour, thickness=2, width=6,
+                         array=[100 * (one.high - one.value) for one in ends],
+                         arrayminus=[100 * (one.value - one.low) for one in ends]))
+    laid_out(figure, c, height=320, y_title="accuracy, %")
+    figure.update_xaxes(tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False)
+    figure.update_yaxes(range=[0, 103])
+    return figure

@@ -1,0 +1,201 @@
+// A cut-off that is dragged: over two histograms, or over intervals. Every number was computed by flipcore for every
+// position; dragging only looks another one up.
+const SVG = "http://www.w3.org/2000/svg";
+const BOX = { width: 1000, height: 256, left: 8, right: 8, top: 8, bottom: 42 };
+
+function floats(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Float32Array(bytes.buffer);
+}
+
+function signed(text) {
+  return text.replace("-", "−");
+}
+
+const FORMATS = {
+  int: (x) => Math.round(x).toLocaleString("en-US"),
+  num: (x) => signed(x.toFixed(2).replace("-0.00", "0.00")),
+  fine: (x) => signed(x.toFixed(3).replace("-0.000", "0.000")),
+  pct: (x) => `${signed((100 * x).toFixed(1).replace("-0.0", "0.0"))} %`,
+  pp: (x) => `${signed((100 * x).toFixed(1).replace("-0.0", "0.0"))} pp`,
+};
+
+function node(name, attributes, parent) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  parent.appendChild(made);
+  return made;
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".cutoff");
+  const svg = root.querySelector("svg");
+  const slider = root.querySelector("input[type=range]");
+  const told = root.querySelector(".told");
+  const legend = root.querySelector(".groups");
+  const { colours, locked, groups, edges, rows, lines, words, side, unit, name, mirrored } = data;
+  const positions = floats(data.positions);
+  const tables = Object.fromEntries(Object.entries(data.tables).map(([key, text]) => [key, floats(text)]));
+  const [least, most] = data.range;
+  if (root._id !== data.id) Object.assign(root, { _id: data.id, _at: data.start });
+  let dragged = null;
+
+  const x = (value) => BOX.left + (BOX.width - BOX.left - BOX.right) * (value - least) / (most - least || 1);
+  const floor = BOX.height - BOX.bottom;
+
+  // side "ge": the first position at or above the line flags; "gt": what exceeds the line does, so the last at or below it
+  function place(wanted) {
+    const value = Math.fround(wanted); // positions are 32-bit: a line that stands on one must find it
+    let [low, high] = [0, positions.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (side === "ge" ? positions[middle] < value : positions[middle] <= value) low = middle + 1;
+      else high = middle;
+    }
+    return side === "ge" ? Math.min(low, positions.length - 1) : Math.max(low - 1, 0);
+  }
+
+  function filled(template, at) {
+    return template.replace(/\{(\w+)\|(\w+)\}/g, (_, key, format) => {
+      if (key === "at") return FORMATS[format](root._at);
+      const value = tables[key][at];
+      if (format === "word") return words[key][Math.round(value)] ?? "–";
+      return Number.isFinite(value) ? FORMATS[format](value) : "–";
+    });
+  }
+
+  function axis() {
+    node("line", { x1: BOX.left, x2: BOX.width - BOX.right, y1: floor, y2: floor, stroke: colours.muted }, svg);
+    const step = 10 ** Math.floor(Math.log10((most - least || 1) / 4));
+    const wide = [1, 2, 5, 10].map((k) => k * step).find((k) => (most - least) / k <= 8) ?? 10 * step;
+    for (let tick = Math.ceil(least / wide) * wide; tick <= most + 1e-9; tick += wide) {
+      node("line", { x1: x(tick), x2: x(tick), y1: floor, y2: floor + 5, stroke: colours.muted }, svg);
+      const shown = node("text", { x: x(tick), y: floor + 20, "text-anchor": "middle", fill: colours.muted, "font-size": 14 }, svg);
+      shown.textContent = signed(String(Number((data.scale * tick).toPrecision(6))));
+    }
+    const label = node("text", { x: BOX.width - BOX.right, y: floor + 33, "text-anchor": "end", fill: colours.muted,
+      "font-size": 13 }, svg);
+    label.textContent = unit;
+  }
+
+  function histogram() {
+    const highest = Math.max(...groups.flatMap((group) => group.shares), 1e-9);
+    const tall = (floor - BOX.top) / 2 - 4;
+    const middle = BOX.top + tall + 4;
+    groups.forEach((group, g) => {
+      const up = g === 0;
+      group.shares.forEach((share, i) => {
+        const height = tall * share / highest;
+        node("rect", { x: x(edges[i]) + 0.5, width: Math.max(x(edges[i + 1]) - x(edges[i]) - 1, 0.5), height,
+          y: up ? middle - height : middle + 1, fill: colours[group.colour] }, svg);
+      });
+    });
+    node("line", { x1: BOX.left, x2: BOX.width - BOX.right, y1: middle, y2: middle, stroke: colours.grid }, svg);
+  }
+
+  function intervals() {
+    const tall = (floor - BOX.top) / Math.max(rows.length, 1);
+    node("line", { x1: x(0), x2: x(0), y1: BOX.top, y2: floor, stroke: colours.muted, "stroke-dasharray": "3 4" }, svg);
+    rows.forEach((row, r) => {
+      const y = BOX.top + tall * (r + 0.62);
+      const text = node("text", { x: BOX.left, y: y - tall * 0.28, fill: colours.text, "font-size": 15 }, svg);
+      text.textContent = row.label;
+      if (Number.isFinite(row.low)) {
+        node("line", { x1: x(Math.max(row.low, least)), x2: x(Math.min(row.high, most)), y1: y, y2: y, "stroke-width": 5,
+          stroke: colours[row.colour], "stroke-linecap": "round" }, svg);
+      }
+      if (Number.isFinite(row.value)) node("circle", { cx: x(row.value), cy: y, r: 7, fill: colours[row.colour] }, svg);
+    });
+  }
+
+  svg.replaceChildren();
+  if (rows) intervals(); else histogram();
+  axis();
+  for (const mark of data.marks) {
+    if (!(mark.x >= least && mark.x <= most)) continue;
+    node("line", { x1: x(mark.x), x2: x(mark.x), y1: BOX.top, y2: floor, stroke: colours.floor, "stroke-dasharray": "2 5",
+      "stroke-width": 2 }, svg);
+    const right = x(mark.x) > BOX.width * 0.75;
+    const text = node("text", { x: x(mark.x) + (right ? -6 : 6), y: BOX.top + 14, fill: colours.muted, "font-size": 13,
+      "text-anchor": right ? "end" : "start" }, svg);
+    text.textContent = mark.label;
+  }
+  const stroke = { y1: BOX.top, y2: floor, stroke: colours.artifact, "stroke-width": 4 };
+  const sides = mirrored ? [1, -1] : [1];
+  const ghosts = sides.map(() => node("line", { ...stroke, opacity: 0.3, visibility: "hidden" }, svg));
+  const current = sides.map(() => node("line", { ...stroke, "stroke-linecap": "round" }, svg));
+  legend.replaceChildren(...groups.map((group) => {
+    const entry = document.createElement("span");
+    const dot = document.createElement("i");
+    dot.style.background = colours[group.colour];
+    entry.append(dot, document.createTextNode(group.label));
+    return entry;
+  }));
+
+  function moved(drawn, value) {
+    drawn.forEach((line, i) => {
+      line.setAttribute("x1", x(sides[i] * value));
+      line.setAttribute("x2", x(sides[i] * value));
+    });
+  }
+
+  const shown = lines.map((_, i) => {
+    const line = document.createElement("div");
+    line.className = i ? "line" : "line first";
+    return line;
+  });
+  told.replaceChildren(...shown);
+  slider.min = String(mirrored ? Math.max(least, 0) : least);
+  slider.max = String(most);
+  slider.step = String((most - least) / 1000 || 1);
+  slider.disabled = Boolean(locked);
+  root.querySelector(".name").textContent = name;
+
+  function paint() {
+    const at = place(root._at);
+    moved(current, root._at);
+    root.querySelector(".value").textContent = filled(data.shown, at);
+    lines.forEach((template, i) => { shown[i].textContent = filled(template, at); });
+    slider.value = String(root._at);
+    root.dataset.painted = String(performance.now());
+  }
+
+  function drag(value) {
+    dragged ??= { from: root._at, lowest: root._at, highest: root._at };
+    root._at = Math.min(Math.max(value, Number(slider.min)), most);
+    dragged.lowest = Math.min(dragged.lowest, root._at);
+    dragged.highest = Math.max(dragged.highest, root._at);
+    moved(ghosts, dragged.from);
+    ghosts.forEach((line) => line.setAttribute("visibility", "visible"));
+    paint();
+  }
+
+  function release() {
+    if (dragged === null) return;
+    setTriggerValue("moved", { control: data.control, from: dragged.from, to: root._at, lowest: dragged.lowest,
+      highest: dragged.highest, cutoff: root._at });
+    dragged = null;
+    ghosts.forEach((line) => line.setAttribute("visibility", "hidden"));
+  }
+
+  function under(event) {
+    const box = svg.getBoundingClientRect();
+    const inside = BOX.width * (event.clientX - box.left) / box.width;
+    const value = least + (most - least) * (inside - BOX.left) / (BOX.width - BOX.left - BOX.right);
+    return mirrored ? Math.abs(value) : value;
+  }
+
+  svg.onpointerdown = (event) => { if (!locked) { svg.setPointerCapture(event.pointerId); drag(under(event)); } };
+  svg.onpointermove = (event) => { if (dragged !== null && event.buttons) drag(under(event)); };
+  svg.onpointerup = release;
+  slider.oninput = () => drag(Number(slider.value));
+  slider.onchange = release;
+
+  function write() {
+    setTriggerValue("decision", { sentences: shown.map((line) => line.textContent).filter(Boolean), cutoff: root._at });
+  }
+  root.querySelector("button").onclick = write;
+  root.onkeydown = (event) => { if (event.key === "w") write(); };
+  paint();
+}

@@ -1,0 +1,37 @@
+"""Do they agree? Which detector flags which item, and how far any two say the same."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.stats.detectors import flag_table, pairs, share_flagged_by_all
+from pages.common.notes import plain
+from pages.memorization.computed import View, flags
+from pages.memorization.items import item_table
+
+
+def show(view: View, mode: str, settings: dict) -> None:
+    found = flags(view, settings)
+    if len(found) < 2:
+        st.info("Agreement needs two detectors on the same items. Add another loss, PEARL with a second similarity, or an axis "
+                "that rewrites.", icon=":material/join_inner:")
+        return
+    share = share_flagged_by_all(found)
+    st.markdown("### " + plain(
+        "No detector flags any item." if not share.n else
+        f"{share.n:,} items are flagged by at least one of {len(found)} detectors; {share.text()} of them by every one that "
+        "judged them."))
+    st.dataframe([{
+        "detector": one.first, "and": one.second, "κ": one.agreement.estimate.text(),
+        "same verdict, %": round(100 * one.agreement.raw, 1), "both flag": one.both, "first only": one.first_only,
+        "second only": one.second_only, "items": one.agreement.n_items,
+        "distrust": " ".join(one.agreement.warnings)} for one in pairs(found)], hide_index=True)
+    st.markdown("**Items, those that most detectors flag first**")
+    item_table(view, flag_table(found), "paraphrase" if view.kind != "completion" else "bit_flip", "question_loss",
+               key="agreement-items")
+    with st.expander("How to read this"):
+        st.markdown(
+            "κ is agreement beyond chance: 0 is what independent detectors would show, 1 is perfect. Detectors measure "
+            "different things: losses see the wording, PEARL sees whether the text can be continued from a damaged beginning, "
+            "a broken answer sees whether the result depends on the published form. Where few items are flagged, κ is "
+            "unstable and its interval says so.")

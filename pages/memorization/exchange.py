@@ -1,0 +1,33 @@
+"""Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three ways."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.stats.loss_analysis import LossTest
+from flipcore.stats.loss_diagnostics import Diagnosis, diagnosis
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+from pages.memorization.computed import View, loss, losses
+
+
+def shown(view: View, measure: str, found: LossTest) -> None:
+    """Computed on request: it trains a small classifier a few hundred times."""
+    if not st.toggle("Check that controls and benchmark are exchangeable", key=f"exchange-{measure}"):
+        st.caption("The p-values are valid only if a control could have been an item: same length, topics and difficulty.")
+        return
+    with shown_problem():
+        made = _diagnosis(view, measure)
+        st.markdown(plain(made.exchangeability.sentence()))
+        st.dataframe([{"p-values": name, "flagged after Benjamini-Hochberg": n, "without a p": missing}
+                      for name, n, missing in made.rows], hide_index=True)
+
+
+@st.cache_resource(show_spinner="Comparing the texts …", max_entries=16)
+def _diagnosis(view: View, measure: str) -> Diagnosis:
+    items = session.study_items(view.study_id).set_index("item_id")
+    judged, compared = losses(view, measure)
+    texts, topics = ([items.loc[frame["item_id"], column].tolist() for frame in (judged, compared)]
+                     for column in ("question", "category"))
+    base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (judged, compared)]
+    return diagnosis(loss(view, measure), texts, base, topics)

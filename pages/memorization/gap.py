@@ -1,0 +1,85 @@
+"""Drop gap: does accuracy fall more under rewriting on the benchmark than on a control?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.charts.cutoff import margin_line
+from flipcore.charts.slopes import slopes
+from flipcore.charts.theme import colours
+from flipcore.stats import memory
+from flipcore.stats.drop_gap_analysis import DropGap
+from flipcore.stats.estimate import p_text
+from pages.common import modes, record
+from pages.common.notes import plain
+from pages.components.cutoff_line import cutoff_line
+from pages.memorization import coverage
+from pages.memorization.computed import NAMES, View, gap, readouts_of, title_of
+from pages.memorization.items import item_table
+
+START = {"margin": 0.05}
+
+
+def show(view: View, mode: str, settings: dict) -> None:
+    operators, readouts = memory.operators(view.frame), readouts_of(view)
+    if not operators or not readouts:
+        st.info("The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
+                "paraphrase) and a readout of answers to the study.", icon=":material/edit_note:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        operator = st.segmented_control("Rewriting", operators, default=operators[0], required=True, format_func=NAMES.get,
+                                        key=f"operator-{view.study_id}-{view.kind}")
+        extractor = st.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout", width=280)
+    found = gap(view, operator, extractor, settings["margin"])
+    st.markdown(f"### {plain(found.sentence())}")
+    st.markdown(plain(_source(found)))
+    left, right = st.columns([2, 3])
+    left.plotly_chart(slopes(found.benchmark, found.control, ("benchmark", "control"), colours(st.context.theme.type)),
+                      key="slopes", theme=None, config={"displayModeBar": False})
+    with right:
+        moved, decision = cutoff_line(margin_line(found, settings["margin"]), locked=mode == "locked",
+                                      key=f"margin-{view}-{operator}-{extractor}-{mode}")
+    record.log_move(view.study_id, moved)
+    if decision:
+        decision["sentences"] = [found.sentence(), *decision["sentences"]]
+    record.offer(view.study_id, "memorization", mode, decision and decision | {"operator": operator, "readout": extractor})
+    modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
+    _table(found)
+    st.markdown(plain(f"{found.benchmark.identity_sentence()} With this many items a gap of {100 * found.detectable:.0f} pp "
+                      "would be found four times in five."))
+    coverage.shown(view, operator, found)
+    _items(view, operator, extractor)
+    with st.expander("How to read this"):
+        st.markdown(
+            "A model that remembers the published items loses accuracy when they are rewritten; one that is brittle loses it "
+            "on the control too. The **gap** is the difference of the two drops. Memory is claimed only when a studentised "
+            "permutation of the drops (one-sided p ≤ .025) **and** the gap among items answered right before agree; one of the "
+            "two alone may come from a control of another difficulty. The source's rule asks whether its bootstrap interval "
+            "excludes zero, which also happens for a negative gap. *No memory* is claimed only within a margin that you set.")
+
+
+def _source(found: DropGap) -> str:
+    flagged = "flags memory" if found.seed_literal else "does not flag memory"
+    negative = found.seed_literal and not found.seed_directional
+    twist = " Read as a direction it would not: the gap is negative." if negative else ""
+    return f"The source's rule {flagged}: its bootstrap gap is {found.gap_seed.text_pp()}.{twist} Ours says: {found.decision}."
+
+
+def _table(found: DropGap) -> None:
+    rows = []
+    for name, one in (("benchmark", found.benchmark), ("control", found.control)):
+        tests = one.mcnemar or {}
+        rows.append({
+            "set": name, "items": one.n_items, "covered": one.coverage.text(), "before": one.accuracy_before.text(),
+            "after": one.accuracy_after.text(), "drop, pp": one.drop.text_pp().replace(" pp", ""), "broken": one.n_broken,
+            "fixed": one.n_fixed, "McNemar exact": p_text(tests["exact"]) if tests else "–",
+            "mid-p": p_text(tests["midp"]) if tests else "–",
+            "χ², corrected (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
+            "uncovered items right": one.accuracy_uncovered.text()})
+    st.dataframe(rows, hide_index=True)
+
+
+def _items(view: View, operator: str, extractor: str) -> None:
+    one = memory.rewritten(view.frame, operator, extractor, view.judged)
+    st.markdown("**Benchmark items, those that broke first**")
+    item_table(view, memory.drop_rows(one), operator, extractor, key=f"gap-items-{operator}")

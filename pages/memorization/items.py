@@ -1,0 +1,27 @@
+"""A table of items from which one opens in the inspector, and what the tabs share around it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import session
+from pages.common.inspector import open_item
+from pages.memorization.computed import View
+
+
+def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
+    """`rows` has item_id first; a click on a row opens its two raw outputs below."""
+    asked = session.study_items(view.study_id).set_index("item_id")["question"]
+    shown = rows.assign(question=rows["item_id"].map(asked), item=rows["item_id"].str.split("@").str[0])
+    columns = ["item", *(name for name in rows.columns if name != "item_id"), "question"]
+    formats = {name: st.column_config.NumberColumn(format="%.3f") for name in rows.columns
+               if name != "item_id" and rows[name].dtype.kind == "f"}
+    chosen = st.dataframe(shown[columns], hide_index=True, key=key, on_select="rerun", selection_mode="single-row", height=260,
+                          column_config=formats)
+    picked = chosen["selection"]["rows"]
+    if picked:
+        wanted = rows["item_id"].iloc[picked[0]]
+        if st.query_params.get("item") != wanted:
+            open_item(wanted, axis=axis, readout=readout)
+    st.caption("Choose a row to read the item and its outputs below.")

@@ -1,0 +1,87 @@
+"""Loss test: is the published wording easier for the model than a rewording, beyond what controls show?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.charts.cutoff import loss_line
+from flipcore.stats import memory
+from flipcore.stats.cutoffs import loss_cutoff
+from flipcore.stats.loss_analysis import DEFAULT_RULE, RULES, LossTest
+from pages.common import modes, record
+from pages.common.notes import plain
+from pages.components.cutoff_line import cutoff_line
+from pages.memorization import exchange
+from pages.memorization.computed import View, loss, losses, measures_of, readouts_of, title_of
+from pages.memorization.items import item_table
+
+START = {"loss_cutoff": None}
+UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
+
+
+def show(view: View, mode: str, settings: dict) -> None:
+    measures = measures_of(view, memory.LOSSES)
+    measures = [name for name in measures if len(losses(view, name)[0])]
+    if not measures:
+        st.info("The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
+                "paraphrase to a study, on a model that can score a given text.", icon=":material/ssid_chart:")
+        return
+    measure = st.segmented_control("Measured by", measures, default=measures[0], required=True, format_func=title_of,
+                                   key=f"measure-{view.study_id}-{view.kind}")
+    found = loss(view, measure)
+    st.markdown(f"### {plain(found.sentence())}")
+    start = settings["loss_cutoff"]
+    start = loss_cutoff(found, DEFAULT_RULE) if start is None or measure == "min_k" else start
+    unit = UNITS.get(measure, "D: loss of the rewording minus loss of the published wording, nats")
+    moved, decision = cutoff_line(
+        loss_line(found, start, unit, ("benchmark", "control"), mode == "simultaneous"),
+        key=f"loss-{view}-{measure}-{mode}", locked=mode == "locked")
+    record.log_move(view.study_id, moved)
+    if decision:
+        decision["sentences"] = [found.sentence(), *decision["sentences"]]
+    record.offer(view.study_id, "memorization", mode, decision and decision | {"measure": measure})
+    modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
+    st.markdown(plain(found.reach.sentence()))
+    st.dataframe(_rules(found), hide_index=True)
+    left_out = found.n_excluded + found.n_controls_excluded
+    if left_out:
+        st.caption(f"{left_out:,} items without a finite loss are left out.")
+    for name in readouts_of(view)[:1]:
+        _accuracy(view, measure, found, name)
+    exchange.shown(view, measure, found)
+    judged = losses(view, measure)[0]
+    st.markdown("**Items, the largest D first**")
+    item_table(view, judged.sort_values("d", ascending=False, ignore_index=True), "paraphrase", measure, key=f"loss-{measure}")
+    with st.expander("How to read this"):
+        st.markdown(
+            "**D** is how much more surprising a rewording is than the published text, in nats. Controls are texts that the "
+            "model cannot have read; if items and controls are exchangeable, a control's D is as good as an item's, and the "
+            "conformal p = (1 + controls at least as high) / (controls + 1) is valid. The source's p can be 0 and its table "
+            "uses p < .01 without correction. **Beyond chance** is the flagged share less the controls' share. Min-k % needs "
+            "no rewording: there D is the mean log-probability of the text's least likely tokens.")
+
+
+def _rules(found: LossTest) -> list[dict]:
+    rows = []
+    for rule, title in RULES.items():
+        rate = found.rate(rule)
+        rows.append({"rule": title, "flagged": int(found.flagged[rule].sum()), "of": rate.n, "share": rate.text(3),
+                     "smallest D flagged": None if found.cutoff(rule) == float("inf") else round(found.cutoff(rule), 3)})
+    return rows
+
+
+def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
+    """Correctness of what is flagged, and accuracy without it, each beside the same done to the controls."""
+    right, reworded = memory.correctness(view.frame, readout)
+    judged, compared = (frame["item_id"].tolist() for frame in losses(view, measure))
+    if not set(judged) | set(compared) <= right.keys() & reworded.keys():
+        return
+    control = [right[item] for item in compared]
+    st.markdown(plain(found.paired_correctness(right, reworded, control, [reworded[item] for item in compared]).sentence()))
+    accuracy = found.corrected_accuracy(right, control)
+    beyond = accuracy.beyond_placebo
+    st.markdown(plain(
+        f"Accuracy is {accuracy.raw.text()}, and {accuracy.corrected.text()} without the {accuracy.n_flagged:,} flagged items. "
+        f"The placebo, the same cut-off taken to the controls: {accuracy.control_raw.text()} and "
+        f"{accuracy.control_corrected.text()} without {accuracy.n_controls_flagged:,}."
+        + ("" if beyond != beyond else f" Beyond the placebo the exclusion costs {100 * beyond:+.1f} pp.".replace("-", "−"))))

@@ -1,0 +1,103 @@
+"""The Memorization page on a small real study of the pocket model: every tab, and what it says where something is missing."""
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore import demo, runner
+from flipcore.store.connection import Store
+from flipcore.study import ItemSource, ModelUse, Part, Study
+from tests.browser.serving import ROOT
+from tests.pages.test_pages import words
+from tests.test_runner import tiny_study
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+
+
+def memory_study() -> Study:
+    sources = [ItemSource(name, role, 24, 3, where=where) for name in ("pocket_problems", "pocket_prose")
+               for role, where in (("benchmark", {"dose": [256]}), ("control", {"split": "control"}))]
+    axes = (Part("identity"), Part("paraphrase"), Part("bit_flip", {"levels_pct": [0.0, 2.0], "n_samples": 3}))
+    extractors = tuple(map(Part, ("regex", "answer_loss", "question_loss", "min_k", "rouge_l", "ncd")))
+    return Study("memory", tuple(sources), axes, extractors, (ModelUse("pocket", max_tokens=96),))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("memory") / "flips.duckdb"
+    store = Store.open(path)
+    assert runner.run(memory_study(), store).n_failed == 0
+    store.close()
+    return path
+
+
+@pytest.fixture(autouse=True)
+def opened(monkeypatch, path):
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "demo_studies", lambda: [])
+    yield
+    st.cache_resource.clear()
+
+
+def shown(tab: str, kind: str = "number") -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run().switch_page("pages/memorization.py").run()
+    app.button_group(key="tab").set_value(tab)
+    for group in app.button_group:
+        if group.key and group.key.startswith("kind-"):
+            group.set_value(kind)
+    return app.run()
+
+
+def test_the_summary_says_what_each_detector_sees():
+    app = shown("summary")
+    assert not app.exception
+    assert "detectors see memory in these 48 problems" in words(app)
+    assert "never in pocket" in words(app).replace("\\", "")
+
+
+def test_the_loss_test_sees_what_was_read_256_times():
+    said = words(shown("loss")).replace("\\", "")
+    assert "24 of 24 items are easier as published" in said and "The placebo" in said
+
+
+def test_exchangeability_is_checked_on_request():
+    app = shown("loss")
+    app.toggle(key="exchange-question_loss").set_value(True).run()
+    assert not app.exception and "controls differ" in words(app)
+
+
+def test_the_drop_gap_has_both_rules_side_by_side():
+    said = words(shown("gap")).replace("\\", "")
+    assert "Rewriting costs" in said and "The source's rule" in said and "Ours says" in said
+
+
+def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_asked():
+    app = shown("pearl", "completion")
+    assert not app.exception and any("too few" in one.value for one in app.warning)
+    app.selectbox(key="pearl-rule").set_value("seed").run()
+    assert not app.exception and "24 of 24 texts" in words(app)
+
+
+def test_detectors_are_compared_item_by_item():
+    app = shown("agreement")
+    assert not app.exception and "are flagged by at least one of" in words(app)
+
+
+def test_locked_mode_shows_nothing_before_a_lock():
+    app = shown("loss")
+    app.button_group(key="mode").set_value("locked").run()
+    assert not app.exception and "set no items aside" in words(app)
+
+
+def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "other.duckdb"))
+    st.cache_resource.clear()
+    store = Store.open(tmp_path / "other.duckdb")
+    runner.run(tiny_study(), store)
+    store.close()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page("pages/memorization.py").run()
+    assert not app.exception and "only one of the two" in words(app)
