@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -52,6 +52,12 @@ class HoldoutTest:
         if self.p < ALPHA:
             return DIFFERENT
         return EQUIVALENT if self.equivalent else INCONCLUSIVE
+
+    def held_against(self, margin: float | None) -> HoldoutTest:
+        """The same test under another margin (None: no margin, so never equivalent)."""
+        low, high = self.bound
+        inside = margin is not None and high < margin and (self.name != "difficulty" or -margin < low)
+        return replace(self, margin=margin, equivalent=bool(inside))
 
     @property
     def seed_state(self) -> str:
@@ -126,6 +132,27 @@ def odd_one_out_test(found: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTes
     """The survey: equivalent when the upper bound of accuracy lies below the margin (one in three is chance)."""
     return HoldoutTest("odd one out", found.p, (found.p_seed,), found.accuracy, found.upper < margin, (0.0, found.upper),
                        margin, (z_quantile(0.975) + z_quantile(0.8)) * found.se)
+
+
+def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
+    """Several tests of one kind (difficulty, by several models) as one. Different by Holm's correction over all; equivalent
+    when every one is, which needs no correction (intersection-union). The estimate is that of the largest difference."""
+    largest = max(tests, key=lambda test: abs(test.estimate.value))
+    bound = min(test.bound[0] for test in tests), max(test.bound[1] for test in tests)
+    return replace(largest, p=float(np.min(holm([test.p for test in tests]))),
+                   p_seed=tuple(p for test in tests for p in test.p_seed),
+                   bound=bound, detectable=max(test.detectable for test in tests)).held_against(largest.margin)
+
+
+def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
+    """The tests so that all their claims hold together, whatever margins are chosen after looking: p-values by Holm, bounds
+    widened from z(1 - alpha) to z(1 - alpha / k)."""
+    if not tests:
+        return []
+    wider = z_quantile(1 - ALPHA / len(tests)) / z_quantile(1 - ALPHA)
+    return [replace(test, p=float(p), bound=tuple(test.estimate.value + wider * (end - test.estimate.value)
+                                                  for end in test.bound)).held_against(test.margin)
+            for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ import numpy as np
 
 from flipcore.stats.estimate import Estimate, missing, p_text
 from flipcore.stats.holdout import odd_one_out
-from flipcore.stats.intervals import cluster_se, cluster_sums, t_quantile
+from flipcore.stats.intervals import clopper_pearson, cluster_se, cluster_sums, t_quantile
 
 CHANCE = 1 / 3
+WHO = {"person": ("People", "person"), "model": ("Sheets of models", "sheet of a model")}
 
 
 @dataclass(frozen=True)
@@ -32,23 +33,29 @@ class OddOneOut:
     n_entries: int
     n_annotators: int
 
-    def sentence(self) -> str:
-        """Whether people find the retro entry."""
+    def sentence(self, who: str = "person") -> str:
+        """Whether the annotators find the retro entry; `who` is person or model (a sheet each)."""
         if math.isnan(self.p):
-            return "Too few answers to say whether people find the retro entry."
-        verb = "find" if self.p < 0.05 and self.accuracy.value > CHANCE else "do not find"
-        return (f"People {verb} the retro entry more often than one time in three: {self.accuracy.text()}, {p_text(self.p)} "
-                f"({self.n_annotators} people, {self.n_entries} entries).")
+            return "Too few answers to say whether anybody finds the retro entry."
+        many, one = WHO[who]
+        alone = self.n_annotators == 1
+        found = self.p < 0.05 and self.accuracy.value > CHANCE
+        verb = ("finds" if found else "does not find") if alone else ("find" if found else "do not find")
+        return (f"{f'One {one}' if alone else many} {verb} the retro entry more often than one time in three: "
+                f"{self.accuracy.text()}, {p_text(self.p)} "
+                f"({self.n_annotators:,} {one if alone else many.lower()}, {self.n_entries:,} entries).")
 
 
 def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Sequence, level: float = 0.95) -> OddOneOut:
-    """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries
-    or annotators: no test."""
+    """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries:
+    no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one."""
     found = np.asarray(hits, dtype=float)
     there = ~np.isnan(found)
     x, entry, annotator = found[there], np.asarray(entries)[there], np.asarray(annotators)[there]
     n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
     p_seed = odd_one_out(int(x.sum()), n)["p_two_sided"]
+    if n_annotators == 1 and n_entries == n > 1:
+        return _of_one(int(x.sum()), n, level, p_seed)
     df = min(n_entries, n_annotators) - 1
     se = two_way_se(x, entry, annotator) if n else math.nan
     if df < 1 or not se > 0:
@@ -59,6 +66,13 @@ def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Seq
     estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None)
     return OddOneOut(estimate, _two_sided_t(abs(value - CHANCE) / se, df), value + t_quantile(0.95, df) * se, se, p_seed,
                      n_entries, n_annotators)
+
+
+def _of_one(k: int, n: int, level: float, p_seed: float) -> OddOneOut:
+    """One annotator, every entry once: Clopper and Pearson's limits."""
+    low, high = clopper_pearson(k, n, level)
+    estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, "One annotator: it holds for this one alone.")
+    return OddOneOut(estimate, p_seed, clopper_pearson(k, n, 0.90)[1], math.sqrt(CHANCE * (1 - CHANCE) / n), p_seed, n, 1)
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:

@@ -29,9 +29,11 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
     return written
 
 
+def neutral(cell):
+    """Text with an apostrophe in front where a spreadsheet would take it for a formula; anything else as it is."""
+    return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+
+
 def safe(frame: pd.DataFrame) -> pd.DataFrame:
     """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a formula."""
-    def neutral(cell):
-        return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
-
     return frame.apply(lambda column: column.map(neutral) if column.dtype == object or str(column.dtype) == "str" else column)

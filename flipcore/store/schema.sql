@@ -166,3 +166,41 @@ CREATE TABLE IF NOT EXISTS embeddings (
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (text_hash, backend, revision)
 );
+
+-- A survey: can people find the one entry of three that is not of the target set? `design` holds both sets' item ids and how
+-- a sheet is drawn from them; a sheet follows from the survey and the annotator's name, so it is not stored.
+CREATE TABLE IF NOT EXISTS surveys (
+    survey_id  TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    sets_id    TEXT NOT NULL,           -- the two sets that it asks about
+    design     JSON NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- One answer to one question of one annotator's sheet. Changing an answer adds a row; the latest counts.
+CREATE TABLE IF NOT EXISTS survey_answers (
+    answer_id  TEXT PRIMARY KEY,
+    survey_id  TEXT NOT NULL,
+    annotator  TEXT NOT NULL,
+    is_model   BOOLEAN NOT NULL,
+    position   INTEGER NOT NULL,        -- question of the sheet, from 0
+    kind       TEXT NOT NULL,           -- triple | check
+    odd        TEXT,                    -- the retro entry shown; NULL for an attention check
+    chosen     TEXT,                    -- the entry chosen; NULL where a model's reply could not be read
+    is_correct BOOLEAN,
+    call_id    TEXT,                    -- the completion of a model annotator
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- A version of a retro set with what the tests said of it. `parent_id` is the version that it was edited from.
+CREATE TABLE IF NOT EXISTS holdout_versions (
+    version_id TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,           -- the series that it belongs to
+    note       TEXT NOT NULL,
+    parent_id  TEXT,
+    sets_id    TEXT NOT NULL,
+    target_ids TEXT[] NOT NULL, retro_ids TEXT[] NOT NULL,
+    results    JSON NOT NULL,           -- one object a test: state, p, interval, margin, smallest detectable difference
+    settings   JSON NOT NULL,           -- embedding, seed, permutations, margins
+    author     TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);

@@ -1,0 +1,45 @@
+"""Versions of a retro set: each test's interval against its margin, a panel a test, a column a version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flipcore.charts.theme import Colours, laid_out
+from flipcore.stats.holdout_board import NOTHING, TITLES
+from flipcore.stats.holdout_verdict import DIFFERENT, EQUIVALENT
+
+SYMBOLS = {EQUIVALENT: "circle", DIFFERENT: "x"}
+
+
+def equivalence_figure(versions: Sequence[Mapping], c: Colours):
+    """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest first; tests that no version
+    ran have no panel. Filled circles are equivalent, crosses different, open circles inconclusive."""
+    from plotly.subplots import make_subplots
+
+    tests = [name for name in TITLES if any(name in one["results"] for one in versions)]
+    figure = make_subplots(rows=1, cols=max(len(tests), 1), subplot_titles=[TITLES[name] for name in tests],
+                           horizontal_spacing=0.07)
+    for column, name in enumerate(tests, start=1):
+        _panel(figure, [one for one in versions if name in one["results"]], name, column, c)
+    laid_out(figure, c, height=320)
+    return figure.update_layout(showlegend=False, margin=dict(l=8, r=8, t=48, b=8))
+
+
+def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colours) -> None:
+    scale = 100 if name == "difficulty" else 1
+    found = [one["results"][name] for one in versions]
+    labels = [one["label"] for one in versions]
+    one_sided = name in ("prediction", "odd one out")
+    up = [scale * (one["bound"][1] - one["value"]) for one in found]
+    down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in found]
+    figure.add_scatter(
+        x=labels, y=[scale * one["value"] for one in found], mode="markers", row=1, col=column,
+        marker=dict(color=c.text, size=11, symbol=[SYMBOLS.get(one["state"], "circle-open") for one in found]),
+        error_y=dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=2, width=6),
+        customdata=[one["state"] for one in found], hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>")
+    margins = [(label, one["margin"]) for label, one in zip(labels, found, strict=True) if one["margin"] is not None]
+    for sign in (1, -1) if name == "difficulty" else (1,):
+        figure.add_scatter(x=[label for label, _ in margins], y=[sign * scale * margin for _, margin in margins],
+                           mode="markers", row=1, col=column, hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
+                           marker=dict(symbol="line-ew", size=26, line=dict(color=c.genuine, width=3)))
+    figure.add_hline(y=scale * NOTHING[name], line=dict(color=c.floor, width=1.5, dash="dot"), row=1, col=column)

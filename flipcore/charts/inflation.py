@@ -1,0 +1,65 @@
+"""Accuracy on target and retro per model, and the inflation between them, sorted by inflation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flipcore.charts.theme import Colours, laid_out
+from flipcore.stats.estimate import Estimate, number_text
+
+NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class Inflated:
+    """One line of the picture; shares may be NaN where a source gives the inflation alone."""
+
+    label: str
+    target: float
+    retro: float
+    inflation: Estimate
+
+
+def inflation_figure(rows: Sequence[Inflated], c: Colours):
+    """Left the two accuracies joined by a line, right their difference in percentage points with its interval; the most
+    inflated on top. The left half is left out where no accuracy is known."""
+    from plotly.subplots import make_subplots
+
+    shown = sorted(rows, key=lambda row: row.inflation.value)
+    both = any(row.target == row.target for row in shown)
+    figure = make_subplots(rows=1, cols=2 if both else 1, shared_yaxes=True, horizontal_spacing=0.04)
+    names = [row.label for row in shown]
+    if both:
+        _accuracies(figure, shown, names, c)
+    _differences(figure, shown, names, c, 2 if both else 1)
+    laid_out(figure, c, height=110 + 38 * len(shown))
+    if both:
+        figure.update_xaxes(title="accuracy", range=[0, 1.02], row=1, col=1)
+    figure.update_xaxes(title="inflation, percentage points", row=1, col=2 if both else 1)
+    figure.update_yaxes(ticksuffix="  ")
+    return figure
+
+
+def _accuracies(figure, shown: Sequence[Inflated], names: list[str], c: Colours) -> None:
+    for row in shown:
+        figure.add_scatter(x=[row.retro, row.target], y=[row.label] * 2, mode="lines", line=dict(color=c.floor, width=2),
+                           hoverinfo="skip", showlegend=False, row=1, col=1)
+    for side, name, symbol, colour in (("target", "target", "circle", c.target), ("retro", "retro", "diamond", c.retro)):
+        figure.add_scatter(x=[getattr(row, side) for row in shown], y=names, mode="markers", name=name, row=1, col=1,
+                           marker=dict(color=colour, size=12, symbol=symbol),
+                           hovertemplate=f"{name} %{{x:.3f}}<extra>%{{y}}</extra>")
+
+
+def _differences(figure, shown: Sequence[Inflated], names: list[str], c: Colours, column: int) -> None:
+    value = [100 * row.inflation.value for row in shown]
+    ends = [(100 * (row.inflation.high - row.inflation.value), 100 * (row.inflation.value - row.inflation.low))
+            if row.inflation.has_interval else (0.0, 0.0) for row in shown]
+    figure.add_scatter(x=value, y=names, mode="markers+text", name="inflation", row=1, col=column,
+                       marker=dict(color=c.text, size=10, symbol="square"),
+                       text=[f"{number_text(x, 1, sign=True)} pp" for x in value], textposition="top center",
+                       textfont=dict(size=13), customdata=[row.inflation.text_pp() for row in shown],
+                       error_x=dict(type="data", symmetric=False, array=[up for up, _ in ends],
+                                    arrayminus=[down for _, down in ends], color=c.text, thickness=2, width=6),
+                       hovertemplate="%{customdata}<extra>%{y}</extra>", showlegend=False)
+    figure.add_vline(x=0, line=dict(color=c.floor, width=1.5, dash="dot"), row=1, col=column)

@@ -1,0 +1,158 @@
+// The margin board: states and sentences were computed by flipcore for every margin; dragging only looks another one up.
+const SVG = "http://www.w3.org/2000/svg";
+const SIGNS = { equivalent: "✓", different: "✗", inconclusive: "–" };
+const WIDTH = 420;
+
+function made(name, attributes, parent) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  parent.appendChild(node);
+  return node;
+}
+
+function element(name, className, text, parent) {
+  const node = document.createElement(name);
+  node.className = className;
+  node.textContent = text;
+  parent.appendChild(node);
+  return node;
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".margins");
+  const answer = root.querySelector(".answer");
+  const list = root.querySelector(".rows");
+  const { rows, overall, colours, locked } = data;
+  const state = root._state?.id === data.id ? root._state
+    : (root._state = { id: data.id, at: Object.fromEntries(rows.filter((r) => !r.missing).map((r) => [r.name, r.start])) });
+  const parts = [];
+
+  function marginText(row, margin) {
+    if (margin === null) return "no margin";
+    if (row.unit === "pp") return `margin ±${(100 * margin).toFixed(0)} pp`;
+    return row.unit === "share" ? `margin ${margin.toFixed(2)}` : `margin ${Number(margin.toPrecision(2))} MMD²`;
+  }
+
+  function view() {
+    return Object.fromEntries(rows.filter((r) => !r.missing).map((r) => [r.name, r.margins[state.at[r.name]]]));
+  }
+
+  function picture(row, parent) {
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", `0 0 ${WIDTH} 44`);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", `${row.title}: ${row.estimate}`);
+    parent.appendChild(svg);
+    const [low, high] = row.axis;
+    const x = (value) => 10 + (WIDTH - 20) * Math.min(Math.max((value - low) / (high - low || 1), 0), 1);
+    const zone = made("rect", { y: 4, height: 26, fill: colours.genuine, opacity: 0.13 }, svg);
+    const ghost = made("line", { y1: 2, y2: 32, stroke: colours.genuine, "stroke-width": 2, opacity: 0.35,
+      "stroke-dasharray": "3 3", visibility: "hidden" }, svg);
+    const edges = [0, 1].map(() => made("line", { y1: 4, y2: 30, stroke: colours.genuine, "stroke-width": 2 }, svg));
+    made("line", { x1: x(row.nothing), x2: x(row.nothing), y1: 2, y2: 32, stroke: colours.floor, "stroke-width": 1.5,
+      "stroke-dasharray": "2 2" }, svg);
+    const [from, to] = row.bound;
+    if (from !== null && to !== null) {
+      const start = row.one_sided ? row.value : from;
+      made("line", { x1: x(start), x2: x(to), y1: 17, y2: 17, stroke: colours.text, "stroke-width": 3 }, svg);
+      made("line", { x1: x(to), x2: x(to), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
+      if (!row.one_sided) made("line", { x1: x(from), x2: x(from), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
+    }
+    if (row.value !== null) made("circle", { cx: x(row.value), cy: 17, r: 5.5, fill: colours.text }, svg);
+    const label = (value, text, anchor) => {
+      const node = made("text", { x: x(value), y: 43, "font-size": 11.5, "text-anchor": anchor, fill: colours.muted }, svg);
+      node.textContent = text;
+    };
+    label(low, row.ends[0], "start");
+    label(high, row.ends[1], "end");
+    const middle = x(row.nothing);
+    if (middle > 70 && middle < WIDTH - 70) label(row.nothing, row.ends[2], "middle");
+    return { x, zone, edges, ghost };
+  }
+
+  function build() {
+    list.replaceChildren();
+    parts.length = 0;
+    for (const row of rows) {
+      const box = element("div", row.missing ? "row absent" : "row", "", list);
+      const sign = element("span", "sign", row.missing ? "○" : "", box);
+      const text = element("div", "text", "", box);
+      element("b", "", row.title, text);
+      const sentence = element("div", "sentence", row.missing ?? "", text);
+      if (row.missing) continue;
+      const seed = element("div", "quiet", "", text);
+      seed.textContent = `Source's rule: ${row.seed}`;
+      const right = element("div", "picture", "", box);
+      const drawn = picture(row, right);
+      const control = element("label", "drag", "", right);
+      const shown = element("span", "margin", "", control);
+      const slider = element("input", "", "", control);
+      Object.assign(slider, { type: "range", min: 0, max: row.margins.length - 1, step: 1, disabled: Boolean(locked) });
+      slider.value = state.at[row.name];
+      slider.setAttribute("aria-label", `Margin of ${row.title.toLowerCase()}`);
+      const numbers = element("div", "numbers", "", box);
+      element("div", "estimate", row.estimate, numbers);
+      element("div", "quiet", `could detect ${row.detectable}`, numbers);
+      const part = { row, sign, sentence, shown, ...drawn, dragged: null };
+      slider.oninput = () => {
+        part.dragged ??= { from: state.at[row.name], lowest: state.at[row.name], highest: state.at[row.name] };
+        state.at[row.name] = Number(slider.value);
+        part.dragged.lowest = Math.min(part.dragged.lowest, state.at[row.name]);
+        part.dragged.highest = Math.max(part.dragged.highest, state.at[row.name]);
+        paint();
+      };
+      slider.onchange = () => {
+        if (part.dragged === null) return;
+        const { from, lowest, highest } = part.dragged;
+        part.dragged = null;
+        paint();
+        setTriggerValue("moved", { control: `margin of ${row.name}`, from: row.margins[from],
+          to: row.margins[state.at[row.name]], lowest: row.margins[lowest], highest: row.margins[highest], ...view() });
+      };
+      parts.push(part);
+      element("div", "about quiet", row.about, box);
+    }
+    paint();
+  }
+
+  function paint() {
+    for (const part of parts) {
+      const { row, x } = part;
+      const at = state.at[row.name];
+      const margin = row.margins[at];
+      part.sign.textContent = SIGNS[row.states[at]];
+      part.sign.dataset.verdict = row.states[at];
+      part.sentence.textContent = row.sentences[at];
+      part.shown.textContent = marginText(row, margin);
+      const there = margin === null ? "hidden" : "visible";
+      const left = x(row.two_sided ? -(margin ?? 0) : row.axis[0]);
+      const right = x(margin ?? row.axis[0]);
+      part.zone.setAttribute("x", left);
+      part.zone.setAttribute("width", Math.max(right - left, 0));
+      for (const node of [part.zone, ...part.edges]) node.setAttribute("visibility", there);
+      part.edges.forEach((edge, i) => {
+        edge.setAttribute("x1", i ? right : left);
+        edge.setAttribute("x2", i ? right : left);
+        if (i === 0 && !row.two_sided) edge.setAttribute("visibility", "hidden");
+      });
+      const old = part.dragged === null ? null : row.margins[part.dragged.from];
+      part.ghost.setAttribute("visibility", old === null ? "hidden" : "visible");
+      if (old !== null) {
+        part.ghost.setAttribute("x1", x(old));
+        part.ghost.setAttribute("x2", x(old));
+      }
+    }
+    const verdict = overall[parts.map((part) => part.row.states[state.at[part.row.name]]).join("|")];
+    answer.textContent = verdict.sentence;
+    answer.dataset.verdict = verdict.state;
+    root.dataset.painted = String(performance.now());
+  }
+
+  function write() {
+    setTriggerValue("decision", { sentences: [answer.textContent, ...parts.map((part) => part.sentence.textContent)], ...view() });
+  }
+  root.querySelector("button").onclick = write;
+  root.onkeydown = (event) => { if (event.key === "w") write(); };
+  build();
+}

@@ -1,0 +1,106 @@
+"""Holdout: could these have come from the same source?"""
+
+import streamlit as st
+
+from flipcore import classifiers, embeddings
+from flipcore.stats.holdout_board import board
+from flipcore.stats.holdout_verdict import simultaneous
+from pages.common import modes, record, session
+from pages.common.header import badges, page_header, show_badges
+from pages.common.notes import plain
+from pages.components.margin_board import margin_board
+from pages.holdout import chosen, computed, guide, inflation, locking, look_inside, survey_panel, tests, versions
+from pages.holdout import map as entry_map
+
+PAGE = "holdout"
+TABS = {"map": "Map", "inside": "Look inside", "tests": "Tests", "survey": "Survey", "inflation": "Inflation",
+        "versions": "Versions", "guide": "Guide"}
+
+page_header("Holdout", "Could these have come from the same source?", choose=False)
+left, right = st.columns([3, 2], vertical_alignment="bottom")
+with left:
+    mode = modes.chosen()
+with right:
+    sets = chosen.chosen_sets(confirmatory=mode == "locked")
+
+
+def settings(view: dict, lock: dict | None) -> dict:
+    """The view with what stands under Settings; a lock's settings stay."""
+    with st.popover("Settings", icon=":material/tune:"):
+        names = {one.name: one for one in embeddings.EMBEDDINGS}
+        kinds = {one.name: one for one in classifiers.CLASSIFIERS}
+        embedding = st.selectbox("Embedding", list(names), key="embedding", bind="query-params", disabled=bool(lock),
+                                 format_func=lambda name: names[name].title)
+        st.caption(plain(names[embedding].why_not() or names[embedding].about))
+        if names[embedding].sent_to:
+            st.warning(plain(f"Entries are sent to {names[embedding].sent_to}: a holdout that was sent away may be one no "
+                             "longer."))
+        classifier = st.selectbox("Classifier", list(kinds), key="classifier", bind="query-params", disabled=bool(lock),
+                                  format_func=lambda name: kinds[name].title)
+        st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
+        seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
+        m = st.number_input("Permutations of the cross-validation", 19, 9_999, 199, key="permutations", bind="query-params",
+                            disabled=bool(lock), help="19 reach p = .05, 199 reach p = .005")
+        st.segmented_control("Set aside for confirmation", [0.0, 0.3, 0.5], default=0.0, key="aside", disabled=bool(lock),
+                             format_func=lambda share: f"{share:.0%}" if share else "nothing",
+                             help="these entries are shown in Locked mode only, once margins are stored")
+    picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
+    return view if lock else view | picked
+
+
+def verdict(view: dict, lock: dict | None) -> dict:
+    """The four rows and what was made of them; returns the tests by name, and how or why not."""
+    found, about, missing = computed.four_tests(sets, view, mode == "locked")
+    shown = {test.name: test for test in simultaneous(list(found.values()))} if mode == "simultaneous" else found
+    moved, decision = margin_board(board(list(shown.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}",
+                                   locked=lock is not None)
+    record.log_move(sets.record_id, moved)
+    modes.remember(sets.record_id, PAGE, computed.START, moved and view | moved)
+    record.offer(sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id})
+    st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
+    return {"found": shown, "about": about, "missing": missing}
+
+
+if sets is not None:
+    lock = modes.lock_of(sets.record_id, mode, PAGE)
+    with left, st.container(horizontal=True, vertical_alignment="center"):
+        view = settings(modes.view_of(sets.record_id, PAGE, computed.START, lock), lock)
+        st.caption(plain(f"{len(sets.target):,} target entries, {len(sets.retro):,} retro entries"
+                         f"{f', {sets.share_aside:.0%} set aside' if sets.share_aside else ''} · sets {sets.sets_id[:8]}"))
+    for note in sets.notes:
+        st.caption(plain(note))
+    if sets.study_id:
+        show_badges(badges(session.study_row(sets.study_id)))
+    if mode == "locked" and lock is None:
+        locking.offer_lock(sets, view)
+    elif min(len(sets.target), len(sets.retro)) < 5:
+        st.info("Each set needs at least five entries to be compared.", icon=":material/library_add:")
+    else:
+        tests.duplicates_note(sets)
+        made = verdict(view, lock)
+        part = st.segmented_control("Part", list(TABS), default=next(iter(TABS)), key="part", bind="query-params",
+                                    required=True, format_func=TABS.get, label_visibility="collapsed")
+        if part == "map":
+            entry_map.show(list(sets.target), list(sets.retro), session.store())
+        elif part == "inside":
+            look_inside.show(list(sets.target), list(sets.retro), session.store())
+        elif part == "tests":
+            tests.show(sets, made["found"], made["about"], made["missing"], mode == "locked")
+        elif part == "survey":
+            survey_panel.show(sets)
+        elif part == "inflation":
+            inflation.show(sets, mode == "locked")
+        elif part == "versions":
+            versions.show(sets, made["found"], view)
+        elif part == "guide":
+            guide.show()
+        record.kept(sets.record_id)
+
+with st.expander("How to read this"):
+    st.markdown(
+        "**Source's rule**: a test that fails to reject is taken as a pass, and four passes make a retro-holdout. **Ours** has "
+        "three answers. ✗ different: p below .05. ✓ equivalent: the interval lies inside the blue margin, which says how large "
+        "a difference would still be harmless. – inconclusive: neither, so there is too little data to say. A margin is a "
+        "decision, not a result: set it before looking, or in Locked mode. **could detect** is the smallest difference that "
+        "four such studies in five would find. The dashed grey line is no difference; on semantic similarity (MMD², no natural "
+        "unit) there is no margin until you set one.")

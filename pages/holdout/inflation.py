@@ -1,0 +1,87 @@
+"""Inflation: how much better is a model on the published set than on the holdout?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.charts.inflation import NAN, Inflated, inflation_figure
+from flipcore.charts.theme import colours
+from flipcore.stats.estimate import without_interval
+from flipcore.stats.holdout_difficulty import BEFORE, Condition
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+from pages.holdout import computed
+from pages.holdout.chosen import Sets, example_study
+
+# Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
+PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
+
+
+def show(sets: Sets, confirmatory: bool) -> None:
+    found = [one for one in computed.all_conditions(sets, confirmatory, boosted=False)]
+    if found:
+        _measured(sets, found)
+    else:
+        _nothing_yet(sets)
+    _published()
+
+
+def _measured(sets: Sets, found: list[Condition]) -> None:
+    many = len({(one.extractor, one.layout) for one in found}) > 1
+    rows = []
+    for one in found:
+        k_t, n_t, k_r, n_r = one.counts
+        label = one.label if many else one.model
+        rows.append(Inflated(label, k_t / n_t, k_r / n_r, one.inflation()))
+    rows.sort(key=lambda row: -row.inflation.value)
+    top = rows[0]
+    states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
+    st.markdown(f"#### {plain(f'{top.label} is {top.inflation.text_pp()} better on the target than on retro.')}")
+    st.caption(plain(f"Accuracy of one answer an item, {top.inflation.method} interval at 95 %, n = {top.inflation.n:,}. Part "
+                     "of the difference is contamination only as far as the two sets could have come from the same source: "
+                     "read the "
+                     "verdict above with it. " + " ".join(one.sentence for one in states.values() if one.state == BEFORE)))
+    st.plotly_chart(inflation_figure(rows, colours(st.context.theme.type)), key="inflation", theme=None,
+                    config={"displayModeBar": False})
+    st.dataframe([{"model": row.label, "target": round(row.target, 3), "retro": round(row.retro, 3),
+                   "inflation": row.inflation.text_pp(), "interval": row.inflation.method.replace("_", " "),
+                   "n": row.inflation.n} for row in rows], hide_index=True)
+
+
+def _nothing_yet(sets: Sets) -> None:
+    study = example_study()
+    progress = session.registry().progress(study.study_id)
+    if progress is not None:
+        _running(study.study_id)
+        return
+    st.info("No model has answered both sets yet, so there is no inflation to show.", icon=":material/query_stats:")
+    with st.container(horizontal=True):
+        if st.button("Run the example on the model in the box", key="run-example", type="primary", icon=":material/play_arrow:",
+                     help="No key, no network, under a minute: problems that it read up to 256 times and others never read"):
+            with shown_problem():
+                session.registry().start(study)
+                st.rerun()
+        st.page_link("pages/new_study.py", label="Declare a study on your sets", icon=":material/add_circle:")
+
+
+@st.fragment(run_every=2.0)
+def _running(study_id: str) -> None:
+    progress = session.registry().progress(study_id)
+    if progress is None:
+        st.rerun()
+    share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
+    st.progress(min(share, 1.0), text=f"Asking the model in the box: {progress.n_done:,} of {progress.n_calls:,} calls")
+
+
+def _published() -> None:
+    st.subheader("What a published comparison looks like", anchor=False)
+    st.caption("Published figures of source 002, table 3, not measured here: inflation of three models on TruthfulQA against "
+               "Retro-Misconceptions. The source prints no interval in that table; with 100 items a set, 16 points would have "
+               "[+2.3, +28.9]. EM is the share of masked wrong options that a model completes word for word (Deng et al. "
+               "2024).")
+    rows = [Inflated(name, NAN, NAN, without_interval(value / 100, 0, note="published")) for name, value, _ in PUBLISHED]
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    left.plotly_chart(inflation_figure(rows, colours(st.context.theme.type)), key="published", theme=None,
+                      config={"displayModeBar": False})
+    right.dataframe([{"model": name, "inflation (pp)": value, "EM (%)": match} for name, value, match in PUBLISHED],
+                    hide_index=True)

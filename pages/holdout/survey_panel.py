@@ -1,0 +1,122 @@
+"""The survey of two sets: build it, send its link, ask a model, take sheets out and in, read the result."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.models import model_cards
+from flipcore.review import survey_files, survey_models
+from flipcore.review.surveys import Survey, most_triples, new_survey
+from flipcore.stats.estimate import p_text
+from flipcore.store import holdout_queries
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+from pages.holdout import computed
+from pages.holdout.chosen import Sets
+
+
+def show(sets: Sets) -> None:
+    _results(sets)
+    surveys = [Survey.of_design(row["design"]) for row in holdout_queries.surveys(session.store(), sets.sets_id)]
+    for survey in surveys:
+        _one(survey, sets)
+    with st.expander("Build a survey", expanded=not surveys, icon=":material/add:"):
+        _build(sets)
+
+
+def _results(sets: Sets) -> None:
+    """People, and beside them models; a survey page never shows this."""
+    for is_model, who in ((False, "People"), (True, "Models")):
+        found, how = computed.survey_results(sets, is_model)
+        if found is None and is_model:
+            continue
+        sentence = how if found is None else found.sentence("model" if is_model else "person")
+        st.markdown(f"**{who}.** {plain(sentence)}")
+        if found is not None:
+            st.caption(plain(f"{how}. Source's binomial test of rows: {p_text(found.p_seed)}. One time in three is chance."))
+
+
+def _build(sets: Sets) -> None:
+    st.caption("Each annotator gets a sheet of their own: labelled examples of both sets, then triples of two target entries "
+               "and one retro entry, with attention checks between them. No entry stands on a sheet twice. The source shows "
+               "ten examples of each set and asks ten triples, with three checks.")
+    columns = st.columns(4)
+    most = most_triples(sets.target, sets.retro, 0)
+    examples = columns[0].number_input("Examples of each set", 0, 50, min(10, max(0, most // 3)), key="survey-examples")
+    room = most_triples(sets.target, sets.retro, int(examples))
+    triples = columns[1].number_input(f"Triples (at most {room})", 1, 100, max(1, min(10, room)), key="survey-triples")
+    checks = columns[2].number_input("Attention checks", 0, 10, 3, key="survey-checks")
+    seed = columns[3].number_input("Seed", 0, 2**31 - 1, 0, key="survey-seed")
+    name = st.text_input("Name that annotators see", "Which one is different?", key="survey-name", max_chars=120)
+    if st.button("Build the survey", key="build-survey", type="primary"):
+        with shown_problem():
+            made = new_survey(name, sets.target, sets.retro, n_examples=int(examples), n_triples=int(triples),
+                              n_checks=int(checks), seed=int(seed))
+            holdout_queries.keep_survey(session.store(), made.row(sets.sets_id), [*sets.target, *sets.retro])
+            st.rerun()
+
+
+def _one(survey: Survey, sets: Sets) -> None:
+    answers = holdout_queries.answers(session.store(), survey.survey_id)
+    n_people = len({row["annotator"] for row in answers if not row["is_model"]})
+    with st.container(border=True, key=f"survey-{survey.survey_id}"):
+        st.markdown(f"**{plain(survey.name)}** · {survey.n_triples} triples, {survey.n_examples} examples of each set, "
+                    f"{survey.n_checks} checks · {n_people:,} {'person has' if n_people == 1 else 'people have'} answered")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.page_link("pages/survey.py", label="Open the survey", icon=":material/open_in_new:",
+                         query_params={"survey": survey.survey_id})
+            st.caption(f"link for annotators: /survey?survey={survey.survey_id}")
+        with st.container(horizontal=True):
+            with st.popover("Ask a model", icon=":material/smart_toy:"):
+                _ask(survey, sets)
+            with st.popover("Sheets out", icon=":material/download:"):
+                _out(survey, sets)
+            with st.popover("Sheets in", icon=":material/upload:"):
+                _in()
+            if answers:
+                st.download_button("Answers as CSV", survey_files.written(answers), f"answers-{survey.survey_id}.csv",
+                                   "text/csv", key=f"answers-{survey.survey_id}", icon=":material/table:")
+
+
+def _items(sets: Sets) -> dict:
+    return {item.item_id: item for item in (*sets.target, *sets.retro)}
+
+
+def _ask(survey: Survey, sets: Sets) -> None:
+    cards = model_cards()
+    model = st.selectbox("Model", list(cards), key=f"ask-model-{survey.survey_id}")
+    own = st.text_input("Or a Python function", key=f"ask-own-{survey.survey_id}", placeholder="module:function")
+    n = int(st.number_input("Sheets", 1, 200, 5, key=f"ask-n-{survey.survey_id}", help="each shows other entries"))
+    budget = st.number_input("Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}",
+                             placeholder="none: no paid call")
+    with shown_problem():
+        st.caption(plain(survey_models.projection(survey, _items(sets), own or model, n, cards).sentence()))
+        if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
+            with st.spinner("Asking …"):
+                asked = survey_models.ask_model(session.store(), survey, _items(sets), own or model, cards, n_sheets=n,
+                                                budget_usd=budget)
+            st.info(plain(asked.sentence()))
+
+
+def _out(survey: Survey, sets: Sets) -> None:
+    st.markdown("One sheet a name. The answer column is for 1, 2 or 3.")
+    names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
+    rows = survey_files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], _items(sets))
+    for kind in ("csv", "json"):
+        st.download_button(f"Download as {kind.upper()}", survey_files.written(rows, kind), f"survey-{survey.survey_id}.{kind}",
+                           key=f"out-{kind}-{survey.survey_id}", disabled=not rows)
+
+
+def _in() -> None:
+    upload = st.file_uploader("Filled sheets, CSV or JSON", type=["csv", "json"], key="survey-in")
+    if upload is None:
+        return
+    with shown_problem():
+        known = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout_queries.surveys(session.store())}
+        found = survey_files.returned(upload.getvalue(), known)
+        st.markdown(f"{len(found.rows):,} answers can be used, {len(found.refused):,} rows are refused.")
+        if found.refused:
+            st.dataframe([{"line": line, "why": why} for line, why in found.refused[:200]], hide_index=True)
+        if st.button("Store the answers", key="survey-store", type="primary", disabled=not found.rows):
+            holdout_queries.keep_answers(session.store(), list(found.rows))
+            st.rerun()

@@ -1,0 +1,71 @@
+"""The tests in detail: duplicates first, who may be asked about difficulty, what each number rests on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.stats.estimate import p_text
+from flipcore.stats.holdout_board import TITLES, detectable_text, estimate_text
+from flipcore.stats.holdout_difficulty import BEFORE
+from pages.common.notes import plain
+from pages.holdout import computed
+from pages.holdout.chosen import Sets
+
+
+def duplicates_note(sets: Sets) -> None:
+    """One line above everything: a text in both sets is no holdout, one twice in a set counts twice."""
+    n = len(sets.target)
+    found = computed.duplicates(sets)
+    across = [pair for pair in found if pair.first < n <= pair.second]
+    if not found:
+        st.caption("Duplicates: none. No two entries share nine tenths of their words in order.")
+        return
+    exact = sum(pair.exact for pair in found)
+    st.warning(f"{len(found):,} pairs of entries share nine tenths of their words in order, {len(across):,} of them across the "
+               f"sets, {exact:,} word for word. A text in both sets is no holdout and a text twice in one counts twice in "
+               "every test: read "
+               "them under Look inside and leave them out.", icon=":material/content_copy:")
+
+
+def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool) -> None:
+    """Every test's numbers as a table, then difficulty by model and condition."""
+    rows = [{"test": TITLES[name], "estimate": estimate_text(test), "ours": test.state, "p": p_text(test.p),
+             "source's rule": test.seed_state, "source's p": ", ".join(p_text(p) for p in test.p_seed),
+             "bound against the margin": _bound(test), "could detect": detectable_text(test), "how": about[name]}
+            for name, test in tests.items()]
+    st.dataframe(rows, hide_index=True, column_config={"how": st.column_config.TextColumn(width="large")})
+    for name, why in missing.items():
+        st.caption(plain(f"{TITLES[name]}. {why}"))
+    _difficulty(sets, confirmatory)
+
+
+def _bound(test) -> str:
+    low, high = test.bound
+    if test.name in ("prediction", "odd one out"):
+        return f"below {high:.3f} (95 %, one-sided)"
+    return f"[{low:.4f}, {high:.4f}] (90 %)"
+
+
+def _difficulty(sets: Sets, confirmatory: bool) -> None:
+    st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
+    st.caption("Only a model whose training ended before the target was published cannot have seen it. Weak models make "
+               "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
+               "examples, a helpful prompt. Every condition that the study measured is listed.")
+    found = computed.all_conditions(sets, confirmatory)
+    if not found:
+        st.info("No model has answered both sets. Start the example on the model in the box under Inflation, or declare a "
+                "study "
+                "with these items as target and retro.", icon=":material/science:")
+        return
+    states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
+    for one in states.values():
+        st.markdown(plain(one.sentence))
+    rows = []
+    for one in found:
+        test, (k_t, n_t, k_r, n_r) = one.test(computed.START["difficulty"]), one.counts
+        rows.append({"model": one.model, "read as": one.extractor.replace("_", " "), "asked as": one.layout,
+                     "boost": one.boost or "none", "target right": f"{k_t:,} of {n_t:,}", "retro right": f"{k_r:,} of {n_r:,}",
+                     "difference": test.estimate.text_pp(), "p": p_text(test.p),
+                     "pairs": "source-paired" if one.pairs else "independent",
+                     "in the test": "yes" if states[one.model].state == BEFORE else "no"})
+    st.dataframe(rows, hide_index=True)

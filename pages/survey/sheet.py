@@ -1,0 +1,102 @@
+"""One annotator's sheet: instructions and examples, then one question at a time; answers are kept as they come."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.records import Item
+from flipcore.review import surveys
+from flipcore.review.surveys import TRIPLE, Question, Sheet, Survey
+from flipcore.store import holdout_queries
+from pages.common import session
+from pages.common.notes import plain
+
+
+def annotator(survey: Survey) -> str:
+    """The name under which answers are kept; "" until one is given."""
+    place = f"annotator-{survey.survey_id}"
+    if st.session_state.get(place):
+        return st.session_state[place]
+    n = survey.n_triples + survey.n_checks
+    st.subheader(plain(survey.name), anchor=False)
+    st.markdown(
+        f"You will first read {survey.n_examples} entries of a set 1 and {survey.n_examples} of a set 2. Then come {n} "
+        "questions. Each shows three texts: two come from set 1 and one from set 2. **Choose the one from set 2.** Some of "
+        "them may be hard to tell; then choose what seems likeliest. A few questions only check that you are reading, and say "
+        "what to do. There is no time limit, you may go back, and you may stop and come back later under the same name.")
+    with st.form(f"start-{survey.survey_id}", border=False):
+        name = st.text_input("Your name or id", max_chars=80, key=f"name-{survey.survey_id}")
+        if st.form_submit_button("Begin", type="primary") and name.strip():
+            st.session_state[place] = name.strip()
+            st.rerun()
+    return ""
+
+
+def run(survey: Survey, name: str) -> None:
+    """The first unanswered question, or the one that was gone back to; thanks at the end."""
+    made = surveys.sheet(survey, name)
+    done = {row["position"]: row for row in holdout_queries.answers(session.store(), survey.survey_id, name)}
+    asked = [one for question in made.questions if question.kind == TRIPLE for one in question.shown]
+    items = _items(survey.survey_id, [*made.target_examples, *made.retro_examples, *asked])
+    first_open = next((i for i in range(len(made.questions)) if i not in done), len(made.questions))
+    at = st.session_state.get(f"at-{survey.survey_id}", first_open)
+    st.progress(len(done) / len(made.questions), text=f"{len(done)} of {len(made.questions)} answered · {name}")
+    read = f"read-{survey.survey_id}"
+    if made.target_examples and not done and not st.session_state.get(read):
+        _examples(made, items)
+        if st.button("I have read them: begin the questions", key="begin", type="primary", shortcut="Enter"):
+            st.session_state[read] = True
+            st.rerun()
+    elif at >= len(made.questions):
+        st.success("That was the last question. Thank you: your answers are stored, and this page can be closed.",
+                   icon=":material/check_circle:")
+        _back(survey, at)
+    else:
+        _question(survey, name, made.questions[at], at, items, done.get(at))
+        _back(survey, at)
+        if made.target_examples:
+            with st.expander("The labelled examples again"):
+                _examples(made, items)
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _items(survey_id: str, item_ids: list[str]) -> dict[str, Item]:
+    return {item.item_id: item for item in holdout_queries.items(session.store(), item_ids)}
+
+
+def _examples(made: Sheet, items: dict[str, Item]) -> None:
+    for place, label, ids in zip(st.columns(2), ("Set 1", "Set 2"), (made.target_examples, made.retro_examples), strict=True):
+        with place:
+            st.markdown(f"#### {label}")
+            for one in ids:
+                with st.container(border=True):
+                    _entry(items[one])
+
+
+def _entry(item: Item) -> None:
+    """The text with its options in alphabetical order, so that their order gives nothing away."""
+    st.markdown(plain(item.question))
+    for option in sorted(option.strip() for option in item.options):
+        st.markdown(f"– {plain(option)}")
+
+
+def _question(survey: Survey, name: str, question: Question, at: int, items: dict[str, Item], before: dict | None) -> None:
+    st.markdown(f"#### Question {at + 1} of {survey.n_triples + survey.n_checks}: which one comes from set 2?")
+    for place, (column, shown) in enumerate(zip(st.columns(3), question.shown, strict=True)):
+        with column, st.container(border=True, key=f"text-{place}"):
+            if question.kind == TRIPLE:
+                _entry(items[shown])
+            else:
+                st.markdown(plain(shown))
+            chosen = before is not None and before["chosen"] == shown
+            if st.button(f"Text {place + 1}", key=f"choose-{at}-{place}", shortcut=str(place + 1), width="stretch",
+                         type="primary" if chosen else "secondary", help="your answer so far" if chosen else None):
+                holdout_queries.keep_answers(session.store(), [surveys.answer_row(survey, name, at, place)])
+                st.session_state.pop(f"at-{survey.survey_id}", None)
+                st.rerun()
+
+
+def _back(survey: Survey, at: int) -> None:
+    if at > 0 and st.button("Back", key="back", icon=":material/arrow_back:", shortcut="Backspace"):
+        st.session_state[f"at-{survey.survey_id}"] = at - 1
+        st.rerun()
