@@ -9,6 +9,7 @@ from flipcore.study import Study
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.new_study.draft import draft
+from pages.new_study.folding import done_button, items_summary, questions_summary, remember
 from pages.new_study.items import items_step
 from pages.new_study.models import models_step
 from pages.new_study.price import price_panel
@@ -18,17 +19,31 @@ page_header("New study", "What do you want to know about which model?", choose=F
 base = draft()
 steps, side = st.columns([5, 2], gap="medium")
 
+
+
+def step(number: int, title: str, icon: str):
+    """A step that folds to a line; `done_button` at its end opens the next."""
+    summary = st.session_state.get(f"summary-{number}")
+    return st.expander(f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""), expanded=number == 1, icon=icon,
+                       key=f"step-{number}", on_change="rerun")
+
+
 with steps:
     name = st.text_input("Name", base.name or f"Study of {datetime.date.today()}", key="study-name", max_chars=120)
-    with st.expander("**1 Items** – which questions, in what role", expanded=True, icon=":material/list:"):
+    with step(1, "Items", ":material/list:"):
         sources = items_step(st.session_state["draft-sources"])
-    with st.expander("**2 Questions** – what is changed, and how the answer is read", expanded=bool(sources),
-                     icon=":material/shuffle:"):
+        remember(1, items_summary(sources))
+        done_button(1, bool(sources))
+    with step(2, "Questions", ":material/shuffle:"):
         asked = questions_step(base, sources) if sources else {}
         if not sources:
             st.info("Choose items first: what can be changed depends on them.")
-    with st.expander("**3 Models** – who is asked, and how", expanded=bool(asked), icon=":material/smart_toy:"):
+        remember(2, questions_summary(asked))
+        done_button(2, bool(asked.get("axes") and asked.get("extractors")))
+    with step(3, "Models", ":material/smart_toy:"):
         models = models_step(list(base.models), asked.get("extractors", ()))
+        remember(3, ", ".join(model.name for model in models))
+        done_button(3, bool(models))
 
 study = problem = None
 if sources and asked.get("axes") and asked.get("extractors") and models:

@@ -8,7 +8,7 @@ from typing import Any
 from flipcore.datasets import file, gsm8k, hub, loading, mmlu, mmlu_pro, shipped, truthfulqa
 from flipcore.datasets.columns import explain, guess_columns
 from flipcore.datasets.dataset import Dataset
-from flipcore.datasets.loading import LoadReport
+from flipcore.datasets.loading import LoadReport, few_valued
 from flipcore.errors import BadInput
 from flipcore.records import Item
 from flipcore.study import ItemSource
@@ -38,4 +38,4 @@ def _named(source: ItemSource) -> Dataset:
     return LOADERS[source.dataset]
 
 
-__all__ = ["LOADERS", "LoadReport", "explain", "guess_columns", "load", "load_report", "rows_of"]
+__all__ = ["LOADERS", "LoadReport", "explain", "few_valued", "guess_columns", "load", "load_report", "rows_of"]

@@ -77,6 +77,17 @@ def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
     return kept
 
 
+def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
+    """The fields of the items' own data with 2 to `most` different plain values, to filter by."""
+    found: dict[str, set] = {}
+    for item in items:
+        for name, value in item.meta.items():
+            if isinstance(value, (str, int, float, bool)):
+                found.setdefault(name, set()).add(value)
+    return {name: sorted(values, key=lambda value: (str(type(value)), value)) for name, values in found.items()
+            if 2 <= len(values) <= most}
+
+
 def _drawn(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
     """`n` items in their own order; the draw for a smaller n is part of the draw for a larger one."""
     if source.n < 0:

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 import streamlit as st
 
-from flipcore.datasets import LOADERS, guess_columns, load_report, rows_of
+from flipcore.datasets import LOADERS, few_valued, guess_columns, load_report, rows_of
 from flipcore.errors import FlipscopeError
 from flipcore.records import ROLES
 from flipcore.study import ItemSource
@@ -22,6 +22,7 @@ def items_step(sources: list[ItemSource]) -> list[ItemSource]:
         with st.container(horizontal=True, vertical_alignment="center"):
             number = f"{source.n:,} items" if source.n else "all items"
             of = f" in {', '.join(source.categories)}" if source.categories else ""
+            of += "".join(f" where {name} is {value}" for name, value in source.where.items())
             st.markdown(f"**{number}** of {plain(_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
             if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
                 sources.pop(position)
@@ -82,10 +83,20 @@ def _add(sources: list[ItemSource]) -> None:
     n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, min(24, most), key=f"add-n-{dataset}")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn")
     chosen = st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all") if categories else []
-    source = replace(source, role=role, n=int(n), seed=int(seed), categories=tuple(chosen))
+    source = replace(source, role=role, n=int(n), seed=int(seed), categories=tuple(chosen), where=_where(probe.items, dataset))
     if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
         sources.append(source)
         st.rerun()
+
+
+def _where(items, dataset: str) -> dict:
+    """A filter for each field of the items' own data that takes few values: dose, split, level, subject."""
+    wanted = {}
+    for name, values in few_valued(items).items():
+        picked = st.multiselect(f"Only where {plain(name)} is", values, key=f"add-where-{dataset}-{name}", placeholder="any")
+        if picked:
+            wanted[name] = picked
+    return wanted
 
 
 def _with_place(source: ItemSource) -> ItemSource | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
 
 from flipcore.plan import plan, projection
-from flipcore.stats.power import mde_flip_rate
 from flipcore.study import Study
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.new_study.power import calculator, detectable
 
 
 def price_panel(study: Study) -> None:
@@ -21,6 +22,8 @@ def price_panel(study: Study) -> None:
         for note in made.notes:
             st.caption(plain(note))
         _numbers(projection(made), len(made.items))
+        detectable(Counter(asked.role for asked in made.items))
+        calculator()
         _pilot(study)
         _start(study)
 
@@ -38,9 +41,6 @@ def _numbers(projected, n_items: int) -> None:
         left, right = st.columns([1, 1])
         left.caption(label)
         right.markdown(f"**{value}**".replace("$", "\\$"))
-    smallest = mde_flip_rate(n_items)
-    st.caption(f"With {n_items:,} items, a difference between artifact and genuine of about {smallest:.2f} would be found "
-               "four times in five." if n_items >= 10 else "Below 10 items no interval is printed: take more.")
 
 
 def _duration(seconds: float | None) -> str:

@@ -9,11 +9,12 @@ import streamlit as st
 from flipcore.axes import AXES
 from flipcore.axes import made as made_axis
 from flipcore.errors import FlipscopeError
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.layouts import LAYOUTS
 from flipcore.models import model_cards
 from flipcore.plan import material
 from flipcore.protocols import PROTOCOLS
+from flipcore.stats.memory import OPERATORS
 from flipcore.stats.resample import generator
 from flipcore.study import ItemSource, Part, Study
 from pages.common import session
@@ -21,12 +22,17 @@ from pages.common.differences import differences
 from pages.common.notes import plain
 from pages.new_study.items import loaded
 
+REWRITING = frozenset({*OPERATORS, "bit_flip"}) - {"paraphrase"}
 
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     """The study's axes, extractors, protocol and layout, as keyword arguments of `Study`."""
     kinds = {item.kind for source in sources for item in (loaded(source)[0] or _none()).items}
-    axes = _parts("What is changed", AXES, base.axes, kinds, "axis")
-    extractors = _parts("How the answer is read", EXTRACTORS, base.extractors, kinds, "extractor")
+    harmless, rewriting = _split(AXES, lambda axis: axis.name not in REWRITING)
+    answers, values = _split(EXTRACTORS, lambda extractor: extractor.name not in VALUES)
+    axes = (*_parts("What is changed without touching the answer: flips", harmless, base.axes, kinds, "axis"),
+            *_parts("What is rewritten or damaged: memory", rewriting, base.axes, kinds, "axis"))
+    extractors = (*_parts("How the answer is read", answers, base.extractors, kinds, "extractor"),
+                  *_parts("What else is measured: losses and similarities", values, base.extractors, kinds, "extractor"))
     left, middle, right = st.columns(3)
     layout = left.selectbox("Prompt layout", list(LAYOUTS), list(LAYOUTS).index(base.layout), key="layout",
                             format_func=lambda name: LAYOUTS[name].title,
@@ -41,6 +47,11 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     _preview(sources, axes, layout)
     return {"axes": axes, "extractors": extractors, "layout": layout, "protocol": Part(protocol), "judge": judge,
             "confirmatory_share": share / 100, "seed": base.seed}
+
+
+def _split(known: dict, first) -> tuple[dict, dict]:
+    return ({name: one for name, one in known.items() if first(one)},
+            {name: one for name, one in known.items() if not first(one)})
 
 
 def _none():
@@ -82,7 +93,8 @@ def _param(column, field, value, key: str):
     if isinstance(value, bool):
         return column.toggle(label, value, key=key)
     if isinstance(value, (tuple, list)):
-        return tuple(column.multiselect(label, choices or list(value), list(value), key=key))
+        picked = column.multiselect(label, choices or list(value), list(value), key=key, accept_new_options=not choices)
+        return tuple(picked) if choices else tuple(_number(one) for one in picked)
     if choices:
         return column.selectbox(label, choices, choices.index(value), key=key)
     if isinstance(value, int):
@@ -90,6 +102,14 @@ def _param(column, field, value, key: str):
     if isinstance(value, float):
         return float(column.number_input(label, value=value, key=key))
     return column.text_input(label, value, key=key)
+
+
+def _number(typed):
+    """What was typed as a number where it is one; the plug-in says what is wrong with anything else."""
+    try:
+        return float(typed)
+    except (TypeError, ValueError):
+        return typed
 
 
 def _preview(sources: list[ItemSource], axes: tuple[Part, ...], layout: str) -> None:

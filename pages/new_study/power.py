@@ -1,0 +1,58 @@
+"""How many items does a claim need, and what is the smallest effect that this design can detect?"""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from flipcore.stats.power import mde_equivalence, mde_flip_rate, mde_gap, n_for_gap, n_to_author, n_tost_two_prop, n_two_prop
+
+JUDGED, COMPARED = ("benchmark", "target"), ("control", "retro", "non_member")
+
+
+def detectable(n_by_role: dict[str, int]) -> None:
+    """Sentences about this design; all four times in five, at the 5 % level."""
+    n = sum(n_by_role.values())
+    if n < 10:
+        st.caption("Below 10 items no interval is printed: take more.")
+        return
+    st.caption(f"With {n:,} items, a difference between artifact and genuine of about {mde_flip_rate(n):.2f} would be found "
+               "four times in five.")
+    judged, compared = (sum(n_by_role.get(role, 0) for role in roles) for roles in (JUDGED, COMPARED))
+    if judged and compared:
+        gap = mde_gap(judged, compared, 0.2, 0.1, 0.2, 0.1)
+        margin = mde_equivalence(0.7, judged, compared)
+        st.caption(f"With {judged:,} against {compared:,}, a drop gap of about {100 * gap:.0f} pp would be found (if a fifth "
+                   f"of the items change), and two sets could be shown equal within {100 * margin:.0f} pp.")
+
+
+def calculator() -> None:
+    """Items needed for a drop gap, for two accuracies, and to show that two are equal."""
+    with st.popover("How many items do I need?", icon=":material/calculate:"):
+        power = st.segmented_control("Found how often", [0.8, 0.9], default=0.8, required=True, key="power-power",
+                                     format_func=lambda share: f"{100 * share:.0f} %")
+        what = st.segmented_control("Claim", ["drop gap", "two accuracies differ", "two accuracies are equal"],
+                                    default="drop gap", required=True, key="power-what")
+        st.markdown(f"**{_answer(what, power)}**")
+        st.caption("Two-sided at 5 %, normal approximation, per set.")
+
+
+def _answer(what: str, power: float) -> str:
+    left, right = st.columns(2)
+    if what == "drop gap":
+        gap = left.number_input("Gap, pp", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
+        drop = right.number_input("Drop on the control, pp", 0.0, 90.0, 5.0, 1.0, key="power-drop") / 100
+        coverage = left.number_input("Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage") / 100
+        n = n_for_gap(gap, gap + drop, gap + drop, drop, drop, power=power)
+        return f"{_count(n)} rewritten items a set, so {_count(n_to_author(n, coverage))} items to start from."
+    first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
+    if what == "two accuracies differ":
+        second = right.number_input("Other accuracy, %", 1.0, 99.0, 60.0, 1.0, key="power-second") / 100
+        return f"{_count(n_two_prop(first, second, power=power))} items a set."
+    margin = right.number_input("Margin, pp", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
+    return f"{_count(n_tost_two_prop(first, margin, power=power))} items a set."
+
+
+def _count(n: float) -> str:
+    return f"{n:,.0f}" if math.isfinite(n) else "Infinitely many"
