@@ -10,7 +10,7 @@ from tests.browser.serving import ROOT, browser_page, dashboard
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 N_ITEMS, N_CLICKS = 12_000, 7
 
-_DRAG = """async (slider) => {
+DRAG = """async (slider) => {
   const times = [];
   for (let i = 0; i < 60; i += 1) {
     const start = performance.now();
@@ -53,7 +53,7 @@ def test_drag_to_paint_and_click_to_inspector(address, capsys):
         page.goto(address + "/decomposition")
         page.locator(".board .sentence").first.wait_for()
         before = page.locator(".board .level").inner_text()
-        painted = page.locator(".board input[type=range]").evaluate(_DRAG)
+        painted = page.locator(".board input[type=range]").evaluate(DRAG)
         assert page.locator(".board .level").inner_text() != before
         page.goto(address + "/flip_surface")
         page.locator(".flipmap .scroller").wait_for()
