@@ -13,11 +13,10 @@ from pages.holdout import chosen, computed, guide, inflation, locking, look_insi
 from pages.holdout import map as entry_map
 
 PAGE = "holdout"
-TABS = {"map": "Map", "inside": "Look inside", "tests": "Tests", "survey": "Survey", "inflation": "Inflation",
-        "versions": "Versions", "guide": "Guide"}
+PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
 
 page_header("Holdout", "Could these have come from the same source?", choose=False)
-left, right = st.columns([3, 2], vertical_alignment="bottom")
+left, right = st.columns([3, 2])
 with left:
     mode = modes.chosen()
 with right:
@@ -78,21 +77,21 @@ if sets is not None:
     else:
         tests.duplicates_note(sets)
         made = verdict(view, lock)
-        part = st.segmented_control("Part", list(TABS), default=next(iter(TABS)), key="part", bind="query-params",
-                                    required=True, format_func=TABS.get, label_visibility="collapsed")
-        if part == "map":
+        part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
+                                    label_visibility="collapsed")
+        if part == "Map":
             entry_map.show(list(sets.target), list(sets.retro), session.store())
-        elif part == "inside":
+        elif part == "Look inside":
             look_inside.show(list(sets.target), list(sets.retro), session.store())
-        elif part == "tests":
+        elif part == "Tests":
             tests.show(sets, made["found"], made["about"], made["missing"], mode == "locked")
-        elif part == "survey":
+        elif part == "Survey":
             survey_panel.show(sets)
-        elif part == "inflation":
+        elif part == "Inflation":
             inflation.show(sets, mode == "locked")
-        elif part == "versions":
+        elif part == "Versions":
             versions.show(sets, made["found"], view)
-        elif part == "guide":
+        elif part == "Guide":
             guide.show()
         record.kept(sets.record_id)
 

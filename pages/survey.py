@@ -26,4 +26,4 @@ elif surveys:
                      query_params={"survey": survey_id}, icon=":material/quiz:")
 else:
     st.info("No survey has been built yet. It is built on the Holdout page, from two sets.", icon=":material/quiz:")
-    st.page_link("pages/holdout.py", label="Holdout", icon=":material/join:", query_params={"part": "survey"})
+    st.page_link("pages/holdout.py", label="Holdout", icon=":material/join:", query_params={"part": "Survey"})

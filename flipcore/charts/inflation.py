@@ -37,7 +37,7 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours):
     if both:
         figure.update_xaxes(title="accuracy", range=[0, 1.02], row=1, col=1)
     figure.update_xaxes(title="inflation, percentage points", row=1, col=2 if both else 1)
-    figure.update_yaxes(ticksuffix="  ")
+    figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(shown) - 0.2])
     return figure
 
 

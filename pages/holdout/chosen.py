@@ -65,8 +65,11 @@ def chosen_sets(confirmatory: bool = False) -> Sets | None:
     versions = {f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
                 for row in reversed(holdout_queries.versions(session.store()))}
     names = EXAMPLES | {key: f"Study: {name}" for key, name in studies.items()} | versions | {OWN: "Two sets of your own"}
-    wanted = st.selectbox("Sets", list(names), key="sets", bind="query-params", format_func=names.get,
+    known = [one for one in (st.query_params.get("sets"), st.session_state.get("sets-chosen")) if one in names]
+    start = known[0] if known else next(iter(names))
+    wanted = st.selectbox("Sets", list(names), index=list(names).index(start), key=f"sets-{start}", format_func=names.get,
                           label_visibility="collapsed")
+    st.session_state["sets-chosen"] = st.query_params["sets"] = wanted
     try:
         return _sets(wanted, names[wanted], confirmatory)
     except FlipscopeError as error:
