@@ -27,10 +27,11 @@ class Colouring:
 
 
 def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colouring: Colouring, c: Colours, *,
-              axes: tuple[str, str] = ("", ""), ringed: Sequence[int] = (), name: str = ""):
-    """Points at `places` (n, 2), circles of label 0 (target) and diamonds of label 1 (retro); `customdata` is the row.
+              axes: tuple[str, str] = ("", ""), ringed: Sequence[int] = (), lasso: bool = False):
+    """Points at `places` (n, 2), circles of label 0 (target) and diamonds of label 1 (retro); `customdata` is [row].
 
-    Rows in `ringed` get a ring. `name` tells maps apart: while it stays, zoom and selection stay too.
+    Rows in `ringed` get a ring. `lasso`: dragging draws around points; otherwise it moves the map and a click takes a point
+    (Streamlit lets a chart do one of the two). `customdata` are lists: arrays would come back from a click as objects.
     """
     import plotly.graph_objects as go
 
@@ -39,7 +40,7 @@ def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colo
     for trace in _traces(labels, colouring, c):
         rows = trace.pop("rows")
         figure.add_trace(go.Scattergl(
-            x=places[rows, 0], y=places[rows, 1], mode="markers", customdata=rows[:, None],
+            x=places[rows, 0], y=places[rows, 1], mode="markers", customdata=[[row] for row in rows.tolist()],
             hovertext=[said[row] for row in rows], hovertemplate="%{hovertext}<extra></extra>",
             marker=dict(size=_size(len(labels)), line=dict(width=0), **trace.pop("marker")), **trace,
             unselected=dict(marker=dict(opacity=0.15))))
@@ -49,8 +50,9 @@ def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colo
             x=places[rows, 0], y=places[rows, 1], mode="markers", hoverinfo="skip", name="chosen", showlegend=False,
             marker=dict(size=_size(len(labels)) + 7, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text))))
     laid_out(figure, c, height=560, x_title=axes[0], y_title=axes[1])
-    figure.update_layout(dragmode="lasso", hovermode="closest", uirevision=name, hoverlabel=dict(align="left"),
-                         coloraxis=_scale(colouring, c))
+    figure.update_layout(dragmode="lasso" if lasso else "pan", hovermode="closest", hoverlabel=dict(align="left"),
+                         coloraxis=_scale(colouring, c),
+                         modebar=dict(orientation="v", bgcolor="rgba(0,0,0,0)", color=c.muted, activecolor=c.text))
     figure.update_xaxes(showticklabels=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, zeroline=False)
     return figure

@@ -25,7 +25,7 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
             customdata=np.column_stack([counts, 100 * share]),
             hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>")
     used = np.flatnonzero(target + retro)
-    ticks = np.array([0.0001, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8])
+    ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
     laid_out(figure, c, height=340, x_title="cosine of two entries of one set", y_title="share of pairs")
     figure.update_xaxes(range=[edges[used[0]], edges[min(len(edges) - 1, used[-1] + 1)]] if len(used) else None)
     figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g} %" for tick in ticks], rangemode="tozero")
@@ -39,8 +39,8 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, ch
     """
     import plotly.graph_objects as go
 
-    low, high = float(closest.min()), float(closest.max())
-    edges = np.linspace(low, max(high, low + 0.01), n_bins + 1)
+    lowest = float(closest.min())
+    edges = np.linspace(lowest, max(float(closest.max()), lowest + 0.01), n_bins + 1)
     bins = np.clip(np.searchsorted(edges, closest, side="right") - 1, 0, n_bins - 1)
     middles = (edges[:-1] + edges[1:]) / 2
     picked = np.zeros(len(closest), dtype=bool)
@@ -49,7 +49,7 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, ch
     for label, (name, colour) in enumerate(zip(SETS, (c.target, c.retro), strict=True)):
         mine = labels == label
         counts = np.bincount(bins[mine], minlength=n_bins)
-        ends = np.column_stack([edges[:-1], edges[1:], np.full(n_bins, label)])
+        ends = [[low, high, label] for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         share = 100 * counts / max(1, mine.sum())
         figure.add_bar(x=middles, y=share, name=name, marker_color=colour, customdata=ends, offsetgroup=name,
                        hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>" + name + "</extra>",
@@ -59,5 +59,7 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, ch
             front = 100 * np.bincount(bins[mine & picked], minlength=n_bins) / max(1, mine.sum())
             figure.add_bar(x=middles, y=front, name="selected on the map", marker_color=c.text,
                            offsetgroup=name, hoverinfo="skip", showlegend=label == 0, legendgroup="selected")
-    figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0, dragmode="select", clickmode="event+select")
+    figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
+    figure.update_xaxes(fixedrange=True)
+    figure.update_yaxes(fixedrange=True)
     return laid_out(figure, c, height=280, x_title="cosine with the nearest entry of the other set", y_title="% of the set")

@@ -15,15 +15,14 @@ from flipcore.store.connection import Store
 from pages.common.notes import plain
 
 
-def embedding_choice(n_entries: int, key: str) -> str | None:
-    """The chosen embedding's name; None until it can be used here, and until somebody has agreed to send the entries away."""
-    known = {one.name: one for one in embeddings.EMBEDDINGS}
-    name = st.selectbox("Embedding", list(known), key=key, bind="query-params", format_func=lambda one: known[one].title,
-                        help="Which numbers stand for an entry's text. It is named beside every figure.")
-    chosen = known[name]
+def chosen_embedding(n_entries: int, key: str) -> str | None:
+    """The name of the embedding under Settings; None until it can be used here, and until somebody has agreed to send the
+    entries away."""
+    chosen = embeddings.named(st.session_state.get("embedding") or embeddings.DEFAULT)
     why_not = chosen.why_not()
     if why_not:
-        st.info(plain(f"{chosen.title} cannot be used here. {why_not}"), icon=":material/extension_off:")
+        st.info(plain(f"{chosen.title} cannot be used here. {why_not} Another embedding can be chosen under Settings."),
+                icon=":material/extension_off:")
         return None
     agreed = st.session_state.setdefault("sent-away", set())
     if chosen.sent_to and chosen.sent_to not in agreed:
@@ -33,7 +32,7 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
         if not st.button("Send them", key=f"{key}-send"):
             return None
         agreed.add(chosen.sent_to)
-    return name
+    return chosen.name
 
 
 def compared(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:

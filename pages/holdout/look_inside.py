@@ -9,13 +9,13 @@ import streamlit as st
 from flipcore.charts.likeness import pair_likeness
 from flipcore.charts.theme import colours
 from flipcore.embeddings import entry_text
-from flipcore.embeddings.comparison import Comparison
 from flipcore.records import Item, digest
 from flipcore.stats.duplicates import NEAR, duplicates
 from flipcore.store.connection import Store
 from pages.common.notes import plain, shown_problem
 from pages.holdout import wording
-from pages.holdout.likeness import compared, embedding_choice
+from pages.holdout.likeness import chosen_embedding, compared
+from pages.holdout.pairs import pair_table
 
 
 @st.fragment
@@ -51,16 +51,16 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
     left.markdown(f"**{len(pairs):,} pairs share {near:.0%} of their words in order: {across:,} across the sets, "
                   f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
                   "sets is no holdout, and one that stands twice in a set counts twice.".replace("%", " %"))
-    items = [*target, *retro]
-    st.dataframe([{"where": "across" if pair.first < n <= pair.second else "target" if pair.second < n else "retro",
-                   "words in common (%)": round(100 * pair.similarity, 1), "first": entry_text(items[pair.first]),
-                   "second": entry_text(items[pair.second])} for pair in pairs[:500]], hide_index=True, height=240,
-                 column_config={name: st.column_config.TextColumn(width="large") for name in ("first", "second")})
+    texts = [entry_text(item) for item in (*target, *retro)]
+    pair_table([(texts[pair.first], texts[pair.second]) for pair in pairs],
+               {"where": ["across" if pair.first < n <= pair.second else "target" if pair.second < n else "retro"
+                          for pair in pairs],
+                "words in common (%)": [round(100 * pair.similarity, 1) for pair in pairs]}, key="duplicate-pairs", height=200)
 
 
 def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
     st.subheader("Are the entries of one set more alike than those of the other?", anchor=False)
-    embedding = embedding_choice(len(target) + len(retro), "inside-embedding")
+    embedding = chosen_embedding(len(target) + len(retro), "inside")
     if embedding is None:
         return
     found = compared(target, retro, store, embedding)
@@ -71,16 +71,11 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
                      "Intervals from the entries' own means; p by regrouping the entries. The scale of the shares is a square "
                      "root, so that the few very alike pairs at the right end show."))
     st.markdown("**The ten most alike pairs of each set**")
-    for column, name, pairs in zip(st.columns(2), ("Target", "Retro"), found.most_alike(), strict=True):
+    for column, name, pairs in zip(st.columns(2), ("target", "retro"), found.most_alike(), strict=True):
         with column:
-            st.caption(f"{name}: the highest cosine is {pairs[0][2]:.3f}" if pairs else f"{name}: no pairs")
-            for i, j, cosine in pairs:
-                with st.container(border=True):
-                    st.markdown(f"**{cosine:.3f}**")
-                    _side_by_side(found, i, j)
-
-
-def _side_by_side(found: Comparison, i: int, j: int) -> None:
-    left, right = st.columns(2)
-    left.text(found.texts[i])
-    right.text(found.texts[j])
+            if not pairs:
+                st.info(f"The {name} set has no two entries.")
+                continue
+            st.caption(f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see its pair.")
+            pair_table([(found.texts[i], found.texts[j]) for i, j, _ in pairs],
+                       {"cosine": [round(cosine, 3) for _, _, cosine in pairs]}, key=f"alike-{name}")

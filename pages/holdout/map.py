@@ -16,28 +16,29 @@ from flipcore.store import embedding_queries
 from flipcore.store.connection import Store
 from pages.common.notes import plain, shown_problem
 from pages.holdout import selection
-from pages.holdout.likeness import compared, embedding_choice, layouts
+from pages.holdout.likeness import chosen_embedding, compared, layouts
 
 COLOURS = {"set": "set", "length": "length in words", "category": "category", "difficulty": "share of right answers",
            "closest": "cosine with the nearest entry of the other set"}
-UMAP, PCA = "UMAP", "principal components"
+UMAP, PCA = "UMAP", "components"
+CLICK, LASSO = "click", "lasso"
 
 
 @st.fragment
 def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
     """The tab, drawn again on its own when something on it is chosen."""
     with shown_problem():
-        first, second, third = st.columns(3)
-        with first:
-            embedding = embedding_choice(len(target) + len(retro), "map-embedding")
+        embedding = chosen_embedding(len(target) + len(retro), "map")
         if embedding is None:
             return
         found = compared(target, retro, store, embedding)
-        colour = second.selectbox("Colour", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.get)
-        wanted = third.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
-        places, axes = _places(found, store, embedding, wanted)
         st.markdown(f"### {plain(found.mixing.sentence())}")
-        _pictures(found, places, axes, _colouring(found, colour, store), f"{embedding}-{axes[0]}-{len(found.items)}")
+        first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
+        colour = first.selectbox("Colour by", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.get)
+        wanted = second.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
+        lasso = third.segmented_control("Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True) == LASSO
+        places, axes = _places(found, store, embedding, wanted)
+        _pictures(found, places, axes, _colouring(found, colour, store), lasso)
     _how_to_read()
 
 
@@ -83,23 +84,23 @@ def _colouring(found: Comparison, colour: str, store: Store) -> Colouring:
     return Colouring(title)
 
 
-def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colouring, name: str) -> None:
+def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colouring, lasso: bool) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
     theme = colours(st.context.theme.type)
-    on_map, in_bars = selection.rows_on_map(), selection.rows_in_bars(found)
+    on_map, in_bars = selection.rows_on_map(), found.within(selection.spans())
     left, right = st.columns([3, 2])
     with left:
-        st.plotly_chart(entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, name=name,
-                                  ringed=in_bars if not on_map else ()),
-                        key=selection.MAP, on_select="rerun", theme=None, config={"displaylogo": False, "scrollZoom": True},
+        st.plotly_chart(entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, ringed=in_bars,
+                                  lasso=lasso),
+                        key=selection.MAP, on_select=selection.from_map, theme=None, config={
+                            "displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
                         alt="Every entry of both sets as a point; alike entries lie close together.")
-        st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◆ retro. Click a point or draw around "
-                         "some; a double click on the ground lets go."))
+        st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◆ retro."))
     with right:
         selection.shown(found, on_map or in_bars)
     st.markdown(f"**{plain(found.coverage_sentence())}**")
     st.plotly_chart(nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map), key=selection.BARS,
-                    on_select="rerun", selection_mode="points", theme=None, config={"displayModeBar": False},
+                    on_select=selection.from_bars, selection_mode="points", theme=None, config={"displayModeBar": False},
                     alt="Histogram of the cosine between each entry and the nearest entry of the other set.")
     st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
     selection.loners(found)

@@ -10,31 +10,49 @@ from flipcore.embeddings.comparison import Comparison
 from pages.common.notes import plain
 from pages.holdout.likeness import entry_rows
 
-MAP, BARS = "entry-map", "closest-bars"
+MAP, BARS, CHOSEN = "entry-map", "closest-bars", "entries-chosen"
 MOST_ROWS = 500
 
 
-def _points(key: str) -> list[dict]:
-    state = st.session_state.get(key)
-    return list(state["selection"]["points"]) if state else []
+def _points(key: str) -> list:
+    """What the points of a selection carry; a point of a ring carries nothing."""
+    return [point["customdata"] for point in st.session_state[key]["selection"]["points"] if point.get("customdata")]
+
+
+def from_map() -> None:
+    """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
+    the map's own figure must not change by it."""
+    st.session_state[CHOSEN] = {"rows": sorted({int(row) for row, in _points(MAP)}), "on": MAP, "spans": spans()}
+
+
+def from_bars() -> None:
+    """Bars were chosen: their entries are ringed on the map, and what was chosen there is let go."""
+    found = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
+    st.session_state[CHOSEN] = {"rows": [], "on": BARS, "spans": found}
 
 
 def rows_on_map() -> list[int]:
-    """Rows of the entries that are selected on the map; a point of a ring carries none."""
-    return sorted({int(point["customdata"][0]) for point in _points(MAP) if point.get("customdata")})
+    """Rows of the entries that are chosen on the map."""
+    return st.session_state.get(CHOSEN, {}).get("rows", [])
 
 
-def rows_in_bars(found: Comparison) -> list[int]:
-    """Rows of the entries that the selected bars hold."""
-    spans = [point["customdata"] for point in _points(BARS) if point.get("customdata")]
-    return found.within([(float(low), float(high), int(label)) for low, high, label in spans])
+def spans() -> list[tuple[float, float, int]]:
+    """The (low, high, label) of the chosen bars."""
+    return st.session_state.get(CHOSEN, {}).get("spans", [])
+
+
+def offer_to_let_go() -> None:
+    if rows_on_map() or spans():
+        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=st.session_state.pop, args=(CHOSEN,))
 
 
 def shown(found: Comparison, rows: Sequence[int]) -> None:
     """One entry with its neighbours, several as a list, or what to do."""
     rows = [row for row in rows if row < len(found.items)]
+    offer_to_let_go()
     if not rows:
-        st.info("Click a point to read it with its neighbours in both sets, or draw around a patch to list what is in it.",
+        st.info("Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch to "
+                "list what is in it.",
                 icon=":material/lasso_select:")
     elif len(rows) == 1:
         _one(found, rows[0])
