@@ -1,228 +1,49 @@
-"""New numbers in a word problem, with the gold recomputed by the problem's own calculator chain.
+"""Numeric resample (source 000): the same story with new numbers, and its own target from the problem's own chain.
 
-Sources: seed 000; statistics.md, section 12. Refuses rather than guesses: every refusal has a class.
+The steps of the solution are run again with exact fractions. A problem that cannot be resampled with certainty is refused
+with a class and keeps its base prompt. Each rewriting says in its params what was put in place of what: `operands` and `was`,
+pair by pair, as flipcore.stats.operands compares them, and `steps`, the results of the chain.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from typing import ClassVar
 
-import numpy as np
+from flipcore.axes.numeric_draw import Resample, resample
+from flipcore.axes.refusals import Refusal, rewritten_or_base
+from flipcore.axes.variants import variant
+from flipcore.errors import BadInput
+from flipcore.records import Item, Variant
 
-from flipcore.axes.chains import Step, gold, steps
-from flipcore.axes.quantities import WORDS, Mention, mentions
-from flipcore.axes.tracing import Source, readings, results, sources
-
-TRIES = 400
-_ROUNDING = re.compile(r"\b(?:round(?:ed|s)?|nearest|at least how many|get (?:one|\d+) free|buy (?:one|two|\d+),? get|leftover|"
-                       r"remainder|maximum number|minimum number|how many full|whole number)\b", re.IGNORECASE)
-_THRESHOLD = re.compile(r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|at least|at most|"
-                        r"minimum of|maximum of|between|after the)\s+\$?$", re.IGNORECASE)
-_SPELLED = {value: word for word, value in WORDS.items()}
+__all__ = ["AXIS", "NumericResample", "Refusal", "Resample", "resample"]
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Why a problem could not be resampled: a class for the table and a sentence."""
+class NumericResample:
+    """`n` rewritings of an item."""
 
-    kind: str
-    why: str
+    n: int = 1
+    name: ClassVar[str] = "numeric_resample"
+    title: ClassVar[str] = "Numbers resampled"
+    about: ClassVar[str] = "The same story with new numbers; the right answer is worked out again from the problem's own steps."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"number"})
+    harmless: ClassVar[bool] = False
 
+    def __post_init__(self):
+        if not 1 <= self.n <= 100:
+            raise BadInput(f"Numeric resample has n = {self.n}; give a number of rewritings from 1 to 100.")
 
-@dataclass(frozen=True)
-class Resample:
-    """A rewritten question with its own gold; `operands` are (old, new) pairs of the changed numbers."""
+    def variants(self, item, layout, rng, material):
+        made = [resample(item.question, item.solution, rng) for _ in range(self.n)]
+        return rewritten_or_base(item, self.name, layout, [
+            one if isinstance(one, Refusal) else self._variant(item, layout, f"resample-{i + 1}", one)
+            for i, one in enumerate(made)])
 
-    question: str
-    target: Fraction
-    operands: tuple[tuple[Fraction, Fraction], ...]
-    steps: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Structure:
-    """What was understood of a problem before any number is drawn."""
-
-    steps: Sequence[Step]
-    mentions: Sequence[Mention]
-    readings: Sequence[Sequence[Sequence[Source]]]
-    groups: Sequence[Fraction]
-
-
-def structure(question: str, solution: str) -> Structure | Refusal:
-    """The chain traced to the question's numbers, or the class of what stands in the way."""
-    target = gold(solution)
-    try:
-        chain = steps(solution)
-    except ValueError as error:
-        return Refusal("inexact step", f"{error}.")
-    if target is None or not chain:
-        return Refusal("no chain", "The solution has no calculator steps.")
-    if chain[-1].result != target:
-        return Refusal("final step", "The last calculator step is not the gold.")
-    if any(len(step.literals) < 2 for step in chain):
-        return Refusal("algebra or mental step", "A step states a result without an operation.")
-    found = mentions(question)
-    if not found:
-        return Refusal("no numbers", "The question states no number.")
-    if _ROUNDING.search(question):
-        return Refusal("non-linear keyword", "The question rounds, or buys one and gets one free.")
-    traced = sources(chain, found, question)
-    if any(not options for step in traced for options in step):
-        return Refusal("literal cannot be traced", "A number of the solution is neither in the question nor licensed.")
-    try:
-        admissible = readings(traced)
-    except OverflowError:
-        return Refusal("ambiguous reading", "The chain can be read in more than 4,096 ways.")
-    if not admissible:
-        return Refusal("dangling intermediate result", "An intermediate result is used nowhere.")
-    return _grouped(question, chain, found, admissible)
+    def _variant(self, item: Item, layout: str, key: str, made: Resample) -> Variant:
+        return variant(item, self.name, key, layout, question=made.question, target=str(made.target), params={
+            "operands": [float(new) for _, new in made.operands], "was": [float(old) for old, _ in made.operands],
+            "steps": list(made.steps)})
 
 
-def _grouped(question: str, chain: list[Step], found: list[Mention], admissible: list) -> Structure | Refusal:
-    """The value groups that may change: in the chain under every reading, and frozen nowhere."""
-    used = [{source.key for row in reading for source in row if source.kind == "question"} for reading in admissible]
-    always, ever = set.intersection(*used), set.union(*used)
-    constants = {source.key for reading in admissible for row in reading for source in row if source.kind == "constant"}
-    frozen = {mention.value for mention in found if mention.frozen}
-    for mention in found:
-        if mention.value not in ever and _THRESHOLD.search(question[:mention.start][-24:]):
-            return Refusal("threshold not in chain", f"{mention.text} is a limit that the solution never compares with.")
-    groups = sorted(value for value in always - frozen - constants if not _structural(value, question, chain, found))
-    if not groups:
-        return Refusal("no resamplable number", "Every number is frozen, small, or part of the structure.")
-    return Structure(chain, found, admissible, groups)
-
-
-def _structural(value: Fraction, question: str, chain: list[Step], found: list[Mention]) -> bool:
-    """Counts that the text or the chain spells out: changing them would contradict something else."""
-    if value.denominator != 1 or value > 12:
-        return _hidden_partition(value, found)
-    if value <= 6 and re.search(r"\b(?:twins?|triplets?|first|second|third|both|another|the other|each other|last|"
-                                r"respectively|remaining|one of)\b", question, re.IGNORECASE):
-        return True
-    if value <= 6 and re.search(r"[A-Z][a-z]+, (?:[A-Z][a-z]+,? )+and [A-Z][a-z]+|[A-Z][a-z]+ and [A-Z][a-z]+", question):
-        return True
-    for step in chain:
-        if any(count == value and count > 1 for count in Counter(step.literals).values()) and value not in step.literals:
-            return True
-        if len(step.literals) == value and value > 2:
-            return True
-    return _hidden_partition(value, found)
-
-
-def _hidden_partition(value: Fraction, found: list[Mention]) -> bool:
-    """a + b = c or a * b = c among stated numbers: the story may rely on it without the chain's saying so."""
-    stated = [mention.value for mention in found]
-    percents = [mention.value for mention in found if mention.percent]
-    if value in percents and sum(percents) == 100:
-        return True
-    for i, a in enumerate(stated):
-        for b in stated[i + 1:]:
-            for c in (a + b, a * b):
-                if c in stated and value in (a, b, c) and min(a, b) > 1 and c > 12:
-                    return True
-    return False
-
-
-def resample(question: str, solution: str, rng: np.random.Generator) -> Resample | Refusal:
-    """One rewriting with new numbers; deterministic given the generator."""
-    known = structure(question, solution)
-    if isinstance(known, Refusal):
-        return known
-    before = results(known.steps, known.readings[0], {})
-    ambiguous = constant = 0
-    for attempt in range(TRIES):
-        drawn = _draw(known, rng, keep_order=attempt < TRIES // 2)
-        if drawn is None:
-            continue
-        try:
-            made = [results(known.steps, reading, drawn) for reading in known.readings]
-        except ZeroDivisionError:
-            continue
-        if len({row[-1] for row in made}) > 1:
-            ambiguous += 1
-        elif made[0][-1] == before[-1]:
-            constant += 1
-        elif all(_plausible(old, new) for row in made for old, new in zip(before, row, strict=True)):
-            return _written(question, known, drawn, made[0])
-    if ambiguous > TRIES // 2:
-        return Refusal("ambiguous reading", "Two admissible readings of the chain give different golds.")
-    if constant > TRIES // 2:
-        return Refusal("gold never changes", "The gold does not depend on the numbers that may change.")
-    return Refusal("no plausible draw", "No draw kept every step whole, positive and of the same kind.")
-
-
-def _draw(known: Structure, rng: np.random.Generator, *, keep_order: bool) -> dict[Fraction, Fraction] | None:
-    """New values for all groups, or None when one cannot move or the order of the numbers changed."""
-    drawn = {value: _new_value(value, [m for m in known.mentions if m.value == value], rng) for value in known.groups}
-    stated = {mention.value: drawn.get(mention.value, mention.value) for mention in known.mentions}
-    if len(set(stated.values())) < len(stated):
-        return None
-    ordered = sorted(stated)
-    if keep_order and any(stated[a] >= stated[b] for a, b in zip(ordered, ordered[1:], strict=False)):
-        return None
-    return drawn if any(new != old for old, new in drawn.items()) else None
-
-
-def _new_value(value: Fraction, stated: list[Mention], rng: np.random.Generator) -> Fraction:
-    """A number of the same kind: as round, with as many decimals, of the same order, within its unit's bounds."""
-    decimals = max(mention.decimals for mention in stated)
-    grain = Fraction(1, 10**decimals)
-    whole = value / grain
-    for step in (1000, 500, 100, 50, 10, 5):
-        if whole % step == 0 and whole >= 2 * step:
-            grain *= step
-            break
-    count = int(value / grain)
-    low, high = max(2 if grain == 1 else 1, -(-count // 2)), max(count + 2, (count * 9) // 5)
-    most = min(_most(mention) for mention in stated)
-    high = min(high, int(most / grain)) if most is not None and most >= value else high
-    return grain * int(rng.integers(low, high + 1)) if high >= low else value
-
-
-_BOUNDS = ((r"days?$", 7, 7), (r"days?$", 31, 31), (r"hours?$", 24, 24), (r"months?$", 12, 12), (r"minutes?$", 60, 60),
-           (r"seconds?$", 60, 60), (r"weeks?$", 52, 52), (r"years?$", 99, 120))
-
-
-def _most(mention: Mention) -> Fraction:
-    """The largest plausible number for the unit that follows, given that the stated one was plausible."""
-    if mention.percent:
-        return Fraction(95 if mention.value < 100 else 400)
-    for pattern, bound, limit in _BOUNDS:
-        if re.match(pattern, mention.unit) and mention.value <= limit:
-            return Fraction(bound)
-    return Fraction(10**9)
-
-
-def _plausible(old: Fraction, new: Fraction) -> bool:
-    """Whole stays whole, decimals do not grow, the sign is kept, a proper fraction stays below 1."""
-    if (old > 0) != (new > 0) or (old < 1) != (new < 1):
-        return False
-    if old.denominator == 1:
-        return new.denominator == 1
-    return (old * 100).denominator > 1 or (new * 100).denominator == 1
-
-
-def _written(question: str, known: Structure, drawn: Mapping[Fraction, Fraction], made: list[Fraction]) -> Resample:
-    """The question with every mention of a changed group rewritten in the style it had."""
-    text, at = [], 0
-    for mention in known.mentions:
-        new = drawn.get(mention.value, mention.value)
-        if new != mention.value:
-            text += [question[at:mention.start], _in_style(mention, new)]
-            at = mention.end
-    changed = tuple((old, new) for old, new in drawn.items() if old != new)
-    return Resample("".join([*text, question[at:]]), made[-1], changed, tuple(str(value) for value in made))
-
-
-def _in_style(mention: Mention, new: Fraction) -> str:
-    if mention.text[0].isalpha() and new in _SPELLED:
-        word = _SPELLED[new]
-        return word.capitalize() if mention.text[0].isupper() else word
-    grouped = "," in mention.text or (new >= 10_000 and len(mention.text) < 5)
-    return f"{float(new):,.{mention.decimals}f}" if grouped else f"{float(new):.{mention.decimals}f}"
+AXIS = NumericResample()

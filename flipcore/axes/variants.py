@@ -21,9 +21,9 @@ def variant(item: Item, axis: str, key: str, layout: str, *, order=None, labels=
     return Variant(item.item_id, axis, key, shown, target, order, labels, layout, **rest)
 
 
-def base(item: Item, axis: str, layout: str) -> Variant:
+def base(item: Item, axis: str, layout: str, **rest) -> Variant:
     """The item as the study's layout shows it."""
-    return variant(item, axis, BASE, layout)
+    return variant(item, axis, BASE, layout, **rest)
 
 
 def collapsed(variants: Iterable[Variant]) -> list[Variant]:

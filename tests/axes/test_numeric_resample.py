@@ -1,4 +1,4 @@
-"""New numbers, with the gold recomputed by the problem's own chain; not among the axes until its golds have been audited."""
+"""New numbers, with the gold recomputed by the problem's own chain."""
 
 import json
 from fractions import Fraction
@@ -6,9 +6,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from flipcore.axes import made as made_axis
 from flipcore.axes.chains import gold, steps
-from flipcore.axes.numeric_resample import Refusal, Resample, resample
+from flipcore.axes.numeric_resample import AXIS, Refusal, Resample, resample
 from flipcore.axes.quantities import mentions
+from flipcore.axes.refusals import coverage, refusal_table
+from flipcore.contracts import Material
+from flipcore.datasets import load
+from flipcore.errors import BadInput
+from flipcore.records import Item
+from flipcore.stats.operands import operand_check
+from flipcore.study import ItemSource
 
 EGGS = ("Nora has ducks that lay 16 eggs per day. She eats three and sells the rest for $2 per egg. How many dollars does "
         "she make every day?")
@@ -58,12 +66,41 @@ def test_clock_times_years_ordinals_and_fractions_stay():
 
 
 def test_every_shipped_problem_is_resampled_exactly_or_refused_with_a_class():
-    from flipcore.datasets import load
-    from flipcore.study import ItemSource
-
     made = [resample(item.question, item.solution, rng(i)) for i, item in enumerate(load(ItemSource("flipscope_problems")))]
     kept = [one for one in made if isinstance(one, Resample)]
     assert len(kept) > len(made) / 2 and all(one.operands for one in kept)
+
+
+def item(question=EGGS, solution=CHAIN, target="26"):
+    return Item.make(dataset="t", key="1", kind="number", question=question, target=target, solution=solution)
+
+
+def test_a_rewriting_is_a_variant_with_its_own_target_and_says_what_it_changed():
+    base, *rewritten = made_axis("numeric_resample", {"n": 3}).variants(item(), "plain", rng(), Material())
+    assert [one.key for one in rewritten] == ["resample-1", "resample-2", "resample-3"] and base.target == "26"
+    for one in rewritten:
+        assert one.compared_with == base.key and one.target != "26" and one.params["steps"][-1] == one.target
+        assert {mention.value for mention in mentions(one.prompt.text)} >= set(map(Fraction, one.params["operands"]))
+        assert set(one.params["was"]) <= {16, 3, 2}
+        assert operand_check(one.params["was"], one.params["operands"]).n == len(one.params["operands"])
+
+
+def test_a_refused_item_keeps_its_base_and_is_counted_by_class():
+    refused = item("He has 3 cats.", "#### 3", "3")
+    (base,) = AXIS.variants(refused, "plain", rng(), Material())
+    assert base.params["refusal"] == "no chain" and base.params["why"].endswith(".")
+    found = coverage(AXIS, [item(), refused], seed=1)
+    assert [one.is_covered for one in found] == [True, False] and refusal_table(found) == [("no chain", 1)]
+
+
+def test_the_number_of_rewritings_is_bounded():
+    with pytest.raises(BadInput, match="from 1 to 100"):
+        made_axis("numeric_resample", {"n": 0})
+
+
+def test_the_pocket_models_problems_are_resampled():
+    found = coverage(AXIS, list(load(ItemSource("pocket_problems")))[:300], seed=0)
+    assert len(found) == 300 and sum(one.is_covered for one in found) > 150
 
 
 def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, capsys):
