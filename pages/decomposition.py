@@ -15,7 +15,9 @@ BAND = "for every row, reference readout and null policy at once, at any one lev
 
 study_id = page_header("Decomposition", "How much of the instability is genuine?")
 if study_id is not None:
-    mode = modes.chosen()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        mode = modes.chosen()
+        choice = st.container(width=320)
     lock = modes.lock_of(study_id, mode, PAGE)
     frame = session.readouts(study_id, confirmatory=mode == "locked" and lock is not None)
     models = list(dict.fromkeys(frame["model"]))
@@ -24,15 +26,14 @@ if study_id is not None:
     elif not models:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
-        left, right = st.columns([3, 1], vertical_alignment="bottom")
-        model = right.selectbox("Model", models, key="model", bind="query-params")
+        model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
         view = modes.view_of(study_id, PAGE, computed.START, lock)
         found = computed.decompositions(study_id, model, mode, view)
         if not found:
-            left.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
+            st.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
         else:
             closed = gates.closed(study_id, found)
-            left.markdown(f"### {plain(computed.answer(found, closed))}")
+            st.markdown(f"### {plain(computed.answer(found, closed))}")
             board = computed.board(study_id, model, mode)
             moved, decision = threshold_board(computed.started(board, view), key=f"board-{study_id}-{model}-{mode}",
                                               locked=mode == "locked")

@@ -62,8 +62,9 @@ def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[
         st.session_state["wanted"] = {"page": page, "query": dict(st.query_params)}
         st.switch_page("app.py")
     left, right = st.columns([3, 2])
-    left.title(title, anchor=False)
-    left.markdown(f"**{question}**")
+    with left.container(gap="xxsmall"):
+        st.title(title, anchor=False)
+        st.markdown(f"**{question}**")
     if not choose:
         return None
     with right:

@@ -34,12 +34,13 @@ _CSS = """
 .board select, .board button { font: inherit; font-size: 14px; padding: 5px 8px; border-radius: 6px; color: inherit;
   border: 1px solid var(--st-border-color); background: var(--st-background-color); }
 .board button { cursor: pointer; border-color: var(--st-primary-color); color: var(--st-primary-color); font-weight: 600; }
-.board .row { display: grid; grid-template-columns: 34px minmax(0, 1.1fr) minmax(0, 1fr); gap: 8px; align-items: center;
-  padding: 6px 0; border-top: 1px solid var(--st-border-color); min-height: 62px; }
-.board .sign { font-size: 26px; font-weight: 700; text-align: center; }
-.board .text b { font-size: 17px; }
-.board .sentence { font-size: 15px; line-height: 1.35; font-variant-numeric: tabular-nums; }
-.board svg { width: 100%; height: 52px; }
+.board .row { display: grid; grid-template-columns: 34px minmax(0, 1.75fr) minmax(0, 1fr); gap: 8px; align-items: center;
+  padding: 2px 0; border-top: 1px solid var(--st-border-color); min-height: 46px; }
+.board .sign { font-size: 24px; font-weight: 700; text-align: center; line-height: 1; }
+.board .text { line-height: 1.3; }
+.board .text b { font-size: 16px; }
+.board .sentence { font-size: 15px; font-variant-numeric: tabular-nums; }
+.board svg { width: 100%; height: 42px; display: block; }
 @media (max-width: 760px) { .board .row { grid-template-columns: 26px 1fr; } .board svg { grid-column: 2; } }
 """
 _component = st.components.v2.component(
