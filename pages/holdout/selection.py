@@ -51,9 +51,8 @@ def shown(found: Comparison, rows: Sequence[int]) -> None:
     rows = [row for row in rows if row < len(found.items)]
     offer_to_let_go()
     if not rows:
-        st.info("Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch to "
-                "list what is in it.",
-                icon=":material/lasso_select:")
+        st.info("Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
+                "to list what is in it.", icon=":material/lasso_select:")
     elif len(rows) == 1:
         _one(found, rows[0])
     else:
