@@ -12,7 +12,7 @@ from flipcore.embeddings.embedding import entry_text
 from flipcore.errors import BadInput
 from flipcore.records import Item
 from flipcore.review.surveys import SHOWN_AT_ONCE, TRIPLE, Survey, answer_row, sheet
-from flipcore.store.export import neutral
+from flipcore.store.export import as_meant, neutral
 
 COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
 NEEDED = ("survey", "annotator", "question", "answer")
@@ -77,7 +77,7 @@ def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
     lacking = [column for column in NEEDED if row.get(column) is None]
     if lacking:
         raise BadInput(f"has no {lacking[0]}; a filled sheet has {', '.join(NEEDED)}")
-    values = {column: str(row[column]).strip().lstrip("'") for column in NEEDED}
+    values = {column: as_meant(str(row[column]).strip()) for column in NEEDED}
     survey = surveys.get(values["survey"])
     if survey is None:
         raise BadInput(f"names the survey {values['survey'][:40]!r}, which is not stored here")

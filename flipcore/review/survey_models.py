@@ -93,7 +93,8 @@ def ask_model(store: Store, survey: Survey, items: Mapping[str, Item], model: st
     missing = [call for call in {call.call_id: call for call in calls.values()}.values() if call.call_id not in known]
     made = asyncio.run(_completed(missing, backend, cards.get(model), budget_usd))
     store.writer.add("completions", [completion_row(call, one, backend.simulated) for call, one in made])
-    n_reused, known = len(known), known | {call.call_id: one for call, one in made}
+    n_reused = sum(call.call_id in known for call in calls.values())
+    known |= {call.call_id: one for call, one in made}
     done = {key: known[call.call_id] for key, call in calls.items() if call.call_id in known}
     answered = {key: one for key, one in done.items() if one.status == OK}
     rows = [answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)

@@ -34,6 +34,11 @@ def neutral(cell):
     return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
+def as_meant(cell: str) -> str:
+    """What `neutral` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
 def safe(frame: pd.DataFrame) -> pd.DataFrame:
     """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a formula."""
     return frame.apply(lambda column: column.map(neutral) if column.dtype == object or str(column.dtype) == "str" else column)

@@ -6,7 +6,7 @@ import json
 
 import pandas as pd
 
-from flipcore.records import CONTINUATION, OK, Item, digest
+from flipcore.records import CONTINUATION, Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.rows import item_row, now
 
@@ -125,10 +125,3 @@ def versions(store: Store) -> list[dict]:
     """All kept versions, oldest first."""
     return [row | {"results": json.loads(row["results"]), "settings": json.loads(row["settings"])}
             for row in store.rows_of(_VERSIONS)]
-
-
-def calls_answered(store: Store, call_ids: list[str]) -> dict[str, str]:
-    """Text of those of these calls that were answered before."""
-    found = store.rows("SELECT call_id, text FROM completions WHERE status = $ok AND call_id IN (SELECT unnest($ids))",
-                       ids=call_ids, ok=OK)
-    return dict(found)

@@ -76,3 +76,11 @@ def test_the_power_of_230_answers_is_the_stated_one(accuracy, stated):
     k = generator(4).binomial(230, accuracy, 1_500)
     p = {int(hits): binomtest(int(hits), 230, 1 / 3).pvalue for hits in set(k.tolist())}
     assert np.mean([p[int(hits)] < 0.05 for hits in k]) == pytest.approx(stated, abs=0.06)
+
+
+def test_one_annotator_who_saw_every_entry_once_has_the_exact_test():
+    found = odd_one_out_survey([1] * 7 + [0] * 3, list("abcdefghij"), ["me"] * 10)
+    assert found.p == binomtest(7, 10, 1 / 3).pvalue and found.accuracy.method == "clopper_pearson"
+    assert found.upper == pytest.approx(binomtest(7, 10).proportion_ci(0.90).high)
+    assert found.sentence().startswith("One person finds") and "this one alone" in found.accuracy.note
+    assert math.isnan(odd_one_out_survey([1, 0, 1], ["a", "a", "b"], ["me"] * 3).p)
