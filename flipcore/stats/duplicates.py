@@ -17,6 +17,7 @@ from flipcore.errors import BadInput
 
 NEAR = 0.9
 ROWS_AT_ONCE = 512
+SLACK = 1e-9
 _WORD = re.compile(r"\w+")
 
 
@@ -39,14 +40,14 @@ def duplicates(texts: Sequence[str], near: float = NEAR) -> list[Duplicate]:
     """
     if not 0 < near <= 1:
         raise BadInput(f"Entries are as alike as a share of their words; {near} came, and it must be above 0 and at most 1.")
-    from rapidfuzz.distance import Indel
+    from rapidfuzz.distance import LCSseq
 
     words = [_WORD.findall(text.lower()) for text in texts]
     found = []
     for first, second in _candidates(words, near):
-        similarity = Indel.normalized_similarity(words[first], words[second], score_cutoff=near)
-        if similarity >= near:
-            found.append(Duplicate(first, second, float(similarity), words[first] == words[second]))
+        similarity = 2 * LCSseq.similarity(words[first], words[second]) / (len(words[first]) + len(words[second]))
+        if similarity >= near - SLACK:
+            found.append(Duplicate(first, second, similarity, words[first] == words[second]))
     return sorted(found, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
@@ -57,7 +58,7 @@ def _candidates(words: list[list[str]], near: float):
     for start in range(0, len(words), ROWS_AT_ONCE):
         shared = (occurrences[start:start + ROWS_AT_ONCE] @ occurrences.T).tocoo()
         row = shared.row + start
-        alike = (shared.col > row) & (2 * shared.data >= near * (lengths[row] + lengths[shared.col]) - 1e-9)
+        alike = (shared.col > row) & (2 * shared.data >= near * (lengths[row] + lengths[shared.col]) - SLACK)
         yield from zip(row[alike].tolist(), shared.col[alike].tolist(), strict=True)
 
 
