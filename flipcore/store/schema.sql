@@ -204,3 +204,16 @@ CREATE TABLE IF NOT EXISTS holdout_versions (
     settings   JSON NOT NULL,           -- embedding, seed, permutations, margins
     author     TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
 );
+
+-- A person's reading of a text that a judge also read, given without seeing the judge's. An undo is a row of its own.
+CREATE TABLE IF NOT EXISTS judge_labels (
+    label_id     TEXT PRIMARY KEY,
+    item_id      TEXT NOT NULL,
+    call_id      TEXT NOT NULL,         -- the completion whose text was read
+    reviewer     TEXT NOT NULL,
+    answer       TEXT,                  -- canonical; NULL where the text settles on no single answer
+    text_hash    TEXT NOT NULL,
+    rule_version TEXT NOT NULL,
+    undoes       TEXT,                  -- label_id that this row takes back
+    created_at   TIMESTAMPTZ NOT NULL
+);
