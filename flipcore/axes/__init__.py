@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore import plugins
-from flipcore.axes import bit_flip, identity, label_set, numeric_resample, option_order, paraphrase, prompt_format
+from flipcore.axes import (
+    bit_flip,
+    entity_rename,
+    identity,
+    label_set,
+    numeric_resample,
+    option_order,
+    paraphrase,
+    prompt_format,
+)
 from flipcore.contracts import Axis
 
 AXES: dict[str, Axis] = {module.AXIS.name: module.AXIS
                          for module in (identity, option_order, label_set, prompt_format, paraphrase, numeric_resample,
-                                        bit_flip)}
+                                        entity_rename, bit_flip)}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:

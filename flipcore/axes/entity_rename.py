@@ -1,0 +1,157 @@
+"""Entity rename (source 000): the same story about other people; the target stays.
+
+The renaming is one to one and holds for the whole question, possessives and plurals included. A new name has the gender of the
+old one, occurs nowhere in the text, begins with another letter and is like no other name in it. An item whose names matter,
+or whose names cannot be told apart with certainty, is refused with a class and keeps its base prompt. `params["names"]` lists
+[old, new] pairs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import ClassVar
+
+import numpy as np
+
+from flipcore.axes.entity_names import NICKNAMES, NO_PEOPLE, is_doubtful, is_given, pool
+from flipcore.axes.entity_people import Person, people, tokens
+from flipcore.axes.refusals import Refusal, rewritten_or_base
+from flipcore.axes.variants import variant
+from flipcore.errors import BadInput
+from flipcore.records import Item, Variant
+
+_ABOUT_LETTERS = re.compile(r"\b(?:letters? (?:in|of)|alphabet\w*|initials|rhym\w+|nickname\w*|spell\w*|syllables?|vowels?|"
+                            r"consonants?|anagram|palindrome|short for|named after|first names?|last names?|surnames?)\b", re.IGNORECASE)
+_REAL = re.compile(r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|philosoph\w+|president|"
+                   r"novel|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|war|"
+                   r"composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b", re.IGNORECASE)
+_ALIKE = 0.8
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """The rewritten question, and who became whom."""
+
+    question: str
+    names: tuple[tuple[str, str], ...]
+
+
+def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
+    """One consistent renaming of an item's people; deterministic given the generator."""
+    whole = "\n".join([item.question, *item.options])
+    found = people(item.question)
+    refused = _refused(item, found, whole)
+    if refused:
+        return refused
+    drawn = _drawn(found, whole, rng)
+    if drawn is None:
+        return Refusal("no name left", "Every name of the lists is too like one of the text.")
+    question = _renamed(item.question, drawn)
+    left = [old for old in drawn if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question,
+                                              0 if is_doubtful(old) else re.IGNORECASE)]
+    if left:
+        return Refusal("name in another form", f"{left[0]} also stands in the text in a form that is not replaced.")
+    return Renaming(question, tuple(drawn.items()))
+
+
+def _refused(item: Item, found: Sequence[Person], whole: str) -> Refusal | None:
+    """The class of what stands in the way, or None."""
+    if not found:
+        return Refusal("no person named", "No word of the question is certainly a person's name.")
+    if _ABOUT_LETTERS.search(whole):
+        return Refusal("the name itself matters", "The text speaks of letters or names, so another name may change the answer.")
+    if item.kind == "choice":
+        unsure = _REAL.search(whole) or any(one.is_surname or not is_given(one.name) for one in found)
+        if unsure:
+            return Refusal("may be a real person", "The question may be about somebody who lived; another name would be wrong.")
+        if any(re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", option) for one in found for option in item.options):
+            return Refusal("name in an option", "An option names the person, and options are read as the item has them.")
+    twins = _one_person_twice([one.name for one in found], whole)
+    if twins:
+        return Refusal("two forms of one name", f"{twins[0]} and {twins[1]} may be one person.")
+    return None
+
+
+def _one_person_twice(names: Sequence[str], whole: str) -> tuple[str, str] | None:
+    """Two names of the text that may mean one person: a short form, or a slip of spelling."""
+    words = {token.text for token in tokens(whole)} - NO_PEOPLE
+    for name in names:
+        for word in sorted(words - {name, name + "s"}):
+            short, long = sorted((name, word), key=len)
+            same = NICKNAMES.get(name, name) == NICKNAMES.get(word, word)
+            slip = not (is_given(name) and is_given(word)) and len(short) > 3 and _alike(name, word)
+            if same or slip or (is_given(word) and len(short) > 2 and long.startswith(short)):
+                return name, word
+    return None
+
+
+def _alike(a: str, b: str) -> bool:
+    return SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio() >= _ALIKE
+
+
+def _drawn(found: Sequence[Person], whole: str, rng: np.random.Generator) -> dict[str, str] | None:
+    """A new name for each person; None when a list has none that fits."""
+    taken = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", whole)}
+    capitals = {token.text for token in tokens(whole)}
+    drawn: dict[str, str] = {}
+    for one in found:
+        names = pool("surname" if one.is_surname else one.gender)
+        new = next((names[i] for i in rng.permutation(len(names))
+                    if _fits(names[i], one.name, taken, capitals | set(drawn.values()))), None)
+        if new is None:
+            return None
+        drawn[one.name] = new
+    return drawn
+
+
+def _fits(new: str, old: str, taken: set[str], names: set[str]) -> bool:
+    low = new.lower()
+    if low[0] == old[0].lower() or any(low.startswith(word) or word.startswith(low) for word in taken):
+        return False
+    return not any(_alike(new, name) or new.startswith(name) or name.startswith(new)
+                   or NICKNAMES.get(new, new) == NICKNAMES.get(name, name) for name in names)
+
+
+def _renamed(text: str, drawn: Mapping[str, str]) -> str:
+    """All names replaced at once. `James'` and `Jameses` follow, and a plural without apostrophe (`the Smiths`)."""
+    names = "|".join(re.escape(old) for old in sorted(drawn, key=len, reverse=True))
+    pattern = re.compile(rf"(?<![\w-])(?<![^\W\d_]['’])({names})(s['’]?(?!\w)|es(?!\w)|['’](?=\s+[a-z\d$]))?(?!\w)")
+
+    def put(match: re.Match) -> str:
+        ending = match[2] or ""
+        if ending in ("'", "’") and match[1][-1] in "sxz":
+            ending += "s"
+        return drawn[match[1]] + ("s" if ending == "es" else ending)
+
+    return pattern.sub(put, text)
+
+
+@dataclass(frozen=True)
+class EntityRename:
+    """`n` renamings of an item."""
+
+    n: int = 1
+    name: ClassVar[str] = "entity_rename"
+    title: ClassVar[str] = "Names changed"
+    about: ClassVar[str] = "The same story about people of other names; the right answer stays."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+
+    def __post_init__(self):
+        if not 1 <= self.n <= 100:
+            raise BadInput(f"Entity rename has n = {self.n}; give a number of renamings from 1 to 100.")
+
+    def variants(self, item, layout, rng, material):
+        made = [renaming(item, rng) for _ in range(self.n)]
+        return rewritten_or_base(item, self.name, layout, [
+            one if isinstance(one, Refusal) else self._variant(item, layout, f"rename-{i + 1}", one)
+            for i, one in enumerate(made)])
+
+    def _variant(self, item: Item, layout: str, key: str, made: Renaming) -> Variant:
+        return variant(item, self.name, key, layout, question=made.question,
+                       params={"names": [list(pair) for pair in made.names]})
+
+
+AXIS = EntityRename()
