@@ -28,7 +28,8 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|^\W+)\s*[\"“‘'(
 _BEFORE = re.compile(r"([^\W\d_]+)(\.?)\s$")
 _POSSESSIVE = re.compile(r"['’]s\b")
 _ACTS = re.compile(r"\s(?:also |then |now |only |already |just |still |always |usually |currently |initially |decided |will |"
-                   r"would |can |could |should |has |had |is |was |did |does |wants? |wanted |needs? |needed )*(?:has|had|is|was|"
+                   r"would |can |could |should |has |had |is |was |did |does |wants? |wanted |needs? |needed )*"
+                   r"(?:has|had|is|was|"
                    r"wants?|wanted|needs?|needed|buys?|bought|sells?|sold|makes?|made|gets?|got|gives?|gave|goes|went|eats?|"
                    r"ate|runs?|ran|walks?|walked|works?|worked|earns?|earned|pays?|paid|spends?|spent|saves?|saved|takes?|took|"
                    r"reads?|bakes?|baked|plays?|played|plants?|planted|collects?|collected|owns?|owned|drives?|drove|lives?|"

@@ -24,7 +24,8 @@ from flipcore.errors import BadInput
 from flipcore.records import Item, Variant
 
 _ABOUT_LETTERS = re.compile(r"\b(?:letters? (?:in|of)|alphabet\w*|initials|rhym\w+|nickname\w*|spell\w*|syllables?|vowels?|"
-                            r"consonants?|anagram|palindrome|short for|named after|first names?|last names?|surnames?)\b", re.IGNORECASE)
+                            r"consonants?|anagram|palindrome|short for|named after|"
+                            r"first names?|last names?|surnames?)\b", re.IGNORECASE)
 _REAL = re.compile(r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|philosoph\w+|president|"
                    r"novel|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|war|"
                    r"composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b", re.IGNORECASE)
