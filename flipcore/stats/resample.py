@@ -2,13 +2,14 @@
 
 The resampling unit is the item. A bootstrap replicate is one ``rng.integers(0, n, size=n)`` applied to every column at
 once, so everything that belongs to an item moves together. For means only the counts of an item's draws matter, so
-replicates are a product (draw counts) @ (columns); where few rows differ, the counts of the distinct rows are drawn
-directly (a multinomial: the same distribution, another stream).
+replicates are a product (draw counts) @ (columns). Two short cuts have the same distribution and another stream: where few
+rows differ, the counts of the distinct rows are drawn; of many items, the counts are drawn without drawing any index.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ N_BOOT = 9_999
 N_PERMUTATIONS = 9_999
 SLACK = 1e-12
 _CELLS = 500_000  # numbers in a chunk
+_MANY_ITEMS = 2_000  # from here on counts are drawn, not indices: at 12,000 items in a fifth of the time
 
 
 def generator(seed: int, *names: object) -> np.random.Generator:
@@ -59,6 +61,8 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
     rows, sizes, _ = _distinct(columns)
     if 16 * rows.size <= n:  # a binomial draw costs about as much as 16 indices
         return (rng.multinomial(n, sizes / n, size=n_boot) @ columns[rows])[:, which]
+    if n >= _MANY_ITEMS:
+        return _sums_of_many(columns, n_boot, rng)[:, which]
     sums = np.empty((n_boot, columns.shape[1]))
     done = 0
     for draw in index_draws(n, n_boot, rng):
@@ -68,6 +72,46 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
         sums[done:done + len(draw)] = counts @ columns
         done += len(draw)
     return sums[:, which]
+
+
+def _sums_of_many(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_boot, k) sums from drawn counts. Single precision halves the product's time; of centred columns, what it loses is
+    about a millionth of the standard error."""
+    n = len(columns)
+    centre = columns.mean(axis=0)
+    centred = (columns - centre).astype(np.float32)
+    chunk = max(1, _CELLS // n)
+    parts = [count_draws(n, min(chunk, n_boot - start), rng).astype(np.float32) @ centred for start in range(0, n_boot, chunk)]
+    return n * centre + np.concatenate(parts)
+
+
+def count_draws(n: int, rows: int, rng: np.random.Generator) -> np.ndarray:
+    """(rows, n) of uint8: how often each of n items is drawn in n draws, without drawing the indices.
+
+    Given their sum N, independent Poisson counts are a multinomial of N draws; with a mean 5 deviations below 1 the sum stays
+    below n (a row where it does not is drawn again), and the n - N draws that lack are added as indices. The Poisson is read
+    off 16 random bits, which moves the variance of a count by about one part in 10,000.
+    """
+    words = rng.integers(0, 2 ** 64, size=-(-rows * n // 4), dtype=np.uint64).view(np.uint16)[:rows * n].reshape(rows, n)
+    counts = np.zeros((rows, n), dtype=np.uint8)
+    for cut in _poisson_cuts(1 - 5 / math.sqrt(n)):
+        counts += words < cut
+    lacking = n - counts.sum(axis=1, dtype=np.int64)
+    for row in np.flatnonzero(lacking < 0):
+        counts[row], lacking[row] = count_draws(n, 1, rng)[0], 0
+    added = np.repeat(np.arange(rows) * n, lacking) + rng.integers(0, n, size=lacking.sum())
+    np.add.at(counts.reshape(-1), added, np.uint8(1))  # a plain 1, or indices of two dimensions, takes 20 times as long
+    return counts
+
+
+def _poisson_cuts(mean: float) -> list[int]:
+    """How many of 65,536 words mean more than 0, 1, 2, ... events; without the zeros at the end."""
+    cuts, term, tail = [], math.exp(-mean), 1.0
+    while round(65_536 * (tail - term)) > 0:
+        tail -= term
+        cuts.append(round(65_536 * tail))
+        term *= mean / len(cuts)
+    return cuts
 
 
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

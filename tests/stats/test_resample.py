@@ -65,6 +65,46 @@ def test_drawing_counts_of_distinct_rows_gives_the_same_distribution():
     assert np.corrcoef(reps.T)[0, 1] == pytest.approx(np.corrcoef(columns.T)[0, 1], abs=0.02)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 2_001])
+def test_drawn_counts_are_those_of_n_draws(n):
+    counts = resample.count_draws(n, 300, generator(2))
+    assert counts.shape == (300, n) and set(counts.sum(axis=1, dtype=int)) == {n}
+    assert counts.tolist() == resample.count_draws(n, 300, generator(2)).tolist()
+
+
+def test_a_count_is_binomial_and_two_counts_compete():
+    # Binomial(n, 1/n): P(0) = (1 - 1/n)^n, variance 1 - 1/n; counts of two items have covariance -1/n. Even three items, where
+    # nearly every draw is added as an index, and rows that came out too long are drawn again, follow it.
+    counts = resample.count_draws(3, 60_000, generator(4)).astype(float)
+    assert [binomtest(int((counts[:, 0] == k).sum()), 60_000, p).pvalue > 0.001 for k, p in
+            enumerate([8 / 27, 12 / 27, 6 / 27, 1 / 27])] == [True] * 4
+    assert np.cov(counts.T) == pytest.approx(np.where(np.eye(3) == 1, 2 / 3, -1 / 3), abs=0.02)
+    many = resample.count_draws(2_500, 800, generator(5))
+    assert binomtest(int((many == 0).sum()), many.size, (1 - 1 / 2_500) ** 2_500).pvalue > 0.001
+    assert many.var() == pytest.approx(1 - 1 / 2_500, rel=4 * np.sqrt(3 / many.size) + 2e-4)  # a Poisson's 4th moment is 4
+
+
+def test_a_counts_poisson_is_read_off_16_bits_within_a_part_in_ten_thousand():
+    for mean in (0.89, 0.95, 0.99):
+        tails = np.array(resample._poisson_cuts(mean)) / 65_536  # P(X > k)
+        second = (2 * np.arange(len(tails)) + 1) @ tails
+        assert tails.sum() == pytest.approx(mean, rel=3e-5) and second - tails.sum() ** 2 == pytest.approx(mean, rel=2e-4)
+
+
+def test_many_items_give_the_spread_and_correlation_that_theory_knows():
+    columns = np.column_stack([generator(6).random(3_000), generator(7).random(3_000)])
+    columns = np.column_stack([columns, columns.sum(axis=1), 1e6 + columns[:, 0]])
+    columns[:900, 1] = np.nan
+    reps = resample.replicate_means(columns, 8_000, generator(8))
+    n = (~np.isnan(columns)).sum(axis=0)
+    sd = np.nanstd(columns, axis=0) / np.sqrt(n)
+    assert reps.std(axis=0) == pytest.approx(sd, rel=0.03)
+    assert (reps.mean(axis=0) - np.nanmean(columns, axis=0)) / sd == pytest.approx(np.zeros(4), abs=4 / np.sqrt(8_000))
+    assert reps[:, 3] - 1e6 == pytest.approx(reps[:, 0], abs=1e-3 * sd[0])  # what single precision loses is no matter
+    whole = np.corrcoef(columns[:, [0, 2]].T)[0, 1]
+    assert np.corrcoef(reps[:, [0, 2]].T)[0, 1] == pytest.approx(whole, abs=0.02)
+
+
 def test_replicates_of_any_statistic_use_the_same_draws():
     x = np.random.default_rng(2).random(11)
     assert resample.replicates(np.mean, x, 30, generator(4)) == pytest.approx(resample.replicates(None, x, 30, generator(4)))
