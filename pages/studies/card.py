@@ -9,7 +9,7 @@ from flipcore.charts.theme import colours
 from flipcore.store import queries
 from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
-from pages.common.headline import headline
+from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain, shown_problem
 
 STATES = {"planned": "Planned", "running": "Running", "done": "Done", "cancelled": "Cancelled",
@@ -27,9 +27,10 @@ def card(row: dict) -> None:
         left, right = st.columns([3, 1])
         with left:
             st.subheader(plain(row["name"]), anchor=False)
-            said = headline(study_id)
-            st.markdown(plain(said.sentence))
-            if said.total is not None:
+            said, memory = headline(study_id), memory_headline(study_id) if _compares(study_id) else ""
+            st.markdown(plain(f"{memory[0].upper()}{memory[1:]} {said.sentence[0].upper()}{said.sentence[1:]}" if memory
+                              else said.sentence))
+            if said.total is not None and said.total.value != said.genuine.value:
                 figure = split_bar(said.total.value, said.genuine.value, colours(st.context.theme.type))
                 st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
         with right:
@@ -38,6 +39,11 @@ def card(row: dict) -> None:
             _progress(row)
             _facts(row)
         _actions(row)
+
+
+def _compares(study_id: str) -> bool:
+    roles = {source.role for source in session.declared(study_id).items}
+    return len(roles) > 1
 
 
 def _progress(row: dict) -> None:
@@ -64,6 +70,9 @@ def _actions(row: dict) -> None:
                      query_params={"study": study_id})
         st.page_link("pages/decomposition.py", label="Decomposition", icon=":material/stacked_bar_chart:",
                      query_params={"study": study_id})
+        if _compares(study_id):
+            st.page_link("pages/memorization.py", label="Memorization", icon=":material/memory:",
+                         query_params={"study": study_id})
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
         if not running and row["state"] != "done" and st.button("Resume", key=f"resume-{study_id}",
