@@ -16,16 +16,17 @@ PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
 
 page_header("Holdout", "Could these have come from the same source?", choose=False)
-left, right = st.columns([3, 2])
+left, middle, right = st.columns([5, 5, 2])
 with left:
     mode = modes.chosen()
-with right:
-    sets = chosen.chosen_sets(confirmatory=mode == "locked")
+with middle:
+    key, name = chosen.chosen_key()
+sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
 
 
 def settings(view: dict, lock: dict | None) -> dict:
     """The view with what stands under Settings; a lock's settings stay."""
-    with st.popover("Settings", icon=":material/tune:"):
+    with right, st.popover("Settings", icon=":material/tune:", width="stretch"):
         names = {one.name: one for one in embeddings.EMBEDDINGS}
         kinds = {one.name: one for one in classifiers.CLASSIFIERS}
         embedding = st.selectbox("Embedding", list(names), key="embedding", bind="query-params", disabled=bool(lock),
@@ -62,12 +63,7 @@ def verdict(view: dict, lock: dict | None) -> dict:
 
 if sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
-    with left, st.container(horizontal=True, vertical_alignment="center"):
-        view = settings(modes.view_of(sets.record_id, PAGE, computed.START, lock), lock)
-        st.caption(plain(f"{len(sets.target):,} target entries, {len(sets.retro):,} retro entries"
-                         f"{f', {sets.share_aside:.0%} set aside' if sets.share_aside else ''} · sets {sets.sets_id[:8]}"))
-    for note in sets.notes:
-        st.caption(plain(note))
+    view = settings(modes.view_of(sets.record_id, PAGE, computed.START, lock), lock)
     if sets.study_id:
         show_badges(badges(session.study_row(sets.study_id)))
     if mode == "locked" and lock is None:
@@ -75,7 +71,7 @@ if sets is not None:
     elif min(len(sets.target), len(sets.retro)) < 5:
         st.info("Each set needs at least five entries to be compared.", icon=":material/library_add:")
     else:
-        tests.duplicates_note(sets)
+        tests.what_is_compared(sets)
         made = verdict(view, lock)
         part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
                                     label_visibility="collapsed")

@@ -11,7 +11,7 @@ the time, and one that is 10 pp harder passes with .82 at 50 items.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +31,8 @@ INDISTINGUISHABLE, DISTINGUISHABLE, UNDECIDED = "indistinguishable", "distinguis
 DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
+SAID = {"difficulty": "difficulty", "semantic": "semantic similarity", "prediction": "prediction accuracy",
+        "odd one out": "the survey"}
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,11 @@ class HoldoutTest:
     def sentence(self) -> str:
         """The state in words."""
         if self.state == DIFFERENT:
-            return f"On {self.name} the sets differ ({p_text(self.p)})."
+            return f"On {SAID[self.name]} the sets differ ({p_text(self.p)})."
         if self.state == EQUIVALENT:
-            return f"On {self.name} the sets are equivalent within the margin set beforehand ({p_text(self.p)})."
+            return f"On {SAID[self.name]} the sets are equivalent within the margin set beforehand ({p_text(self.p)})."
         why = "no margin is set" if self.margin is None else "too little data to rule out a difference that matters"
-        return f"On {self.name} nothing was found, and {why} ({p_text(self.p)})."
+        return f"On {SAID[self.name]} nothing was found, and {why} ({p_text(self.p)})."
 
 
 def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN
@@ -184,14 +186,20 @@ class HoldoutVerdict:
         """The verdict, why, and what the source would have said."""
         seed = f"The source's rule says {self.seed_state}."
         if self.state == DISTINGUISHABLE:
-            names = " and ".join(test.name for test in self.tests if test.state == DIFFERENT)
+            names = _listed(SAID[test.name] for test in self.tests if test.state == DIFFERENT)
             return f"The sets can be told apart, by {names}. {seed}"
         if self.state == INDISTINGUISHABLE:
             return f"The sets could have come from the same source: every test is equivalent within its margin. {seed}"
-        open_tests = [test.name for test in self.tests if test.state == INCONCLUSIVE]
-        reasons = [f"{' and '.join(open_tests)} inconclusive"] if open_tests else []
-        reasons += [f"{' and '.join(self.missing)} not run"] if self.missing else []
+        open_tests = [SAID[test.name] for test in self.tests if test.state == INCONCLUSIVE]
+        not_run = [SAID[name] for name in self.missing]
+        reasons = [f"{_listed(open_tests)} {'are' if open_tests[1:] else 'is'} inconclusive"] if open_tests else []
+        reasons += [f"{_listed(not_run)} {'were' if not_run[1:] else 'was'} not run"] if not_run else []
         return f"Nothing tells the sets apart, and that is not yet sameness: {'; '.join(reasons)}. {seed}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def inflation(k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95) -> Estimate:

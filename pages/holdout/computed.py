@@ -15,7 +15,7 @@ from flipcore.stats.holdout_difficulty import BEFORE, TOP_K, Condition, PreRelea
 from flipcore.stats.survey import OddOneOut, odd_one_out_survey
 from flipcore.store import holdout_queries
 from pages.common import session
-from pages.holdout.chosen import Sets
+from pages.holdout.sets import Sets
 
 START = {"difficulty": verdict.DIFFICULTY_MARGIN, "semantic": None, "prediction": verdict.BALANCED_MARGIN,
          "odd one out": verdict.ODD_MARGIN, "embedding": embeddings.DEFAULT, "classifier": classifiers.DEFAULT, "seed": 0,
@@ -107,11 +107,12 @@ def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None
     entries = [entry for one in tallies for entry in one.entries]
     people = [name for one in tallies for name in one.annotators]
     result = odd_one_out_survey(hits, entries, people)
+    method = result.accuracy.method.replace("_", " ")
     out = sum(len(one.left_out) for one in tallies)
     left = f"; {out} annotators left out by attention checks" if out else ""
     unread = sum(one.n_unreadable for one in tallies)
-    return result, (f"{'models' if is_model else 'people'}; clustered by entry and annotator ({result.accuracy.method}); "
-                    f"n = {len(hits):,} answers, {result.n_annotators:,} annotators, {result.n_entries:,} entries{left}"
+    return result, (f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
+                    f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
                     f"{f'; {unread} replies unreadable' if unread else ''}")
 
 

@@ -11,7 +11,8 @@ from flipcore.stats.holdout_difficulty import BEFORE, Condition
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import computed
-from pages.holdout.chosen import Sets, example_study
+from pages.holdout.chosen import ask_models, example_study
+from pages.holdout.sets import Sets
 
 # Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
@@ -36,7 +37,7 @@ def _measured(sets: Sets, found: list[Condition]) -> None:
     rows.sort(key=lambda row: -row.inflation.value)
     top = rows[0]
     states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
-    st.markdown(f"#### {plain(f'{top.label} is {top.inflation.text_pp()} better on the target than on retro.')}")
+    st.markdown(f"#### {plain(f'{top.label}: {top.inflation.text_pp()} on the target against retro.')}")
     st.caption(plain(f"Accuracy of one answer an item, {top.inflation.method} interval at 95 %, n = {top.inflation.n:,}. Part "
                      "of the difference is contamination only as far as the two sets could have come from the same source: "
                      "read the "
@@ -61,7 +62,7 @@ def _nothing_yet(sets: Sets) -> None:
             with shown_problem():
                 session.registry().start(study)
                 st.rerun()
-        st.page_link("pages/new_study.py", label="Declare a study on your sets", icon=":material/add_circle:")
+        ask_models(sets)
 
 
 @st.fragment(run_every=2.0)

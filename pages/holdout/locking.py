@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.records import digest
 from flipcore.store.rows import now
 from pages.common import session
-from pages.holdout.chosen import Sets
+from pages.holdout.sets import Sets
 
 
 def offer_lock(sets: Sets, settings: dict) -> None:

@@ -12,7 +12,7 @@ from flipcore.store import holdout_queries
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import computed
-from pages.holdout.chosen import Sets
+from pages.holdout.sets import Sets
 
 
 def show(sets: Sets) -> None:
@@ -42,9 +42,11 @@ def _build(sets: Sets) -> None:
                "ten examples of each set and asks ten triples, with three checks.")
     columns = st.columns(4)
     most = most_triples(sets.target, sets.retro, 0)
-    examples = columns[0].number_input("Examples of each set", 0, 50, min(10, max(0, most // 3)), key="survey-examples")
+    usual = 10 if most_triples(sets.target, sets.retro, 10) >= 10 else min(10, most // 3)
+    examples = columns[0].number_input("Examples of each set", 0, 50, usual, key=f"survey-examples-{sets.sets_id}")
     room = most_triples(sets.target, sets.retro, int(examples))
-    triples = columns[1].number_input(f"Triples (at most {room})", 1, 100, max(1, min(10, room)), key="survey-triples")
+    triples = columns[1].number_input(f"Triples (at most {room})", 1, 100, max(1, min(10, room)),
+                                      key=f"survey-triples-{sets.sets_id}")
     checks = columns[2].number_input("Attention checks", 0, 10, 3, key="survey-checks")
     seed = columns[3].number_input("Seed", 0, 2**31 - 1, 0, key="survey-seed")
     name = st.text_input("Name that annotators see", "Which one is different?", key="survey-name", max_chars=120)

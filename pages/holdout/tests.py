@@ -9,25 +9,24 @@ from flipcore.stats.holdout_board import TITLES, detectable_text, estimate_text
 from flipcore.stats.holdout_difficulty import BEFORE
 from pages.common.notes import plain
 from pages.holdout import computed
-from pages.holdout.chosen import Sets
+from pages.holdout.sets import Sets
 
 
-def duplicates_note(sets: Sets) -> None:
-    """One line above everything: a text in both sets is no holdout, one twice in a set counts twice."""
+def what_is_compared(sets: Sets) -> None:
+    """One line above everything: how many entries, what was left out, and duplicates: a text in both sets is no holdout, one
+    twice in a set counts twice."""
     n = len(sets.target)
     found = computed.duplicates(sets)
     across = [pair for pair in found if pair.first < n <= pair.second]
-    if not found:
-        st.caption("Duplicates: none. No two entries share nine tenths of their words in order.")
-        return
     exact = sum(pair.exact for pair in found)
-    said = (f"{len(found):,} pairs of entries share nine tenths of their words in order, {len(across):,} of them across the "
-            f"sets, {exact:,} word for word: read them under Look inside.")
+    aside = f", {sets.share_aside:.0%} set aside" if sets.share_aside else ""
+    twice = (f"Near duplicates: {len(found):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
+             "under "
+             "Look inside." if found else "No two entries share nine tenths of their words in order.")
+    st.caption(plain(" ".join([f"{n:,} target entries, {len(sets.retro):,} retro entries{aside}.", *sets.notes, twice])))
     if any(pair.exact for pair in across):
-        st.warning(f"{said} A text that stands in both sets is no holdout: leave it out before reading anything below.",
+        st.warning("A text stands in both sets word for word, so it is not held out: leave it out before reading on.",
                    icon=":material/content_copy:")
-    else:
-        st.caption(f":material/content_copy: Duplicates: {said}")
 
 
 def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool) -> None:

@@ -10,7 +10,7 @@ from flipcore.stats.holdout_versions import edited, result_of
 from flipcore.store import holdout_queries
 from pages.common import session
 from pages.common.notes import plain
-from pages.holdout.chosen import Sets
+from pages.holdout.sets import Sets
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:

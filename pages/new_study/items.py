@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import streamlit as st
@@ -16,8 +17,8 @@ SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pock
 FIELDS = {"question": "question", "options": "options", "target": "right answer", "category": "category", "key": "id"}
 
 
-def items_step(sources: list[ItemSource]) -> list[ItemSource]:
-    """The chosen sources, edited in place, with a table of what they hold."""
+def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
+    """The chosen sources, edited in place, with a table of what they hold; new ones take one of `roles`."""
     for position, source in enumerate(sources):
         with st.container(horizontal=True, vertical_alignment="center"):
             number = f"{source.n:,} items" if source.n else "all items"
@@ -29,7 +30,7 @@ def items_step(sources: list[ItemSource]) -> list[ItemSource]:
                 st.rerun()
         _report(source)
     with st.expander("Add items", expanded=not sources, icon=":material/add:"):
-        _add(sources)
+        _add(sources, roles)
     return sources
 
 
@@ -65,7 +66,7 @@ def _report(source: ItemSource) -> None:
                    "category": item.category} for item in report.items[:5]], hide_index=True, height=215)
 
 
-def _add(sources: list[ItemSource]) -> None:
+def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     dataset = st.selectbox("From", list(LOADERS), format_func=lambda name: LOADERS[name].title, key="add-dataset")
     st.caption(plain(LOADERS[dataset].about))
     source = _with_place(ItemSource(dataset))
@@ -77,7 +78,7 @@ def _add(sources: list[ItemSource]) -> None:
         return
     categories = sorted({item.category for item in probe.items if item.category})
     left, middle, right = st.columns(3)
-    role = left.selectbox("As", ROLES, key="add-role",
+    role = left.selectbox("As", roles, key=f"add-role-{len(roles)}",
                           help="benchmark and control for memorization, target and retro for a holdout")
     most = len(probe.items)
     n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, min(24, most), key=f"add-n-{dataset}")

@@ -75,19 +75,18 @@ def _examples(made: Sheet, items: dict[str, Item]) -> None:
 
 def _entry(item: Item) -> None:
     """The text with its options in alphabetical order, so that their order gives nothing away."""
-    st.markdown(plain(item.question))
-    for option in sorted(option.strip() for option in item.options):
-        st.markdown(f"– {plain(option)}")
+    st.markdown("  \n".join([plain(item.question), *(f"– {plain(option)}" for option in sorted(map(str.strip, item.options)))]))
 
 
 def _question(survey: Survey, name: str, question: Question, at: int, items: dict[str, Item], before: dict | None) -> None:
     st.markdown(f"#### Question {at + 1} of {survey.n_triples + survey.n_checks}: which one comes from set 2?")
     for place, (column, shown) in enumerate(zip(st.columns(3), question.shown, strict=True)):
-        with column, st.container(border=True, key=f"text-{place}"):
-            if question.kind == TRIPLE:
-                _entry(items[shown])
-            else:
-                st.markdown(plain(shown))
+        with column, st.container(key=f"text-{place}"):
+            with st.container(border=True, height=360):
+                if question.kind == TRIPLE:
+                    _entry(items[shown])
+                else:
+                    st.markdown(plain(shown))
             chosen = before is not None and before["chosen"] == shown
             if st.button(f"Text {place + 1}", key=f"choose-{at}-{place}", shortcut=str(place + 1), width="stretch",
                          type="primary" if chosen else "secondary", help="your answer so far" if chosen else None):

@@ -59,7 +59,7 @@ def test_a_difference_stays_a_difference_whatever_the_margin():
 def test_tests_that_were_not_run_have_a_row_that_says_why():
     found = board(FOUR[1:3], ALL, {}, {"difficulty": "No model is older."})
     assert found["rows"][0] == {"name": "difficulty", "title": "Similarity of difficulty", "missing": "No model is older."}
-    assert "missing" in found["rows"][3] and all("not run" in said["sentence"] for said in found["overall"].values())
+    assert "missing" in found["rows"][3] and all("were not run" in said["sentence"] for said in found["overall"].values())
 
 
 def test_the_picture_holds_estimate_bound_and_no_difference():

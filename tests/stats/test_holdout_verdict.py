@@ -119,14 +119,14 @@ def test_indistinguishable_needs_every_test_equivalent():
 def test_one_inconclusive_test_leaves_the_verdict_open_where_the_source_closes_it():
     found = verdict.HoldoutVerdict(all_tests(50))
     assert (found.state, found.seed_state) == ("undecided", "indistinguishable")
-    assert found.sentence() == ("Nothing tells the sets apart, and that is not yet sameness: difficulty inconclusive. "
+    assert found.sentence() == ("Nothing tells the sets apart, and that is not yet sameness: difficulty is inconclusive. "
                                 "The source's rule says indistinguishable.")
 
 
 def test_a_test_that_was_not_run_leaves_the_verdict_open():
     found = verdict.HoldoutVerdict(all_tests(1_000)[:3])
     assert (found.state, found.seed_state, found.missing) == ("undecided", "undecided", ("odd one out",))
-    assert "odd one out not run" in found.sentence()
+    assert "the survey was not run" in found.sentence()
 
 
 def test_one_difference_decides():

@@ -1,0 +1,71 @@
+"""Two sets of entries, read from their sources, and the share of them that is set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from flipcore.datasets import load_report
+from flipcore.records import Item, digest
+from flipcore.study import ItemSource
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Target and retro as they are compared; `study_id` names a stored study of just these roles, `record_id` what moves,
+    locks and decisions are kept under."""
+
+    name: str
+    target: tuple[Item, ...]
+    retro: tuple[Item, ...]
+    study_id: str | None
+    record_id: str
+    share_aside: float = 0.0
+    notes: tuple[str, ...] = ()
+    sources: tuple[ItemSource, ...] = ()
+
+    @property
+    def sets_id(self) -> str:
+        return digest(sorted(item.item_id for item in self.target), sorted(item.item_id for item in self.retro))
+
+    @classmethod
+    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], study_id: str | None = None, **rest) -> Sets:
+        """Sets that are whole: what is decided on them is kept under their study, or under what they hold."""
+        made = cls(name, tuple(target), tuple(retro), study_id, study_id or "", **rest)
+        return made if study_id else replace(made, record_id=f"sets-{made.sets_id}")
+
+
+def loaded(name: str, sources: list[ItemSource], study_id: str | None = None) -> Sets:
+    return _of_sources(name, tuple(digest(source.__dict__) for source in sources), study_id, sources)
+
+
+@st.cache_resource(show_spinner="Reading both sets …", max_entries=16)
+def _of_sources(name: str, keys: tuple[str, ...], study_id: str | None, _sources: list[ItemSource]) -> Sets:
+    """An item that stands in both sets belongs to the target: it is published, so it is no holdout."""
+    roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
+    notes = []
+    for source in _sources:
+        if source.role in roles:
+            report = load_report(source)
+            roles[source.role] |= {item.item_id: item for item in report.items}
+            notes += [note for note in report.notes if "refused" in note]
+    both = [one for one in roles["retro"] if one in roles["target"]]
+    if both:
+        notes.append(f"{len(both):,} items of the retro source are target items and were left out of retro.")
+    retro = tuple(item for one, item in roles["retro"].items() if one not in roles["target"])
+    return Sets.of(name, roles["target"].values(), retro, study_id, notes=tuple(notes),
+                   sources=() if both else tuple(_sources))
+
+
+def divided(sets: Sets, confirmatory: bool) -> Sets:
+    """Sets that are no study's: the share that the link sets aside is shown under a lock only."""
+    share = float(st.session_state.get("aside") or 0.0)
+    if share == 0 or sets.study_id is not None:
+        return sets
+
+    def kept(items: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(item for item in items if (int(digest("aside", item.item_id)[:8], 16) / 16**8 < share) == confirmatory)
+
+    return replace(sets, target=kept(sets.target), retro=kept(sets.retro), share_aside=share)

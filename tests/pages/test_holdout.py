@@ -1,0 +1,144 @@
+"""The Holdout and Survey pages: a verdict on any two sets, never a traceback; the survey page never shows a result."""
+
+from dataclasses import replace
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore import demo, runner
+from flipcore.review.surveys import new_survey, sheet
+from flipcore.store import holdout_queries
+from flipcore.store.connection import Store
+from pages.common import session
+from pages.holdout.sets import Sets
+from tests.browser.serving import ROOT
+from tests.review.test_surveys import RETRO, TARGET
+from tests.store.test_holdout_queries import STUDY
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+PARTS = {"Map": "nearest neighbours", "Look inside": "Does an entry come twice", "Tests": "Who may be asked",
+         "Survey": "nobody has answered", "Inflation": "What a published comparison looks like",
+         "Versions": "No version has been kept", "Guide": "is written after a benchmark was published"}
+
+
+@pytest.fixture(autouse=True)
+def fresh_caches():
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    return tmp_path / "flips.duckdb"
+
+
+def shown(page="pages/holdout.py", **query):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.switch_page(page).run()
+
+
+def words(app: AppTest) -> str:
+    return " ".join(str(block.value) for kind in ("markdown", "info", "error", "caption", "title", "subheader", "success")
+                    for block in getattr(app, kind)).replace("\\", "")
+
+
+def kept(path, *items_and_survey):
+    store = Store.open(path)
+    for row, items in items_and_survey:
+        holdout_queries.keep_survey(store, row, items)
+    store.close()
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path, part):
+    app = shown(sets="halves", part=part)
+    assert not app.exception and not app.error
+    assert "36 target entries, 36 retro entries. 36 items of the retro source are target items" in words(app)
+    assert [said for said in PARTS.values() if said in words(app)] == [PARTS[part]]
+
+
+def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path):
+    store = Store.open(path)
+    runner.run(STUDY, store)
+    store.close()
+    app = shown(sets=f"study:{STUDY.study_id}", part="Inflation")
+    assert not app.exception and "on the target against retro" in words(app)
+    app = shown(sets=f"study:{STUDY.study_id}", part="Tests")
+    assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)
+
+
+def test_two_sets_of_ones_own_are_asked_for(path):
+    app = shown(sets="own")
+    assert not app.exception and "Add items as target and as retro to compare two sets" in words(app)
+
+
+def test_sets_that_are_gone_fall_back_to_the_example(path):
+    app = shown(sets="version:gone")
+    assert not app.exception and "140 target entries, 200 retro entries" in words(app)
+
+
+def test_locked_shows_nothing_until_margins_are_stored(path):
+    app = shown(sets="halves", mode="Locked")
+    assert not app.exception and "No entries were set aside" in words(app) and "Near duplicates" not in words(app)
+
+
+def test_the_survey_page_without_a_survey_says_where_to_build_one(path):
+    app = shown("pages/survey.py")
+    assert not app.exception and "No survey has been built yet" in words(app)
+    assert "There is no survey under this link" in words(shown("pages/survey.py", survey="gone"))
+
+
+def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
+    survey = new_survey("Which one?", TARGET, RETRO, n_triples=3, n_checks=1)
+    kept(path, (survey.row(Sets.of("s", TARGET, RETRO).sets_id), TARGET + RETRO))
+    app = shown("pages/survey.py", survey=survey.survey_id)
+    app.text_input[0].input("Ada")
+    app.button[0].click().run()
+    next(button for button in app.button if button.key == "begin").click().run()
+    for i, question in enumerate(sheet(survey, "Ada").questions):
+        assert f"Question {i + 1} of 4" in words(app) and "%" not in words(app)
+        next(button for button in app.button if button.key == f"choose-{i}-{question.right}").click().run()
+    assert not app.exception and "Thank you" in words(app)
+    said = words(app).lower()
+    assert not any(word in said for word in ("correct", "right", "score", "p = ", "accuracy"))
+    answers = holdout_queries.answers(session.store(), survey.survey_id)
+    assert [row["is_correct"] for row in answers] == [True] * 4 and {row["annotator"] for row in answers} == {"Ada"}
+
+
+def test_who_comes_back_goes_on_where_they_stopped_and_may_change_an_answer(path):
+    survey = new_survey("Which one?", TARGET, RETRO, n_triples=3, n_checks=0, n_examples=0)
+    kept(path, (survey.row("x"), TARGET + RETRO))
+
+    def begun():
+        app = shown("pages/survey.py", survey=survey.survey_id)
+        app.text_input[0].input("Ada")
+        return app.button[0].click().run()
+
+    app = begun()
+    next(button for button in app.button if button.key == "choose-0-0").click().run()
+    app = begun()
+    assert "Question 2 of 3" in words(app)
+    next(button for button in app.button if button.key == "back").click().run()
+    assert "Question 1 of 3" in words(app)
+    next(button for button in app.button if button.key == "choose-0-2").click().run()
+    assert "Question 2 of 3" in words(app) and "1 of 3 answered" in " ".join(str(one.proto.text) for one in app.get("progress"))
+
+
+def test_text_of_an_entry_is_text(path):
+    bold = [replace(item, item_id=f"b{i}", question=f"**bold** <b>{i}</b> $x$ :red[no]") for i, item in enumerate(TARGET[:10])]
+    survey = new_survey("[link](x)", bold, RETRO, n_triples=3, n_checks=0, n_examples=2)
+    kept(path, (survey.row("x"), bold + RETRO))
+    app = shown("pages/survey.py", survey=survey.survey_id)
+    app.text_input[0].input("Ada")
+    app.button[0].click().run()
+    shown_texts = [block.value for block in app.markdown if "bold" in block.value]
+    assert shown_texts and all(r"\*\*bold\*\* \<b\>" in text and r"\$x\$ \:red\[no\]" in text for text in shown_texts)
