@@ -88,8 +88,10 @@ class Variant:
 
     @cached_property
     def variant_id(self) -> str:
-        """The same prompt of the same item has one id whatever the axis, so the base is asked once."""
-        return digest(self.item_id, self.prompt.system, self.prompt.text, self.order, self.labels, self.target)
+        """The same prompt of the same item has one id whatever the axis, so the base is asked once. Only recordings, which
+        may hold one prompt under several names, tell them apart (`repeat`)."""
+        again = [self.params["repeat"]] if "repeat" in self.params else []
+        return digest(self.item_id, self.prompt.system, self.prompt.text, self.order, self.labels, self.target, *again)
 
 
 @dataclass(frozen=True)

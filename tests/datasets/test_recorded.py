@@ -1,5 +1,7 @@
 """Recorded outputs: order, scores and text become the pipeline's own records, and what is absent stays absent."""
 
+import json
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -153,17 +155,74 @@ def test_an_item_that_does_not_fit_is_refused_and_the_others_load(tmp_path, chan
     assert line == 1 and sentence.startswith("Line 1 ") and why in sentence
 
 
-@pytest.mark.parametrize(("order", "shown", "why"), [
-    ([[0, 1], [0, 1]], ["oak", "tin"], "says the order [0, 1], but the prompt shows another"),
-    ([[0, 0], [1, 0]], ["oak", "tin"], "has the order [0, 0] for 2 options"),
-    ([[0, 1], [1, 0]], ["oak", "ash"], "shows other options"),
+@pytest.mark.parametrize(("order", "shown", "line", "why"), [
+    ([[0, 1], [0, 1]], ["oak", "tin"], 2, "says the order [0, 1], but the prompt shows another"),
+    ([[0, 0], [1, 0]], ["oak", "tin"], 1, "has the order [0, 0] for 2 options"),
+    ([[0, 1], [1, 0]], ["oak", "ash"], 2, "shows other options"),
 ])
-def test_a_permutation_that_contradicts_the_prompt_is_refused(tmp_path, order, shown, why):
-    rows = [ROW | {"order": order[0]}, ROW | {"order": order[1], "shown": shown}]
+def test_a_permutation_that_contradicts_the_prompt_is_refused(tmp_path, order, shown, line, why):
+    good = ROW | {"id": "2", "order": [0, 1]}
+    rows = [ROW | {"order": order[0]}, ROW | {"order": order[1], "shown": shown}, good]
     recording = Recording("made", "m", "prompt", item="id", options="shown", order="order")
-    with pytest.raises(BadInput) as caught:
-        recorded(written(tmp_path / "a.jsonl", rows).path, recording)
-    assert why in str(caught.value)
+    report = recorded(written(tmp_path / "a.jsonl", rows).path, recording)
+    assert report.refused[0][0] == line and why in report.refused[0][1]
+    # without its base an item is refused whole, else only the row that does not fit
+    assert len(report.records) == (1 if line == 1 else 2)
+    assert line == 2 or report.refused[1] == (2, "Line 2 belongs to the base of line 1, which is refused.")
+
+
+def test_a_line_that_is_no_row_is_refused_by_its_number(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(ROW) + "\n{half\n[1]\n" + json.dumps(ROW | {"id": "2", "shown": 3}) + "\n", encoding="utf-8")
+    report = recorded(str(path), FLAT)
+    assert [line for line, _ in report.refused] == [2, 3, 4] and len(report.records) == 1
+    assert "not valid JSON" in report.refused[0][1] and "wrong type" in report.refused[2][1]
+
+
+def test_the_same_prompt_again_is_a_further_sample(tmp_path):
+    records = made(tmp_path, {}, {"text": "A"}, {"shown": ["oak", "tin"], "prompt": "A. oak B. tin"}).records
+    assert [(one.variant.key, one.readouts[0].sample) for one in records] == [("base", 0), ("base", 1), ("variant-1", 0)]
+    assert len({one.completion.call_id for one in records}) == 3 and len({one.variant.variant_id for one in records}) == 2
+
+
+def test_one_prompt_under_two_names_stays_two_variants(tmp_path):
+    rows = [{"v": "base"}, {"v": "turned", "said": "tin"}, {"v": "turned", "said": "oak"}]
+    report = made(tmp_path, *rows, recording=replace(FLAT, variant="v"))
+    assert [(one.variant.key, one.readouts[0].sample) for one in report.records] == [("base", 0), ("turned", 0), ("turned", 1)]
+    assert len({one.variant.variant_id for one in report.records}) == 2 and report.n_repeated == 2
+
+
+def test_a_variant_called_base_is_the_base_wherever_it_stands(tmp_path):
+    report = made(tmp_path, {"v": "turned", "prompt": "other"}, {"v": "base"}, recording=replace(FLAT, variant="v"))
+    assert [one.variant.key for one in report.records] == ["base", "turned"]
+
+
+@pytest.mark.parametrize(("target", "canonical"), [("oak", "1"), ("B", "1"), (1, "1"), (None, None), ("", None)])
+def test_a_target_is_an_options_text_label_or_place(tmp_path, target, canonical):
+    record, = made(tmp_path, {"gold": target}, recording=replace(FLAT, target="gold")).records
+    assert record.item.target == record.variant.target == canonical
+    assert record.readouts[1].is_correct == (None if canonical is None else True)  # it said oak
+
+
+def test_a_target_that_names_no_option_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="'ash', which names none of the options"):
+        made(tmp_path, {"gold": "ash"}, recording=replace(FLAT, target="gold"))
+
+
+def test_without_options_the_answers_are_numbers(tmp_path):
+    rows = [{"prompt": "2 and 2?", "said": "4", "gold": 4}, {"prompt": "Two and two?", "said": "four"},
+            {"said": "1,000", "id": 2}]
+    recording = Recording("made", "m", "prompt", (Field("written", "said"),), item="id", target="gold")
+    report = made(tmp_path, *rows, recording=recording)
+    assert [(one.item.kind, one.readouts[0].reading.answer, one.readouts[0].is_correct) for one in report.records] == [
+        ("number", "4", True), ("number", None, False), ("number", "1000", None)]
+
+
+def test_two_models_in_one_file_are_asked_the_same_item(tmp_path):
+    turned = {"shown": ["oak", "tin"], "prompt": "A. oak B. tin"}
+    records = made(tmp_path, {"m": "one"}, {"m": "two"} | turned, recording=replace(FLAT, models="m")).records
+    assert [one.call.model for one in records] == ["one", "two"] and len({one.item.item_id for one in records}) == 1
+    assert [one.variant.order for one in records] == [(0, 1), (1, 0)]
 
 
 def test_a_recording_that_names_absent_columns_gets_a_sentence(tmp_path):
