@@ -8,6 +8,7 @@ from flipcore.charts.cutoff import loss_line
 from flipcore.stats import memory
 from flipcore.stats.cutoffs import loss_cutoff
 from flipcore.stats.loss_analysis import DEFAULT_RULE, RULES, LossTest
+from flipcore.stats.published import loss_rows
 from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
@@ -43,6 +44,7 @@ def show(view: View, mode: str, settings: dict) -> None:
     modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
     st.markdown(plain(found.reach.sentence()))
     st.dataframe(_rules(found), hide_index=True)
+    _published()
     left_out = found.n_excluded + found.n_controls_excluded
     if left_out:
         st.caption(f"{left_out:,} items without a finite loss are left out.")
@@ -68,6 +70,15 @@ def _rules(found: LossTest) -> list[dict]:
         rows.append({"rule": title, "flagged": int(found.flagged[rule].sum()), "of": rate.n, "share": rate.text(3),
                      "smallest D flagged": None if found.cutoff(rule) == float("inf") else round(found.cutoff(rule), 3)})
     return rows
+
+
+def _published() -> None:
+    with st.popover("The source's published table, recomputed", icon=":material/menu_book:", width="content"):
+        rows = loss_rows()
+        st.dataframe(rows, hide_index=True, column_config={
+            name: st.column_config.NumberColumn(format="%.2f") for name, value in rows[0].items() if isinstance(value, float)})
+        st.caption("Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies beyond chance, with its "
+                   "one-sided 95 % Clopper–Pearson bound, is computed here.")
 
 
 def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
