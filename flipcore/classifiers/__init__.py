@@ -44,6 +44,7 @@ def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAUL
     BadInput for sets too small for five folds, MissingPackage where the classifier needs one.
     """
     classifier = named(name)
+    _check(target, retro)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
     texts = [entry_text(item) for item in (*target, *retro)]
@@ -57,8 +58,16 @@ def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAUL
     return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")
 
 
+def _check(target: Sequence[Item], retro: Sequence[Item]) -> None:
+    if min(len(target), len(retro)) < N_FOLDS:
+        raise BadInput(f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
+                       f"target and {len(retro)} retro entries came: add items.")
+
+
 def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0) -> list[Giveaway]:
-    """The tokens by which the classifier tells the sets apart, strongest first, measured on held-out entries."""
+    """The tokens by which the classifier tells the sets apart, strongest first, measured on held-out entries. Raises BadInput
+    for sets too small for five folds, MissingPackage where the classifier needs one."""
+    _check(target, retro)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
     folds = grouped_folds(labels, groups, N_FOLDS, generator(seed))

@@ -14,9 +14,12 @@ TOKENS = r"(?u)\b\w+\b|[^\w\s]"
 
 
 def linear_decisions(rows, labels: np.ndarray, others) -> tuple[np.ndarray, np.ndarray]:
-    """(decisions on `others`, weights) of balanced L2 logistic regression, C = 10: unit rows want little shrinking."""
+    """(decisions on `others`, weights) of balanced L2 logistic regression, C = 10: unit rows want little shrinking. Rows of
+    one label alone decide nothing: zeros."""
     from sklearn.linear_model import LogisticRegression
 
+    if len(set(labels)) < 2:
+        return np.zeros(others.shape[0]), np.zeros(others.shape[1])
     model = LogisticRegression(C=10.0, class_weight="balanced", tol=1e-3, max_iter=1_000).fit(rows, labels)
     return model.decision_function(others), model.coef_[0]
 

@@ -12,7 +12,7 @@ from flipcore.classifiers.classifier import paired_rows
 from flipcore.embeddings import DEFAULT, embedded
 from flipcore.embeddings.embedding import entry_text
 from flipcore.errors import BadInput
-from flipcore.records import Item
+from flipcore.records import Item, digest
 from flipcore.stats import neighbours, projection
 from flipcore.stats.estimate import Estimate, number_text, p_text
 from flipcore.stats.semantic import perm_test_semantic, perm_test_within_paired
@@ -31,6 +31,10 @@ class Comparison:
     n_target: int
     units: np.ndarray
     described: str
+
+    @cached_property
+    def sets_id(self) -> str:
+        return digest(self.n_target, [item.item_id for item in self.items])
 
     @cached_property
     def texts(self) -> list[str]:

@@ -86,13 +86,13 @@ def _colouring(found: Comparison, colour: str, store: Store) -> Colouring:
 
 def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colouring, lasso: bool) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
-    theme = colours(st.context.theme.type)
-    on_map, in_bars = selection.rows_on_map(), found.within(selection.spans())
+    theme, key = colours(st.context.theme.type), f"{found.sets_id}-{found.described}"
+    on_map, in_bars = selection.rows_on_map(key), found.within(selection.spans(key))
     left, right = st.columns([3, 2])
     with left:
         st.plotly_chart(entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, ringed=in_bars,
                                   lasso=lasso),
-                        key=selection.MAP, on_select=selection.from_map, theme=None, config={
+                        key=selection.MAP, on_select=lambda: selection.from_map(key), theme=None, config={
                             "displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
                         alt="Every entry of both sets as a point; alike entries lie close together.")
         st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◆ retro."))
@@ -100,7 +100,8 @@ def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colou
         selection.shown(found, on_map or in_bars)
     st.markdown(f"**{plain(found.coverage_sentence())}**")
     st.plotly_chart(nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map), key=selection.BARS,
-                    on_select=selection.from_bars, selection_mode="points", theme=None, config={"displayModeBar": False},
+                    on_select=lambda: selection.from_bars(key), selection_mode="points", theme=None,
+                    config={"displayModeBar": False},
                     alt="Histogram of the cosine between each entry and the nearest entry of the other set.")
     st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
     selection.loners(found)

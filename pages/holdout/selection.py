@@ -19,37 +19,39 @@ def _points(key: str) -> list:
     return [point["customdata"] for point in st.session_state[key]["selection"]["points"] if point.get("customdata")]
 
 
-def from_map() -> None:
+def from_map(sets_id: str) -> None:
     """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
     the map's own figure must not change by it."""
-    st.session_state[CHOSEN] = {"rows": sorted({int(row) for row, in _points(MAP)}), "on": MAP, "spans": spans()}
+    rows = sorted({int(row) for row, in _points(MAP)})
+    st.session_state[CHOSEN] = {"sets": sets_id, "rows": rows, "spans": spans(sets_id)}
 
 
-def from_bars() -> None:
+def from_bars(sets_id: str) -> None:
     """Bars were chosen: their entries are ringed on the map, and what was chosen there is let go."""
     found = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
-    st.session_state[CHOSEN] = {"rows": [], "on": BARS, "spans": found}
+    st.session_state[CHOSEN] = {"sets": sets_id, "rows": [], "spans": found}
 
 
-def rows_on_map() -> list[int]:
+def _chosen(sets_id: str) -> dict:
+    """What was chosen in these sets; a choice in others means nothing here."""
+    held = st.session_state.get(CHOSEN, {})
+    return held if held.get("sets") == sets_id else {"rows": [], "spans": []}
+
+
+def rows_on_map(sets_id: str) -> list[int]:
     """Rows of the entries that are chosen on the map."""
-    return st.session_state.get(CHOSEN, {}).get("rows", [])
+    return _chosen(sets_id)["rows"]
 
 
-def spans() -> list[tuple[float, float, int]]:
+def spans(sets_id: str) -> list[tuple[float, float, int]]:
     """The (low, high, label) of the chosen bars."""
-    return st.session_state.get(CHOSEN, {}).get("spans", [])
-
-
-def offer_to_let_go() -> None:
-    if rows_on_map() or spans():
-        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=st.session_state.pop, args=(CHOSEN,))
+    return _chosen(sets_id)["spans"]
 
 
 def shown(found: Comparison, rows: Sequence[int]) -> None:
     """One entry with its neighbours, several as a list, or what to do."""
-    rows = [row for row in rows if row < len(found.items)]
-    offer_to_let_go()
+    if rows:
+        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=st.session_state.pop, args=(CHOSEN,))
     if not rows:
         st.info("Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
                 "to list what is in it.", icon=":material/lasso_select:")

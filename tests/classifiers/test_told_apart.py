@@ -89,8 +89,17 @@ def test_embeddings_are_read_row_by_row():
 
 
 def test_too_few_entries_for_five_folds_are_a_sentence():
-    with pytest.raises(BadInput, match="at least as many groups and 4 came"):
-        told_apart(topical("animals", 2), topical("numbers", 2), m=1)
+    for ask in (lambda *sets: told_apart(*sets, m=1), giveaways):
+        with pytest.raises(BadInput, match="at least 5 entries of each, and 20 target and 4 retro entries came"):
+            ask(topical("animals", 20), topical("numbers", 4))
+
+
+def test_a_fold_that_leaves_one_set_to_train_on_decides_nothing():
+    target = random_entries(20, 1)
+    retro = [entry(f"r{i}", f"one of {i}?", source_id=target[0].item_id) for i in range(8)]  # all of one source, so in one fold
+    found = told_apart(target, retro, m=9)
+    assert 0.3 < found.found.balanced.value < 0.7 and found.found.p > 0.05
+    assert giveaways(target, retro) is not None
 
 
 def test_an_unknown_classifier_is_a_sentence():
