@@ -17,6 +17,7 @@ class Seen:
     extractor: str
     status: str
     answer: str | None
+    value: float | None
     is_correct: bool | None
     span: tuple[int, int] | None
     reason: str
@@ -57,7 +58,7 @@ _READINGS = """
 WITH last AS (
     SELECT variant_id, sample, extractor, arg_max(call_id, position) AS call_id FROM readout_sources
     WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL)
-SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.is_correct, r.span_start, r.span_end, r.reason,
+SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.span_start, r.span_end, r.reason,
        r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply
 FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN completions c USING (call_id)
 WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
@@ -85,7 +86,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
 
 
 def _seen(row: tuple) -> Seen:
-    (sample, extractor, status, answer, is_correct, start, end, reason, probabilities, mass, text, error, request, raw) = row
-    return Seen(sample, extractor, status, answer, is_correct, None if start is None else (start, end), reason,
+    (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, text, error, request, raw) = row
+    return Seen(sample, extractor, status, answer, value, right, None if start is None else (start, end), reason,
                 tuple((option, share) for option, share in json.loads(probabilities)), mass, text or "", error or "",
                 json.loads(request) if request else {}, raw or "")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.answers import answer_text
+from flipcore.stats.estimate import number_text
 from flipcore.store.inspection import Inspection, Seen, SeenVariant
 from pages.common.differences import differences, marked_span, share_bars
 from pages.common.notes import plain
+
+MANY, MANY_PX = 3, 520  # more samples than this scroll in a window of their own
 
 
 def side(title: str, seen: Inspection, other: SeenVariant, variant: SeenVariant, samples: list[Seen], *, gone: bool) -> None:
@@ -22,14 +25,22 @@ def side(title: str, seen: Inspection, other: SeenVariant, variant: SeenVariant,
     if not samples:
         with st.container(border=True):
             st.markdown("Nothing has come back for this readout.")
-    for one in samples:
-        with st.container(border=True):
-            _reading(seen, one, f"{key}-{one.sample}")
+    with st.container(height=MANY_PX if len(samples) > MANY else "content", border=False):
+        for one in samples:
+            with st.container(border=True):
+                _reading(seen, one, f"{key}-{one.sample}")
+
+
+def _read(seen: Inspection, one: Seen) -> str:
+    """The answer as its text, or the number where a number was measured instead."""
+    if one.answer is None and one.value is not None:
+        return f"measured **{number_text(one.value, 3)}**"
+    return f"read as **{plain(answer_text(seen.item, one.answer))}**"
 
 
 def _reading(seen: Inspection, one: Seen, key: str) -> None:
     """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
-    said = {"ok": f"read as **{plain(answer_text(seen.item, one.answer))}**", "unreadable": "**no answer could be read**",
+    said = {"ok": _read(seen, one), "unreadable": "**no answer could be read**",
             "absent": "**absent**: missing, and never counted as a flip"}[one.status]
     right = "" if one.is_correct is None else " · right" if one.is_correct else " · wrong"
     st.markdown(f"Sample {one.sample + 1}: {said}{right}")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.answers import answer_text
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.records import digest
 from flipcore.store.inspection import Inspection, Seen, SeenVariant, inspection
 from flipcore.store.rows import now
@@ -53,7 +53,8 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         side("Original", seen, other, base, before, gone=True)
     with right:
         side(f"Variant: {key}", seen, base, other, after, gone=False)
-    _flip_verdict(study_id, model, item_id, axis, base, other, chosen)
+    if chosen not in VALUES:
+        _flip_verdict(study_id, model, item_id, axis, base, other, chosen)
 
 
 def open_item(item_id: str, **rest: str) -> None:
