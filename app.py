@@ -17,6 +17,8 @@ PAGES = [
             help="Is the score memory?"),
     st.Page("pages/holdout.py", title="Holdout", icon=":material/join:", url_path="holdout",
             help="Could these have come from the same source?"),
+    st.Page("pages/paraphrase_review.py", title="Paraphrase review", icon=":material/rate_review:",
+            url_path="paraphrase_review", help="Is this the same question?"),
     st.Page("pages/survey.py", title="Survey", icon=":material/quiz:", url_path="survey", visibility="hidden",
             help="Which one comes from the second set?"),
 ]

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from flipcore.models.pocket import CHECKPOINT
-from flipcore.records import digest
+from flipcore.records import Item, digest
+from flipcore.review.verdicts import RULE_VERSION
 from flipcore.store.connection import Store
+from flipcore.store.rows import item_row
 from flipcore.study import ItemSource, ModelUse, Study
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-RULE_VERSION = "majority-1"
 
 
 def demo_study() -> Study:
@@ -34,10 +35,12 @@ def demo_studies() -> list[Study]:
 
 
 def seed_store(store: Store) -> None:
-    """Puts the shipped rewordings and their verdicts into the store; doing it again changes nothing."""
+    """Puts the shipped rewordings, their items and their verdicts into the store; doing it again changes nothing."""
     pairs = _lines("shipped.jsonl")
-    items = _item_ids({pair["dataset"] for pair in pairs})
+    shipped = _items({pair["dataset"] for pair in pairs})
+    items = {key: item.item_id for key, item in shipped.items()}
     made = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+    store.writer.add("items", [item_row(item) for item in shipped.values()])
     store.writer.add("paraphrases", [
         {"pair_id": pair["pair_id"], "dataset": pair["dataset"], "item_id": items[pair["dataset"], pair["item_key"]],
          "original": pair["original"], "paraphrase": pair["paraphrase"], "generator": pair["generator"], "created_at": made}
@@ -54,10 +57,10 @@ def _verdict(row: dict, pair: dict, made: dt.datetime) -> dict:
             "paraphrase_hash": digest(pair["paraphrase"]), "rule_version": RULE_VERSION, "undoes": None, "created_at": made}
 
 
-def _item_ids(datasets: set[str]) -> dict[tuple[str, str], str]:
+def _items(datasets: set[str]) -> dict[tuple[str, str], Item]:
     from flipcore.datasets import load_report
 
-    return {(dataset, item.item_id.split("/", 1)[1].rsplit("@", 1)[0]): item.item_id
+    return {(dataset, item.item_id.split("/", 1)[1].rsplit("@", 1)[0]): item
             for dataset in datasets for item in load_report(ItemSource(dataset)).items}
 
 

@@ -1,0 +1,18 @@
+"""Paraphrase review: is this the same question?"""
+
+import streamlit as st
+
+from pages.common.header import page_header
+from pages.paraphrase_review import judging
+
+PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
+
+focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[0] and "navigated" in st.session_state
+if not focused:
+    page_header("Paraphrase review", "Is this the same question?", choose=False)
+with st.container(horizontal=True, vertical_alignment="center"):
+    part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
+                                label_visibility="collapsed")
+    beside = st.container(width="content")
+if part == "Review":
+    judging.show(beside)

@@ -1,0 +1,1 @@
+"""The parts of the Paraphrase review page."""

@@ -1,0 +1,96 @@
+"""Review: who is judging, which pairs in which order, and then the pair and nothing else."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.errors import FlipscopeError
+from flipcore.review.desk import desk
+from flipcore.review.intake import take
+from flipcore.review.queue import queue
+from flipcore.review.verdicts import reviewer_name
+from flipcore.store import review_queries
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+from pages.components.pair_review import pair_review
+from pages.paraphrase_review import risk
+
+ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}
+
+
+def reviewer() -> str:
+    """Who is judging, from the link; "" until a name is given."""
+    return st.query_params.get("as", "")
+
+
+def show(beside) -> None:
+    """`beside` is the place next to the parts, for what is set rarely."""
+    if not reviewer():
+        _who()
+        return
+    with shown_problem():
+        with beside:
+            settings = _settings()
+        _desk(reviewer_name(reviewer()), settings)
+
+
+def _who() -> None:
+    n = len(review_queries.strata(session.store()))
+    if not n:
+        st.info("There is no rewording to judge yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
+        return
+    st.markdown("You will see a question and a rewording of it, and say with **Y**, **N** or **U** whether it means the same, "
+                "is as hard, and is solved the same way. You do not see what others said, nor what any model answered. Stop "
+                "whenever you like: under the same name you go on where you left off.")
+    with st.form("who", border=False):
+        name = st.text_input("Your name", max_chars=80, key="reviewer-name", width=320)
+        if st.form_submit_button("Begin", type="primary") and name.strip():
+            with shown_problem():
+                st.query_params["as"] = reviewer_name(name)
+                st.rerun()
+
+
+def _settings() -> dict:
+    """What is judged and in which order; it stands in the link, so that a team shares it."""
+    strata = review_queries.strata(session.store())
+    with st.popover("Which pairs, in which order", icon=":material/tune:"):
+        shared = st.slider("Share of the pairs that everybody judges, so that agreement can be measured", 0, 100, 30, 10,
+                           key="shared", bind="query-params", format="%d %%")
+        sources = sorted({(row["dataset"], row["generator"]) for row in strata})
+        names = [f"{dataset} · {generator}" for dataset, generator in sources]
+        only = st.selectbox("Pairs of", ["all sources", *names], key="source", bind="query-params")
+        order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.get)
+        study_id = risk.chosen_study() if order == "risk" else None
+        if st.button("Leave: somebody else judges now", icon=":material/logout:"):
+            st.query_params.pop("as")
+            st.rerun()
+    return {"shared": shared / 100, "only": only, "study_id": study_id}
+
+
+@st.fragment
+def _desk(name: str, settings: dict) -> None:
+    """Drawn again after every message; the rest of the page is not."""
+    pairs = [row for row in review_queries.strata(session.store())
+             if settings["only"] in ("all sources", f"{row['dataset']} · {row['generator']}")]
+    moved = risk.moved_by(settings["study_id"]) if settings["study_id"] else None
+    order = queue(pairs, name, shared=settings["shared"], risk=moved)
+    place = f"desk-{name}"
+    taken = st.session_state.get(f"{place}-taken")
+    made = desk(session.store(), name, order, taken.acknowledged if taken else (), _finished(settings))
+    pair_review(made.data, key=place, on_sent=lambda: _taken(place, name))
+    for sentence in taken.refused if taken else ():
+        st.warning(plain(sentence), icon=":material/sync_problem:")
+
+
+def _taken(place: str, name: str) -> None:
+    """Stores what came, before anything is drawn; without an acknowledgement the browser sends it again."""
+    sent = st.session_state.get(place) or {}
+    try:
+        st.session_state[f"{place}-taken"] = take(session.store(), name, (sent.get("outbox") or {}).get("messages", []))
+    except (FlipscopeError, TimeoutError) as error:
+        st.toast(plain(f"Not stored yet, it will be sent again: {error}"), icon=":material/sync_problem:")
+
+
+def _finished(settings: dict) -> str:
+    more = " Pairs that nobody else has to judge are left to whoever took them first." if settings["shared"] < 1 else ""
+    return f"Nothing is left for you here. Thank you.{more} Z takes your last verdict back."

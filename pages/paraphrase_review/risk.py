@@ -1,0 +1,36 @@
+"""Which pairs matter most: how far a study's flip rate moves when one rewording is struck out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.stats.struck import moved_by_each
+from flipcore.store import queries, review_queries
+from pages.common import session
+
+
+def studies() -> dict[str, str]:
+    """Studies that asked stored rewordings: id -> name, newest first."""
+    return {row["study_id"]: row["name"] for row in review_queries.studies_with_rewordings(session.store())}
+
+
+def chosen_study() -> str | None:
+    """The study whose estimate the order looks at; None, with a sentence, where no study asked a rewording."""
+    found = studies()
+    if not found:
+        st.info("No study has asked these rewordings yet, so none is known to flip: the order stays random.")
+        return None
+    st.caption("Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
+               "of all: go through to the end, or judge at random for the gate.")
+    return st.selectbox("By the flips of", list(found), format_func=found.get, key="risk-study", bind="query-params")
+
+
+def moved_by(study_id: str) -> dict[str, float]:
+    """Pair -> by how much the axis's flip rate moves without it, the largest of all models and readouts."""
+    return _moved_by(study_id, review_queries.n_reworded_readouts(session.store(), study_id))
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _moved_by(study_id: str, n_readouts: int) -> dict[str, float]:
+    held = session.store()
+    return moved_by_each(queries.readouts(held, study_id, paraphrases="all"), review_queries.materials(held, study_id))
