@@ -32,9 +32,6 @@ def settings(view: dict, lock: dict | None) -> dict:
         embedding = st.selectbox("Embedding", list(names), key="embedding", bind="query-params", disabled=bool(lock),
                                  format_func=lambda name: names[name].title)
         st.caption(plain(names[embedding].why_not() or names[embedding].about))
-        if names[embedding].sent_to:
-            st.warning(plain(f"Entries are sent to {names[embedding].sent_to}: a holdout that was sent away may be one no "
-                             "longer."))
         classifier = st.selectbox("Classifier", list(kinds), key="classifier", bind="query-params", disabled=bool(lock),
                                   format_func=lambda name: kinds[name].title)
         st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))

@@ -18,7 +18,7 @@ from tests.store.test_holdout_queries import STUDY
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 PARTS = {"Map": "nearest neighbours", "Look inside": "Does an entry come twice", "Tests": "Who may be asked",
-         "Survey": "nobody has answered", "Inflation": "What a published comparison looks like",
+         "Survey": "Each annotator gets a sheet of their own", "Inflation": "What a published comparison looks like",
          "Versions": "No version has been kept", "Guide": "is written after a benchmark was published"}
 
 

@@ -1,0 +1,147 @@
+"""The holdout job in a real browser: read a point's neighbours, answer a survey to its end, move a margin, read the verdict."""
+
+import re
+
+import pytest
+
+from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.test_main_job import no_fault, settled, text_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+# where the first target point lies in the window: Plotly's own axes know
+_POINT = """() => {
+  const chart = document.querySelector(".st-key-entry-map .js-plotly-plot");
+  const { xaxis, yaxis } = chart._fullLayout;
+  const box = chart.querySelector(".nsewdrag").getBoundingClientRect();
+  const [x, y] = [chart._fullData[0].x[0], chart._fullData[0].y[0]];
+  return [box.x + xaxis.d2p(x), box.y + yaxis.d2p(y)];
+}"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A dashboard whose store has a study on both roles, so that the demo does not start."""
+    from flipcore import runner
+    from flipcore.store.connection import Store
+    from tests.store.test_holdout_queries import STUDY
+
+    path = tmp_path_factory.mktemp("holdout") / "flips.duckdb"
+    store = Store.open(path)
+    runner.run(STUDY, store)
+    store.close()
+    with dashboard(ROOT / "app.py", path) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page(address):
+    with browser_page() as opened:
+        opened.set_default_timeout(60_000)
+        yield opened
+        assert opened.errors == []
+
+
+def test_a_point_on_the_map_is_read_with_its_neighbours(page, address):
+    page.goto(f"{address}/holdout?sets=halves&part=Map")
+    page.locator(".margins .answer").wait_for()
+    page.locator(".st-key-map-places button").last.click()
+    page.get_by_text(re.compile("component 1:")).wait_for()
+    settled(page)
+    page.locator(".st-key-entry-map .nsewdrag").scroll_into_view_if_needed()
+    page.mouse.click(*page.evaluate(_POINT))
+    for said in ("Target entry", "Nearest in the retro set", "Nearest in its own set"):
+        page.get_by_text(said).wait_for()
+    assert no_fault(page)
+
+
+def test_a_survey_is_built_and_its_page_opens_by_its_link(page, address):
+    page.goto(f"{address}/holdout?sets=halves&part=Survey")
+    page.get_by_role("button", name="Build the survey").click()
+    page.get_by_role("link", name="Open the survey").click()
+    page.get_by_label("Your name or id").wait_for()
+    assert "survey=" in page.url and no_fault(page)
+
+
+def test_a_survey_is_answered_to_its_end_and_shows_no_result(page, address):
+    page.get_by_label("Your name or id").fill("Ada")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("button", name=re.compile("I have read them")).click()
+    for i in range(13):
+        page.get_by_text(f"Question {i + 1} of 13").wait_for()
+        settled(page)
+        texts = [page.locator(f".st-key-text-{place}").inner_text() for place in range(3)]
+        check = [place for place, text in enumerate(texts) if text.startswith("Please choose")]
+        page.locator(f".st-key-text-{check[0] if check else i % 3} button").click()
+    page.get_by_text("That was the last question").wait_for()
+    assert "in three" not in text_of(page) and "p =" not in text_of(page) and no_fault(page)
+
+
+def test_the_answers_are_a_row_of_the_verdict(page, address):
+    page.goto(f"{address}/holdout?sets=halves&part=Survey")
+    row = page.locator(".margins .row", has_text="Human odd-one-out")
+    row.get_by_text("n = 10 answers").wait_for()
+    assert "Not run" not in row.inner_text() and "margin 0.45" in row.inner_text()
+    assert "difficulty was not run" in page.locator(".margins .answer").inner_text() and no_fault(page)
+
+
+def drag(page, slider, shares):
+    """Moves the handle with the mouse down; what the verdict said on the way."""
+    box = slider.bounding_box()
+    middle = box["y"] + box["height"] / 2
+    start = float(slider.evaluate("s => (s.value - s.min) / (s.max - s.min)"))
+    page.mouse.move(box["x"] + 8 + (box["width"] - 16) * start, middle)
+    page.mouse.down()
+    seen = []
+    for share in shares:
+        page.mouse.move(box["x"] + 8 + (box["width"] - 16) * share, middle)
+        seen.append(page.locator(".margins .answer").inner_text())
+    page.mouse.up()
+    return seen
+
+
+def test_the_verdict_changes_while_a_margin_is_dragged_and_the_move_is_logged(page, address):
+    slider = page.get_by_label("Margin of human odd-one-out")
+    row = page.locator(".margins .row", has_text="Human odd-one-out")
+    slider.scroll_into_view_if_needed()
+    assert row.locator(".sign").inner_text() == "–"
+    seen = drag(page, slider, (0.5, 0.8, 0.99))
+    assert "survey" in seen[0] and "survey" not in seen[-1], "the sentence must follow the mouse while it is down"
+    assert row.locator(".sign").inner_text() == "✓"
+    page.get_by_text("1 moves of a threshold").wait_for()
+    settled(page)
+    assert row.locator(".sign").inner_text() == "✓" and no_fault(page)
+
+
+def test_the_verdict_is_written_into_the_record(page, address):
+    page.locator(".margins button").click()
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_label("Your name").press("Tab")
+    page.get_by_role("button", name="Write it down").click()
+    page.get_by_text("Decision record").wait_for()
+    assert "Ada (holdout, explore): Nothing tells the sets apart" in text_of(page) and no_fault(page)
+
+
+def test_a_version_is_kept_and_opens_by_its_link(page, address):
+    page.goto(f"{address}/holdout?sets=halves&part=Versions")
+    page.get_by_role("button", name="Keep this version").click()
+    for label, text in (("Series", "choices"), ("What was changed", "first"), ("Your name", "Ada")):
+        page.get_by_label(label, exact=True).fill(text)
+        page.get_by_label(label, exact=True).press("Tab")
+    page.get_by_role("button", name="Keep", exact=True).click()
+    page.locator(".st-key-versions").wait_for()
+    settled(page)
+    page.goto(f"{address}/holdout?sets=halves&part=Versions")
+    page.get_by_role("combobox", name=re.compile("Sets")).click()
+    page.get_by_role("option", name=re.compile("Version of choices")).click()
+    page.wait_for_url(re.compile("sets=version"))
+    page.get_by_text("36 target entries, 36 retro entries.").wait_for()
+    assert no_fault(page)
+
+
+def test_a_study_on_both_roles_shows_how_much_better_the_target_is_answered(page, address):
+    page.goto(f"{address}/holdout?part=Inflation")
+    page.get_by_role("combobox", name=re.compile("Sets")).click()
+    page.get_by_role("option", name=re.compile("Study: roles")).click()
+    page.get_by_text(re.compile("pp .* on the target against retro")).wait_for()
+    assert "SIMULATED" in text_of(page) and no_fault(page)
