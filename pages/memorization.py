@@ -29,10 +29,11 @@ if study_id is not None:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         models, kinds = list(dict.fromkeys(frame["model"])), [kind for kind in KINDS if kind in set(frame["kind"])]
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            model = st.selectbox("Model", models, key="model", bind="query-params", width=280)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            model = st.selectbox("Model", models, key="model", bind="query-params", width=240, label_visibility="collapsed")
             kind = st.segmented_control("Items", kinds, default=kinds[0], key=f"kind-{study_id}", required=True,
-                                        format_func=KINDS.get)
+                                        format_func=KINDS.get, label_visibility="collapsed")
+            controls = st.container(horizontal=True, vertical_alignment="center", width="content")
         view = View(study_id, revision, model, kind, mode == "locked")
         if not view.judged or not view.compared:
             st.info("A memorization test compares items that may have been trained on with controls that cannot have been. "
@@ -41,7 +42,7 @@ if study_id is not None:
             st.page_link("pages/new_study.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():
-                TABS[tab][1].show(view, mode, settings)
+                TABS[tab][1].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
                 with st.container(border=True):
                     inspector(study_id, model, st.query_params["item"], st.query_params.get("axis", "identity"),

@@ -25,5 +25,5 @@ def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], 
         figure.add_scatter(x=x, y=y, mode="lines", name=f"{name} ({n:,})", line=dict(color=colour, width=width), opacity=0.7,
                            hoverinfo="skip")
     laid_out(figure, c, height=340, x_title="bits flipped (characters touched)", y_title=y_title)
-    figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.15, len(levels) - 0.85])
+    figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6])
     return figure

@@ -69,7 +69,8 @@ export default function (component) {
     node("line", { x1: BOX.left, x2: BOX.width - BOX.right, y1: floor, y2: floor, stroke: colours.muted }, svg);
     const step = 10 ** Math.floor(Math.log10((most - least || 1) / 4));
     const wide = [1, 2, 5, 10].map((k) => k * step).find((k) => (most - least) / k <= 8) ?? 10 * step;
-    for (let tick = Math.ceil(least / wide) * wide; tick <= most + 1e-9; tick += wide) {
+    for (let at = Math.ceil(least / wide); at * wide <= most + 1e-9; at += 1) {
+      const tick = at * wide || 0; // never minus zero
       node("line", { x1: x(tick), x2: x(tick), y1: floor, y2: floor + 5, stroke: colours.muted }, svg);
       const shown = node("text", { x: x(tick), y: floor + 20, "text-anchor": "middle", fill: colours.muted, "font-size": 14 }, svg);
       shown.textContent = signed(String(Number((data.scale * tick).toPrecision(6))));

@@ -10,7 +10,7 @@ from pages.memorization.computed import View, flags
 from pages.memorization.items import item_table
 
 
-def show(view: View, mode: str, settings: dict) -> None:
+def show(view: View, mode: str, settings: dict, controls) -> None:
     found = flags(view, settings)
     if len(found) < 2:
         st.info("Agreement needs two detectors on the same items. Add another loss, PEARL with a second similarity, or an axis "

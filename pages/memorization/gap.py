@@ -20,16 +20,16 @@ from pages.memorization.items import item_table
 START = {"margin": 0.05}
 
 
-def show(view: View, mode: str, settings: dict) -> None:
+def show(view: View, mode: str, settings: dict, controls) -> None:
     operators, readouts = memory.operators(view.frame), readouts_of(view)
     if not operators or not readouts:
         st.info("The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
                 "paraphrase) and a readout of answers to the study.", icon=":material/edit_note:")
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        operator = st.segmented_control("Rewriting", operators, default=operators[0], required=True, format_func=NAMES.get,
-                                        key=f"operator-{view.study_id}-{view.kind}")
-        extractor = st.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout", width=280)
+    operator = controls.segmented_control("Rewriting", operators, default=operators[0], required=True, format_func=NAMES.get,
+                                          key=f"operator-{view.study_id}-{view.kind}", label_visibility="collapsed")
+    extractor = controls.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout", width=200,
+                                   label_visibility="collapsed")
     found = gap(view, operator, extractor, settings["margin"])
     st.markdown(f"### {plain(found.sentence())}")
     st.markdown(plain(_source(found)))

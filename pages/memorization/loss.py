@@ -20,15 +20,15 @@ START = {"loss_cutoff": None}
 UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
 
 
-def show(view: View, mode: str, settings: dict) -> None:
+def show(view: View, mode: str, settings: dict, controls) -> None:
     measures = measures_of(view, memory.LOSSES)
     measures = [name for name in measures if len(losses(view, name)[0])]
     if not measures:
         st.info("The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
                 "paraphrase to a study, on a model that can score a given text.", icon=":material/ssid_chart:")
         return
-    measure = st.segmented_control("Measured by", measures, default=measures[0], required=True, format_func=title_of,
-                                   key=f"measure-{view.study_id}-{view.kind}")
+    measure = controls.segmented_control("Measured by", measures, default=measures[0], required=True, format_func=title_of,
+                                         key=f"measure-{view.study_id}-{view.kind}", label_visibility="collapsed")
     found = loss(view, measure)
     st.markdown(f"### {plain(found.sentence())}")
     start = settings["loss_cutoff"]

@@ -22,15 +22,15 @@ START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "seed": "the source's quantile"}
 
 
-def show(view: View, mode: str, settings: dict) -> None:
+def show(view: View, mode: str, settings: dict, controls) -> None:
     metrics = measures_of(view, memory.SIMILARITIES)
     if not metrics:
         st.info("PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity readout.",
                 icon=":material/flip:")
         return
+    metric = controls.selectbox("Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280,
+                                label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        metric = st.segmented_control("Similarity", metrics, default=metrics[0], required=True, format_func=title_of,
-                                      key=f"metric-{view.study_id}")
         rule = st.selectbox("α from non-members by", sorted(RULES, reverse=True), format_func=TITLES.get, key="pearl-rule",
                             width=240, disabled=mode == "locked", index=sorted(RULES, reverse=True).index(settings["rule"]))
         fpr = st.number_input("False positives at most", 0.005, 0.5, float(settings["fpr"]), 0.005, key="pearl-fpr", width=190,

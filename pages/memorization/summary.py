@@ -8,13 +8,13 @@ from flipcore.errors import FlipscopeError
 from flipcore.stats import memory
 from flipcore.stats.loss_analysis import DEFAULT_RULE
 from pages.common.notes import plain
-from pages.memorization import controls
 from pages.memorization.computed import KINDS, NAMES, View, gap, loss, losses, measures_of, readouts_of, sensitivities, title_of
+from pages.memorization.controls import shown as dates_of_controls
 
 FLAGGED, SILENT, UNDECIDED = "✓ memory", "✗ no sign", "– undecided"
 
 
-def show(view: View, mode: str, settings: dict) -> None:
+def show(view: View, mode: str, settings: dict, controls) -> None:
     rows = [*_gaps(view, settings), *_losses(view), *_pearls(view, settings)]
     if not rows:
         st.info("This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",
@@ -24,7 +24,7 @@ def show(view: View, mode: str, settings: dict) -> None:
     st.markdown("### " + plain(
         f"{n_yes} of {n} detectors see memory in these {len(set(view.frame['item_id'])):,} {KINDS[view.kind].lower()}."))
     st.table({name: [plain(row[name]) for row in rows] for name in rows[0]}, border="horizontal", hide_index=True)
-    controls.shown(view)
+    dates_of_controls(view)
     with st.expander("How to read this"):
         st.markdown(
             "Each row is one test with its own control. **Error rate** is what the rule promises when nothing was memorized. "
