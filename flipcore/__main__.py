@@ -1,4 +1,4 @@
-"""The command line: python -m flipcore demo | run | stats | merge | export."""
+"""The command line: python -m flipcore demo | run | stats | import | merge | export."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ def parser() -> argparse.ArgumentParser:
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
     stats.add_argument("--reference", default="regex", help="the reference readout (default regex)")
+    _import_parser(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
     export = commands.add_parser("export", help="readouts and items as files")
@@ -29,11 +30,24 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def _import_parser(made: argparse.ArgumentParser) -> None:
+    made.add_argument("file", metavar="FILE", help="JSONL, JSON, CSV or Parquet: one output a row, or one item a row with "
+                                                   "its variants in numbered columns")
+    made.add_argument("--map", nargs="+", action="extend", default=[], metavar="KEY=COLUMN",
+                      help="corrects the guessed columns, for example prompt=question text=response model=mistral-7b; "
+                           "KEY= clears one")
+    made.add_argument("--read", nargs="+", action="extend", metavar="READOUT=COLUMN",
+                      help="recorded answers or scores, for example first_token=scores; replaces the guessed ones")
+    made.add_argument("--name", default="", help="of the study")
+    made.add_argument("--dry-run", action="store_true", help="show what was guessed and found, and store nothing")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know."""
     given = parser().parse_args(arguments)
     try:
-        return {"demo": _demo, "run": _run, "stats": _stats, "merge": _merge, "export": _export}[given.command](given)
+        return {"demo": _demo, "run": _run, "stats": _stats, "import": _import, "merge": _merge,
+                "export": _export}[given.command](given)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1
@@ -103,6 +117,27 @@ def _stats(given) -> int:
         return 0
     finally:
         store.close()
+
+
+def _import(given) -> int:
+    from flipcore.datasets.recorded_columns import corrected, guessed, mapping_of
+    from flipcore.importing import imported, store_imported
+
+    recording = corrected(guessed(given.file), given.map, given.read)
+    kept = [(key, str(value).replace("\n", "\\n")) for key, value in mapping_of(recording).items() if key != "fields"]
+    print("Columns: " + ", ".join(f"{key}={value}" for key, value in kept))
+    print("Readouts: " + (", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"))
+    found = imported(given.file, recording, given.name)
+    print(found.sentence)
+    if given.dry_run:
+        return 0
+    store = Store.open()
+    try:
+        study_id = store_imported(found, store)
+    finally:
+        store.close()
+    print(f"Stored as {found.study.name!r}.\nNext: python -m flipcore stats {study_id}")
+    return 0
 
 
 def _merge(given) -> int:

@@ -55,6 +55,9 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     """Loads, varies and orders. Raises BadInput for what the study names and nothing offers."""
     from flipcore.stats.resample import generator
 
+    if study.is_recorded:
+        raise BadInput(f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
+                       "declare a new study on the same items.")
     chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
     chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
     protocol = protocols.made(study.protocol.name, study.protocol.params)

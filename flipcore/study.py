@@ -11,6 +11,8 @@ from typing import Any
 from flipcore.errors import BadInput
 from flipcore.records import ROLES, digest
 
+RECORDED = "recorded"  # the dataset and protocol of studies that were imported
+
 
 @dataclass(frozen=True)
 class ItemSource:
@@ -67,6 +69,11 @@ class Study:
     budget_usd: float | None = None
     confirmatory_share: float = 0.0
     unreviewed_paraphrases: bool = False
+
+    @property
+    def is_recorded(self) -> bool:
+        """Its outputs were imported, so nothing of it can be asked."""
+        return self.protocol.name == RECORDED
 
     @property
     def study_id(self) -> str:

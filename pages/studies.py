@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.store import queries
 from pages.common import session
 from pages.common.header import page_header
-from pages.studies import card, files
+from pages.studies import card, files, import_recorded
 
 page_header("Studies", "What have we measured, and what did it say?", choose=False)
 
@@ -14,6 +14,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     files.merge_button()
     wanted = st.text_input("Find", key="find", bind="query-params", placeholder="name or model",
                            label_visibility="collapsed", width=260)
+import_recorded.section()
 
 
 @st.fragment(run_every=2.0 if session.registry().running() else None)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipcore.datasets import file, gsm8k, hub, loading, mmlu, mmlu_pro, shipped, truthfulqa
+from flipcore.datasets import (
+    file,
+    gsm8k,
+    hub,
+    humaneval,
+    loading,
+    mmlu,
+    mmlu_pro,
+    shipped,
+    text_files,
+    truthfulqa,
+)
 from flipcore.datasets.columns import explain, guess_columns
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.loading import LoadReport, few_valued
@@ -14,7 +25,8 @@ from flipcore.records import Item
 from flipcore.study import ItemSource
 
 LOADERS: dict[str, Dataset] = {loader.name: loader for loader in (
-    *shipped.LOADERS, gsm8k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, file.LOADER, hub.LOADER)}
+    *shipped.LOADERS, gsm8k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, humaneval.LOADER,
+    text_files.LOADER, file.LOADER, hub.LOADER)}
 
 
 def load(source: ItemSource) -> list[Item]:

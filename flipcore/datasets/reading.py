@@ -101,6 +101,11 @@ def _json(text: str, name: str, suffix: str) -> Iterator[Row]:
         yield _json_line(number, line)
 
 
+def json_lines(text: str) -> Iterator[Row]:
+    """The rows of a text of one JSON object a line."""
+    return (_json_line(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip())
+
+
 def _json_line(number: int, line: str) -> Row:
     try:
         values = json.loads(line)

@@ -68,6 +68,7 @@ class Record:
     call: Call
     completion: Completion
     readouts: tuple[Readout, ...]
+    sample: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,13 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
 
     A row that does not fit is refused alone; an item without its base is refused whole.
     """
+    if not recording.prompt:
+        raise BadInput("The recording names no column for the prompt; say which one holds what the model was asked.")
+    try:
+        re.compile(recording.option_pattern)
+    except re.error as error:
+        raise BadInput(f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
+                       "the prompt, with the option's text in one group.") from None
     kept: list[Record] = []
     refused: list[tuple[int, str]] = []
     made = _Making(recording, f"recorded-{_file_digest(path)}")
@@ -174,7 +182,7 @@ class _Making:
         self.asked[model, prompt] += 1
         self.asked[*key, prompt, name] += 1
         self.n_repeated += bool(variant.params)
-        return Record(item, variant, call, completion, readouts)
+        return Record(item, variant, call, completion, readouts, sample)
 
     def _name(self, key: tuple[str, str], said: _Said, prompt: str) -> str:
         known = self.names.get(key, {})
@@ -234,7 +242,7 @@ def _target(value: Any, shown: Sequence[str], own: Sequence[int]) -> str | None:
         return None
     text = str(value).strip()
     if not shown:
-        number = canonical_number(text)
+        number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
         if number is None:
             raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
         return number

@@ -80,8 +80,9 @@ def _actions(row: dict) -> None:
             with shown_problem():
                 session.registry().start(queries.study(session.store(), study_id))
                 st.rerun()
-        st.page_link("pages/new_study.py", label="Duplicate", icon=":material/content_copy:",
-                     query_params={"from_study": study_id})
+        if not queries.study(session.store(), study_id).is_recorded:
+            st.page_link("pages/new_study.py", label="Duplicate", icon=":material/content_copy:",
+                         query_params={"from_study": study_id})
         with st.popover("Provenance", icon=":material/receipt_long:"):
             st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
                        "Every seed is in the declaration; the same declaration has the same id on every machine.")

@@ -1,0 +1,86 @@
+"""Import recorded outputs, used: upload, correct, import, and every page opens what came of it."""
+
+import json
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore import demo
+from tests.browser.serving import ROOT
+from tests.pages.test_pages import words
+from tests.test_importing import ROWS
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    st.cache_resource.clear()
+
+
+def uploaded(app, content: str, name="mine.jsonl"):
+    app.file_uploader(key="recorded-file").set_value((name, content.encode("utf-8", "surrogatepass"), "application/json")).run()
+    assert not app.exception
+    return app
+
+
+def said(app) -> str:
+    """What the page says, without the escapes that keep Markdown from reading it."""
+    return words(app).replace("\\", "")
+
+
+def lines(rows):
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def widget(app, kind: str, start: str):
+    return next(one for one in getattr(app, kind) if str(one.key).startswith(start))
+
+
+def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(app):
+    uploaded(app, lines(ROWS) + "{half")
+    assert "6 recorded outputs on 3 items" in said(app) and "1 rows were refused" in said(app)
+    widget(app, "text_input", "recorded-model-").set_value("oak-1").run()
+    app.button(key="recorded-import").click().run()
+    assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
+    for page in ("flip_surface", "decomposition", "memorization", "new_study"):
+        app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception, page
+    app.switch_page("pages/decomposition.py").run()
+    assert "of variant pairs flip" in said(app) or "flip rate" in said(app)
+
+
+def test_a_column_is_corrected(app):
+    rows = [{"moon": "Which?\nA. tin\nB. oak", "said": "B", "k": 1}, {"moon": "Or?\nA. oak\nB. tin", "said": "A", "k": 1}]
+    uploaded(app, lines(rows))
+    assert "names no column for the prompt" in said(app)
+    widget(app, "selectbox", "recorded-prompt-").set_value("moon").run()
+    widget(app, "text_input", "recorded-pattern-").set_value(r"^[A-Z]\. (.*)$").run()
+    widget(app, "multiselect", "recorded-more-").set_value(["said"]).run()
+    assert not app.exception and "2 recorded outputs on 2 items" in said(app)
+    widget(app, "selectbox", "recorded-item-").set_value("k").run()
+    assert not app.exception and "2 recorded outputs on 1 items" in said(app)
+
+
+@pytest.mark.parametrize(("content", "why"), [
+    ("", "is empty"), ("{half", "half-written"), ("[1, 2]", "no row that can be read"), ("\x00\x01\n\x02", "no row"),
+    (lines([{"prompt": "p"}]), "nothing to read"),
+    (lines([{"prompt": "A. tin\nB. tin", "text": "A"}]), "the same text in options 1 and 2"),
+])
+def test_a_file_that_cannot_be_imported_is_a_sentence(app, content, why):
+    uploaded(app, content)
+    assert why in said(app)
+
+
+def test_a_pattern_that_is_none_is_a_sentence(app):
+    uploaded(app, lines([{"prompt": "A. tin\nB. oak", "text": "A"}]))
+    widget(app, "text_input", "recorded-pattern-").set_value("(").run()
+    assert not app.exception and "regular expression" in said(app)
