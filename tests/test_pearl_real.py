@@ -1,0 +1,66 @@
+"""PEARL end to end on real text: Genesis and HumanEval, on the pocket model and on a server that speaks the OpenAI API."""
+
+import pytest
+
+from flipcore import runner
+from flipcore.models import cards
+from flipcore.stats import memory
+from flipcore.stats.pearl_alpha import Setting
+from flipcore.stats.pearl_analysis import pearl
+from flipcore.store import queries
+from flipcore.store.connection import Store
+from flipcore.study import ItemSource, ModelUse, Part, Study
+from tests.conftest import SHARED_DATA
+from tests.models.server import Server
+
+pytestmark = [pytest.mark.slow,
+              pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout")]
+LEVELS = (0.0, 2.0, 4.0)
+
+
+def study(model: str) -> Study:
+    texts = {"path": str(SHARED_DATA / "genesis" / "genesis.zip")}
+    sources = (ItemSource("text", "benchmark", 8, options={"file": "english-kjv", "n_words": 20}, **texts),
+               ItemSource("text", "non_member", 24, options={"file": "lolcat", "n_words": 20}, **texts),
+               ItemSource("humaneval", "benchmark", 4, path=str(SHARED_DATA / "humaneval" / "HumanEval.jsonl.gz")))
+    axes = (Part("bit_flip", {"levels_pct": LEVELS, "n_samples": 3}),)
+    return Study("real texts", sources, axes, (Part("rouge_l"), Part("ncd", {"compressor": "zlib"})), (ModelUse(model),))
+
+
+def judged(store: Store, declared: Study, metric: str, model: str):
+    frame = queries.readouts(store, declared.study_id, everything=True)
+    scores, left_out = memory.pearl_scores(frame, metric, ["benchmark"])
+    known, known_left_out = memory.pearl_scores(frame, metric, ["non_member"])
+    setting = Setting(model, "completion", metric, "zlib", LEVELS, 3)
+    return pearl(scores, known, setting, rule="conformal"), left_out + known_left_out
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):
+    """What it read 256 times falls by more than .8 between two levels; here there is nothing to fall from."""
+    declared = study("pocket")
+    progress = runner.run(declared, store)
+    assert progress.state == "done" and progress.n_done == 36 * 3 * 3
+    found, left_out = judged(store, declared, "rouge_l", "pocket")
+    assert len(found.item_ids) + left_out == 12 and found.sensitivity.max() < 0.2
+
+
+def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
+    with Server() as server:
+        known = cards.model_cards() | {"lab": cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url,
+                                                               api="completions", price_in=0.0, price_out=0.0)}
+        for module in ("flipcore.plan", "flipcore.runner"):
+            monkeypatch.setattr(f"{module}.model_cards", lambda: known)
+        declared = study("lab")
+        progress = runner.run(declared, store)
+        assert (progress.state, progress.n_failed) == ("done", 0)
+        assert {body["temperature"] for body in server.bodies} == {0.7} and len(server.bodies) == 36 * 3 * 3
+    found, left_out = judged(store, declared, "ncd", "lab")
+    assert left_out == 0 and len(found.item_ids) == 12
+    assert (abs(found.sensitivity) < 1e-9).all()  # the server says the same whatever it is shown, so nothing falls
