@@ -28,10 +28,11 @@ def demo_study() -> Study:
 
 
 def demo_studies() -> list[Study]:
-    """What runs on first start, the one that is shown first last: memorization where the pocket model is there, and flips."""
+    """What runs on first start, the one that is shown first last: memorization and a holdout where the pocket model is there,
+    and flips."""
     flips = demo_study()
     pocket = any(use.name == "pocket" for use in flips.models)
-    return [Study.read(DATA / "memory.toml"), flips] if pocket else [flips]
+    return [*(Study.read(DATA / name) for name in ("holdout.toml", "memory.toml") if pocket), flips]
 
 
 def seed_store(store: Store) -> None:

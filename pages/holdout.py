@@ -61,8 +61,8 @@ def verdict(view: dict, lock: dict | None) -> dict:
 if sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(modes.view_of(sets.record_id, PAGE, computed.START, lock), lock)
-    if sets.study_id:
-        show_badges(badges(session.study_row(sets.study_id)))
+    if sets.study_ids:
+        show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, view)
     elif min(len(sets.target), len(sets.retro)) < 5:

@@ -22,6 +22,20 @@ def studies_with_both(store: Store) -> list[dict]:
     return store.rows_of(_STUDIES)
 
 
+_COVERING = """
+WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL SELECT unnest($retro), 'retro'),
+     held AS (SELECT study_id, count(*) AS n FROM study_items JOIN wanted USING (item_id, role)
+              WHERE NOT confirmatory GROUP BY study_id)
+SELECT study_id FROM studies JOIN held USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
+ORDER BY created_at DESC, study_id
+"""
+
+
+def studies_of(store: Store, target_ids: list[str], retro_ids: list[str]) -> tuple[str, ...]:
+    """Studies, newest first, that ask all these items in just these roles."""
+    return tuple(study_id for study_id, in store.rows(_COVERING, target=target_ids, retro=retro_ids))
+
+
 _ROLE_ITEMS = """
 SELECT i.* REPLACE (CAST(i.published AS VARCHAR) AS published)
 FROM study_items m JOIN items i USING (item_id)

@@ -33,6 +33,13 @@ def example_study() -> Study:
     return Study.read(DATA / "holdout.toml")
 
 
+def box_study(sets: Sets) -> Study:
+    """The model in the box on these two sets."""
+    example = example_study()
+    return example if sets.sources == example.items else replace(
+        example, name=sets.name.removeprefix("Example: ").capitalize(), items=sets.sources)
+
+
 def chosen_key() -> tuple[str, str]:
     """The selector; (key, name) of what it says. The key stands in the link (`?sets=`)."""
     studies = {f"study:{row['study_id']}": row["name"] for row in holdout_queries.studies_with_both(session.store())}
@@ -61,16 +68,14 @@ def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
     if kind == "study":
         roles = [tuple(holdout_queries.role_items(session.store(), key, role, confirmatory=confirmatory))
                  for role in ("target", "retro")]
-        return Sets.of(name, *roles, key, share_aside=queries.study(session.store(), key).confirmatory_share)
+        return Sets(name, *roles, key, (key,), queries.study(session.store(), key).confirmatory_share)
     if kind == "version":
         row = next(one for one in holdout_queries.versions(session.store()) if one["version_id"] == key)
         found = [tuple(holdout_queries.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
         return divided(Sets.of(name, *found), confirmatory)
-    if kind == "pocket":
-        study = example_study()
-        stored = queries.study(session.store(), study.study_id) is not None
-        return divided(loaded(name, list(study.items), study.study_id if stored else None), confirmatory)
-    return _own(name, confirmatory) if kind == OWN else divided(loaded(name, _SOURCES[kind]), confirmatory)
+    if kind == OWN:
+        return _own(name, confirmatory)
+    return divided(loaded(name, list(example_study().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)
 
 
 def _own(name: str, confirmatory: bool) -> Sets | None:

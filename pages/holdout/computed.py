@@ -72,11 +72,14 @@ def _accuracies(study_id: str, revision: int, confirmatory: bool):
 
 
 def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
-    """What the study measured on both sets; none without a study."""
-    if sets.study_id is None:
-        return []
-    frame = _accuracies(sets.study_id, session.store().revision(sets.study_id), confirmatory)
-    return conditions(frame, TOP_K if boosted else ())
+    """What the studies of these sets measured; of equal conditions the newest study's."""
+    ids = {item.item_id for item in (*sets.target, *sets.retro)}
+    found: dict[str, Condition] = {}
+    for study_id in sets.study_ids:
+        frame = _accuracies(study_id, session.store().revision(study_id), confirmatory and sets.is_of_study)
+        for one in conditions(frame[frame["item_id"].isin(ids)], TOP_K if boosted else ()):
+            found.setdefault(one.label, one)
+    return list(found.values())
 
 
 def checked_models(sets: Sets, models: list[str]) -> dict[str, PreRelease]:

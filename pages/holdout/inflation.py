@@ -11,7 +11,7 @@ from flipcore.stats.holdout_difficulty import BEFORE, Condition
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import computed
-from pages.holdout.chosen import ask_models, example_study
+from pages.holdout.chosen import ask_models, box_study
 from pages.holdout.sets import Sets
 
 # Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
@@ -19,9 +19,14 @@ PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B"
 
 
 def show(sets: Sets, confirmatory: bool) -> None:
-    found = [one for one in computed.all_conditions(sets, confirmatory, boosted=False)]
+    found = computed.all_conditions(sets, confirmatory, boosted=False)
+    running = [one for one in sets.study_ids if session.registry().progress(one) is not None]
+    for study_id in running:
+        _running(study_id)
     if found:
         _measured(sets, found)
+    elif running:
+        st.caption("Nothing has come back yet. This tab fills as answers arrive.")
     else:
         _nothing_yet(sets)
     _published()
@@ -50,15 +55,12 @@ def _measured(sets: Sets, found: list[Condition]) -> None:
 
 
 def _nothing_yet(sets: Sets) -> None:
-    study = example_study()
-    progress = session.registry().progress(study.study_id)
-    if progress is not None:
-        _running(study.study_id)
-        return
+    study = box_study(sets) if sets.sources else None
     st.info("No model has answered both sets yet, so there is no inflation to show.", icon=":material/query_stats:")
     with st.container(horizontal=True):
-        if st.button("Run the example on the model in the box", key="run-example", type="primary", icon=":material/play_arrow:",
-                     help="No key, no network, under a minute: problems that it read up to 256 times and others never read"):
+        if study is not None and st.button(
+                "Ask the model in the box", key="run-example", type="primary", icon=":material/play_arrow:",
+                help="No key, no network, seconds: it knows the problems of its own world and little else"):
             with shown_problem():
                 session.registry().start(study)
                 st.rerun()

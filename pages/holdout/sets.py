@@ -9,19 +9,21 @@ import streamlit as st
 
 from flipcore.datasets import load_report
 from flipcore.records import Item, digest
+from flipcore.store import holdout_queries
 from flipcore.study import ItemSource
+from pages.common import session
 
 
 @dataclass(frozen=True)
 class Sets:
-    """Target and retro as they are compared; `study_id` names a stored study of just these roles, `record_id` what moves,
-    locks and decisions are kept under."""
+    """Target and retro as they are compared; `study_ids` are the stored studies that ask them in these roles, `record_id` is
+    what moves, locks and decisions are kept under: a study's id where the sets are its roles."""
 
     name: str
     target: tuple[Item, ...]
     retro: tuple[Item, ...]
-    study_id: str | None
     record_id: str
+    study_ids: tuple[str, ...] = ()
     share_aside: float = 0.0
     notes: tuple[str, ...] = ()
     sources: tuple[ItemSource, ...] = ()
@@ -31,18 +33,22 @@ class Sets:
         return digest(sorted(item.item_id for item in self.target), sorted(item.item_id for item in self.retro))
 
     @classmethod
-    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], study_id: str | None = None, **rest) -> Sets:
-        """Sets that are whole: what is decided on them is kept under their study, or under what they hold."""
-        made = cls(name, tuple(target), tuple(retro), study_id, study_id or "", **rest)
-        return made if study_id else replace(made, record_id=f"sets-{made.sets_id}")
+    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> Sets:
+        """Whole sets that are no study's roles: what is decided on them is kept under what they hold."""
+        made = cls(name, tuple(target), tuple(retro), "", **rest)
+        return replace(made, record_id=f"sets-{made.sets_id}")
+
+    @property
+    def is_of_study(self) -> bool:
+        return self.record_id in self.study_ids
 
 
-def loaded(name: str, sources: list[ItemSource], study_id: str | None = None) -> Sets:
-    return _of_sources(name, tuple(digest(source.__dict__) for source in sources), study_id, sources)
+def loaded(name: str, sources: list[ItemSource]) -> Sets:
+    return _of_sources(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
 @st.cache_resource(show_spinner="Reading both sets …", max_entries=16)
-def _of_sources(name: str, keys: tuple[str, ...], study_id: str | None, _sources: list[ItemSource]) -> Sets:
+def _of_sources(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
     """An item that stands in both sets belongs to the target: it is published, so it is no holdout."""
     roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
     notes = []
@@ -55,17 +61,21 @@ def _of_sources(name: str, keys: tuple[str, ...], study_id: str | None, _sources
     if both:
         notes.append(f"{len(both):,} items of the retro source are target items and were left out of retro.")
     retro = tuple(item for one, item in roles["retro"].items() if one not in roles["target"])
-    return Sets.of(name, roles["target"].values(), retro, study_id, notes=tuple(notes),
-                   sources=() if both else tuple(_sources))
+    return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(_sources))
 
 
 def divided(sets: Sets, confirmatory: bool) -> Sets:
-    """Sets that are no study's: the share that the link sets aside is shown under a lock only."""
+    """Sets that are no study's: the share that is set aside is shown under a lock only. Then which studies asked them."""
     share = float(st.session_state.get("aside") or 0.0)
-    if share == 0 or sets.study_id is not None:
-        return sets
+    if share == 0:
+        return _asked(sets)
 
     def kept(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(item for item in items if (int(digest("aside", item.item_id)[:8], 16) / 16**8 < share) == confirmatory)
 
-    return replace(sets, target=kept(sets.target), retro=kept(sets.retro), share_aside=share)
+    return _asked(replace(sets, target=kept(sets.target), retro=kept(sets.retro), share_aside=share))
+
+
+def _asked(sets: Sets) -> Sets:
+    ids = [[item.item_id for item in items] for items in (sets.target, sets.retro)]
+    return replace(sets, study_ids=holdout_queries.studies_of(session.store(), *ids))

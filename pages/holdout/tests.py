@@ -55,7 +55,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
                "examples, a helpful prompt. Every condition that the study measured is listed.")
     found = computed.all_conditions(sets, confirmatory)
     if not found:
-        st.info("No model has answered both sets. Start the example on the model in the box under Inflation, or declare a "
+        st.info("No model has answered both sets. Ask the model in the box under Inflation, or declare a "
                 "study "
                 "with these items as target and retro.", icon=":material/science:")
         return

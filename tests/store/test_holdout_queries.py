@@ -73,3 +73,14 @@ def test_surveys_are_found_by_their_sets(store):
     holdout_queries.keep_survey(store, {"survey_id": "a", "name": "n", "sets_id": "one", "design": {"seed": 1}}, [])
     assert holdout_queries.surveys(store, "two") == [] and holdout_queries.surveys(store, "one")[0]["design"] == {"seed": 1}
     assert len(holdout_queries.surveys(store)) == 1 and holdout_queries.answers(store, "a") == []
+
+
+def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):
+    ids = {role: [item.item_id for item in holdout_queries.role_items(store, STUDY.study_id, role)]
+           for role in ("target", "retro")}
+    assert holdout_queries.studies_of(store, ids["target"], ids["retro"]) == (STUDY.study_id,)
+    assert holdout_queries.studies_of(store, ids["target"][:3], ids["retro"][:3]) == (STUDY.study_id,)
+    assert holdout_queries.studies_of(store, ids["retro"], ids["target"]) == ()
+    assert holdout_queries.studies_of(store, [*ids["target"], "another"], ids["retro"]) == ()
+    aside = holdout_queries.role_items(store, STUDY.study_id, "target", confirmatory=True)[0].item_id
+    assert holdout_queries.studies_of(store, [*ids["target"], aside], ids["retro"]) == ()
