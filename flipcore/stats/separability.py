@@ -61,7 +61,8 @@ def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
 class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
     cross-validation; `p_limits` its 99 % interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95 %
-    bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`."""
+    bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`; never
+    counted from below one half, because guessing worse than a coin (F15) is no evidence of sameness."""
 
     balanced: Estimate
     upper: float
@@ -106,7 +107,7 @@ def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, 
     low, high = _balanced_limits(y, scores, observed, 0.95)
     balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
     null_sd = float(draws.std())
-    upper = max(_balanced_limits(y, scores, observed, 0.90)[1], observed + z_quantile(0.95) * null_sd)
+    upper = max(_balanced_limits(y, scores, observed, 0.90)[1], max(observed, 0.5) + z_quantile(0.95) * null_sd)
     return Separability(balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)),
                         m, k, len(y))
 

@@ -71,6 +71,19 @@ def test_sets_that_differ_are_told_apart():
     assert found.upper >= found.balanced.value
 
 
+def test_guessing_worse_than_a_coin_is_no_evidence_of_sameness():
+    # F15: every row has its twin in the other set, so the nearest training row says the wrong label; the bound is as if the
+    # classifier had been a coin
+    rows = generator(3).standard_normal((60, 4))
+    X, y = np.concatenate([rows, rows + 0.01]), np.repeat([0, 1], 60)
+
+    def twin(train, labels, test):
+        return labels[np.linalg.norm(test[:, None] - train[None], axis=2).argmin(axis=1)].astype(float)
+
+    found = separability(X, y, twin, m=19)
+    assert found.balanced.high < 0.3 and found.upper == pytest.approx(0.5 + 1.644854 * found.null_sd)
+
+
 def test_a_majority_classifier_of_unequal_sets_is_at_chance():
     # F16: 1,319 against 50 makes plain accuracy 96.3 %, balanced accuracy exactly one half
     y = np.repeat([0, 1], [1_319, 50])
