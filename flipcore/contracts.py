@@ -97,7 +97,8 @@ class Extractor(Protocol):
 
 class Backend(Protocol):
     """A way to get completions. `complete` never raises for a server's fault: it returns a failed completion with a
-    sentence. `revision` changes when the weights or the behaviour change."""
+    sentence. `revision` changes when the weights or the behaviour change. One that may be lost for good says so in `down`, a
+    sentence or ""; the run then stops asking."""
 
     name: str
     revision: str

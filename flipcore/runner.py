@@ -196,9 +196,17 @@ class _Run:
                 self.in_flight.calls.pop(call.call_id, None)
         # a priced reply without token counts is taken at the most it can have cost, so that the cap holds
         self.progress.cost_usd += price if completion.cost_usd is None else completion.cost_usd
+        self._stop_if_down(backend)
         self.store.writer.add("completions", [rows.completion_row(call, completion, backend.simulated)])
         mine.set_result(completion)
         return completion
+
+    def _stop_if_down(self, backend: Backend) -> None:
+        """A server that is gone ends the run, which can be resumed; the calls that it never saw are not asked in vain."""
+        down = getattr(backend, "down", "")
+        if down and not self.stopping:
+            self.stopping = "failed"
+            self.progress.message = f"{down} The run stopped here; resume makes only the missing calls."
 
     def _affordable(self, call: Call) -> bool:
         """False once what is spent, on its way, and this call's most could pass the cap."""

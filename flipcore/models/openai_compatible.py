@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from flipcore.models.breaker import Breaker
 from flipcore.models.cards import ModelCard
 from flipcore.models.replies import Fault, body_of, fields_of, path_of
 from flipcore.models.retries import explained, pause, scrubbed
@@ -34,6 +35,12 @@ class OpenAICompatible:
         self.revision = f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}"
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
         self._clients: dict[int, Any] = {}
+        self._breaker = Breaker()
+
+    @property
+    def down(self) -> str:
+        """Why nothing more is sent to this server, or ""."""
+        return self._breaker.down
 
     def why_not(self, ability: str) -> str:
         if ability in self.abilities:
@@ -47,22 +54,31 @@ class OpenAICompatible:
         if not self.abilities & {call.request.ability}:
             return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
         if self.card.api_key_env and not os.environ.get(self.card.api_key_env):
-            return Completion(call.call_id, "failed", error=f"The environment variable {self.card.api_key_env}, which should "
-                              f"hold the key for {self.name}, is not set. Set it and run again.")
+            self._breaker.down = (f"The environment variable {self.card.api_key_env}, which should hold the key for "
+                                  f"{self.name}, is not set. Set it and run again.")
         most = self.card.options.get("n_attempts", N_ATTEMPTS)
         for attempt in range(1, most + 1):
-            started = time.perf_counter()
-            try:
-                text = await asyncio.wait_for(self._sent(call), self.card.timeout_s)
-                made = self._read(call, text, attempt, time.perf_counter() - started)
-            except Exception as error:  # the client raises many kinds, also through its transport; none may reach the runner
-                wait = pause(error, attempt, call.call_id) if attempt < most else None
+            async with self._breaker.turn():
+                made, wait = await self._attempt(call, attempt, last=attempt == most)
                 if wait is None:
-                    return self._failed(call, error, attempt, time.perf_counter() - started)
+                    return made
                 await asyncio.sleep(wait)
-            else:
-                return made
         raise AssertionError("unreachable: the last attempt returns")
+
+    async def _attempt(self, call: Call, attempt: int, last: bool) -> tuple[Completion, float | None]:
+        """What came of one attempt, and the seconds until the next; None when there is none."""
+        if self.down:
+            return Completion(call.call_id, "failed", error=self.down, n_attempts=attempt - 1), None
+        started = time.perf_counter()
+        try:
+            text = await asyncio.wait_for(self._sent(call), self.card.timeout_s)
+            made = self._read(call, text, attempt, time.perf_counter() - started)
+        except Exception as error:  # the client raises many kinds, also through its transport; none may reach the runner
+            failed = self._failed(call, error, attempt, time.perf_counter() - started)
+            self._breaker.failed(error, failed.error)
+            return failed, None if last else pause(error, attempt, call.call_id)
+        self._breaker.answered()
+        return made, None
 
     async def close(self) -> None:
         """Closes the connections that were opened in this event loop."""
