@@ -151,6 +151,27 @@ def test_sentence_transformers_missing_is_a_sentence(store, monkeypatch):
         embedded(store, topical("animals", 3), "mpnet")
 
 
+def test_sentence_transformers_embed_texts_one_by_one(tmp_path):
+    """The real package on a tiny model with random weights: a text's vector does not depend on its company."""
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed (requirements-bert.txt)")
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    from flipcore.embeddings.mpnet import SentenceTransformers
+
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dog", "cat", "seven"]
+    BertTokenizerFast(vocab={word: i for i, word in enumerate(words)}).save_pretrained(tmp_path / "bert")
+    BertModel(BertConfig(vocab_size=8, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+                         max_position_embeddings=16)).save_pretrained(tmp_path / "bert")
+    transformer = Transformer(str(tmp_path / "bert"), max_seq_length=16)
+    SentenceTransformer(modules=[transformer, Pooling(16)], device="cpu").save(str(tmp_path / "tiny"))
+    tiny = SentenceTransformers(str(tmp_path / "tiny"))
+    rows = tiny.vectors(["dog cat", "seven", "dog cat"])
+    assert rows.shape == (3, 16) and rows[0] == pytest.approx(rows[2]) and np.abs(rows[0] - rows[1]).max() > 0.01
+    assert tiny.vectors(["seven"])[0] == pytest.approx(rows[1], abs=1e-5)
+
+
 def test_weights_that_cannot_be_had_are_a_sentence(monkeypatch, tmp_path):
     pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed (requirements-bert.txt)")
     from flipcore.embeddings.mpnet import SentenceTransformers
