@@ -125,8 +125,8 @@ def projection(made: Plan) -> cost.Projection:
     total = cost.NOTHING
     for use in made.study.models:
         backend = open_backend(use.name, cards)
-        calls = [call for asked in head
-                 for call in made.protocol.next_calls(made.history(asked, use, backend, {}, None))]
+        most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
+        calls = [call for asked in head for call in most(made.history(asked, use, backend, {}, None))]
         total = total + cost.projected(calls, cards.get(use.name))
         judged = [call for call in calls if call.request.kind == "generate"] if made.study.judge else []
         total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total

@@ -7,9 +7,9 @@ from typing import Any
 
 from flipcore import plugins
 from flipcore.contracts import CallProtocol
-from flipcore.protocols import single_shot
+from flipcore.protocols import rotation, single_shot
 
-PROTOCOLS: dict[str, CallProtocol] = {module.PROTOCOL.name: module.PROTOCOL for module in (single_shot,)}
+PROTOCOLS: dict[str, CallProtocol] = {module.PROTOCOL.name: module.PROTOCOL for module in (single_shot, rotation)}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> CallProtocol:

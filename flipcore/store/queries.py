@@ -7,6 +7,7 @@ import json
 import pandas as pd
 
 from flipcore.extractors import VALUES
+from flipcore.protocols import rotation
 from flipcore.records import CONTINUATION, digest
 from flipcore.store.connection import Store
 from flipcore.study import Study
@@ -78,8 +79,8 @@ def paraphrase_states(store: Store) -> pd.DataFrame:
 
 _READOUTS = f"""
 WITH {_STANDING}
-SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample, r.extractor,
-       r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
+SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
+       r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
 FROM readouts r
 JOIN study_items i USING (study_id, item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
@@ -100,7 +101,8 @@ def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphr
     with another target. A rejected rewording leaves at once: verdicts filter here, when reading. `paraphrases` is accepted,
     standing (not rejected) or all; confirmatory items come only when asked for, and then alone."""
     frame = store.frame(_READOUTS, study_id=study_id, confirmatory=confirmatory, states=_STATES[paraphrases],
-                        everything=everything, continuation=CONTINUATION, values=sorted(VALUES))
+                        everything=everything, continuation=CONTINUATION,
+                        values=sorted([*VALUES, *rotation.READOUTS]))
     for column in ("answer", "is_correct"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame

@@ -57,7 +57,7 @@ def finished(start):
 
 
 def test_the_protocols_are_the_ones_a_study_can_name():
-    assert set(PROTOCOLS) == {"single_shot"}
+    assert set(PROTOCOLS) == {"single_shot", "rotation"}
     with pytest.raises(BadInput, match="single_shot"):
         made("double_shot")
 

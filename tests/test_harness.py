@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from flipcore.stats import harness
+from flipcore import harness
 from flipcore.stats.resample import generator
 
 
