@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore.datasets import (
+    arc,
+    competition_math,
     file,
     gsm8k,
     hub,
@@ -15,6 +17,7 @@ from flipcore.datasets import (
     mmlu_pro,
     shipped,
     text_files,
+    trivia_qa,
     truthfulqa,
 )
 from flipcore.datasets.columns import explain, guess_columns
@@ -25,8 +28,8 @@ from flipcore.records import Item
 from flipcore.study import ItemSource
 
 LOADERS: dict[str, Dataset] = {loader.name: loader for loader in (
-    *shipped.LOADERS, gsm8k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, humaneval.LOADER,
-    text_files.LOADER, file.LOADER, hub.LOADER)}
+    *shipped.LOADERS, gsm8k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, arc.LOADER,
+    competition_math.LOADER, trivia_qa.LOADER, humaneval.LOADER, text_files.LOADER, file.LOADER, hub.LOADER)}
 
 
 def load(source: ItemSource) -> list[Item]:

@@ -107,6 +107,11 @@ def _with_place(source: ItemSource) -> ItemSource | None:
     if source.dataset == "file":
         upload = st.file_uploader("JSONL, JSON, CSV or Parquet", type=["jsonl", "json", "csv", "parquet"], key="add-file")
         return None if upload is None else _mapped(replace(source, path=str(saved_upload(upload))))
+    if source.dataset == "text":
+        left, right = st.columns([3, 1])
+        upload = left.file_uploader("Text, XML or a zip of them", type=["txt", "xml", "zip"], key="add-text")
+        n_words = right.number_input("Words a passage", 20, 2000, 120, key="add-words")
+        return None if upload is None else replace(source, path=str(saved_upload(upload)), options={"n_words": int(n_words)})
     if source.dataset == "hub":
         left, middle, right = st.columns(3)
         repo = left.text_input("Repository", placeholder="owner/name", key="add-repo")
