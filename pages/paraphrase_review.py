@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.common.header import page_header
-from pages.paraphrase_review import judging
+from pages.paraphrase_review import agreeing, effect, judge, judging
 
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 
@@ -16,3 +16,9 @@ with st.container(horizontal=True, vertical_alignment="center"):
     beside = st.container(width="content")
 if part == "Review":
     judging.show(beside)
+elif part == "Agreement":
+    agreeing.show()
+elif part == "Effect":
+    effect.show()
+elif part == "Judge":
+    judge.show()

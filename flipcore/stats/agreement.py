@@ -101,19 +101,26 @@ def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> f
 
 
 def _alpha(units: list[list], level: str) -> float:
+    counts, categories = _unit_counts(units)
+    return _alpha_of_counts(counts, _distances(categories, level)) if len(categories) > 1 else math.nan
+
+
+def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
+    """(units, categories) ratings of each category, and the categories in order."""
     categories = sorted({rating for unit in units for rating in unit}, key=lambda rating: (str(type(rating)), rating))
-    if len(categories) < 2:
-        return math.nan
     code = {category: index for index, category in enumerate(categories)}
     counts = np.zeros((len(units), len(categories)))
     for row, unit in enumerate(units):
         for rating in unit:
             counts[row, code[rating]] += 1
+    return counts, categories
+
+
+def _distances(categories: list, level: str) -> np.ndarray:
     if level == "nominal":
-        distance = 1 - np.eye(len(categories))
-    else:
-        distance = np.subtract.outer(np.array(categories, dtype=float), np.array(categories, dtype=float)) ** 2
-    return _alpha_of_counts(counts, distance)
+        return 1 - np.eye(len(categories))
+    values = np.array(categories, dtype=float)
+    return np.subtract.outer(values, values) ** 2
 
 
 def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
@@ -177,6 +184,26 @@ def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: 
     return Agreement(estimate, raw_agreement(a, b), len(pairs), tuple(filter(None, warnings)))
 
 
+def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> Agreement:
+    """Fleiss' kappa of `ratings[rater][unit]` with a percentile bootstrap over units: of the units that have the same number
+    of ratings (two or more), the largest such group; `n_items` counts it."""
+    rated = [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
+    sizes = [len(unit) for unit in rated if len(unit) >= 2]
+    most = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
+    units = [unit for unit in rated if len(unit) == most and most]
+    counts, categories = _unit_counts(units)
+    value = fleiss_kappa(counts) if units else math.nan
+    replicates = np.array([])
+    if not math.isnan(value):
+        rng = generator(seed)
+        replicates = np.array([fleiss_kappa(counts[rng.integers(0, len(units), size=len(units))]) for _ in range(n_boot)])
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
+    raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    warning = prevalence_warning([rating for unit in units for rating in unit])
+    return Agreement(_bootstrap_estimate(value, replicates, level, units, seed), raw, len(units),
+                     (warning,) if warning else ())
+
+
 def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0,
                            n_boot: int = 2000, level: float = 0.95) -> Agreement:
     """Krippendorff's alpha with a percentile bootstrap over units; raw agreement is over all pairs within units."""
@@ -185,9 +212,10 @@ def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: st
     value = _alpha(units, level_of_measurement)
     replicates = np.array([])
     if not math.isnan(value):
-        rng = generator(seed)
-        replicates = np.array([_alpha([units[i] for i in rng.integers(0, len(units), size=len(units))],
-                                      level_of_measurement) for _ in range(n_boot)])
+        rng, (counts, categories) = generator(seed), _unit_counts(units)
+        distance = _distances(categories, level_of_measurement)
+        replicates = np.array([_alpha_of_counts(counts[rng.integers(0, len(units), size=len(units))], distance)
+                               for _ in range(n_boot)])
     pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
     raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
     warning = prevalence_warning([rating for unit in units for rating in unit])

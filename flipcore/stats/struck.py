@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -15,10 +16,12 @@ import pandas as pd
 from flipcore.errors import BadInput
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import item_rates
+from flipcore.stats.resample import SLACK
 
 AXIS = "paraphrase"
 QUANTITIES = ("T", "G", "A")
 MOST_AN_ITEM = 5
+WORST = 2.0  # above any T, G or A, so that the first step keeps as many items defined as it can
 Place = tuple[str, str]  # item, variant
 
 
@@ -30,13 +33,12 @@ def moved_by_each(readouts: pd.DataFrame, materials: Mapping[Place, str]) -> dic
     frame = readouts[readouts["axis"] == AXIS]
     for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):
         rates = _patterns(rows, list(materials), extractor, extractor)
-        whole = rates[()][:, 0]
-        for removed in (pattern for pattern in rates if len(pattern) == 1):
-            for item, value in zip(rates.items, rates[removed][:, 0], strict=True):
-                variant = rates.named(item, removed)
-                if variant:
-                    pair = materials[item, variant[0]]
-                    moved[pair] = max(moved[pair], _change(whole, rates.place[item], value))
+        whole = rates.values[()][:, 0]
+        for pattern, values in rates.values.items():
+            for place, item in enumerate(rates.names):
+                for variant in rates.struck(item, pattern):
+                    pair = materials[item, variant]
+                    moved[pair] = max(moved[pair], _change(whole, place, values[place, 0]))
     return moved
 
 
@@ -48,15 +50,15 @@ def _change(whole: np.ndarray, place: int, value: float) -> float:
     return abs(after / n_after - total / n) if n and n_after else 0.0
 
 
-class _Rates(dict):
-    """Pattern (ranks that are struck in every item) -> (items, 3) values of T, G, A."""
+@dataclass(frozen=True)
+class _Rates:
+    """`values[pattern]` are (items, 3) T, G and A when in every item the rewordings of these ranks are struck out."""
 
-    def __init__(self, items: Sequence[str], ranked: Mapping[str, list[str]]):
-        super().__init__()
-        self.items, self.ranked = list(items), ranked
-        self.place = {item: i for i, item in enumerate(self.items)}
+    names: list[str]
+    ranked: Mapping[str, list[str]]
+    values: dict[tuple[int, ...], np.ndarray]
 
-    def named(self, item: str, pattern: tuple[int, ...]) -> list[str]:
+    def struck(self, item: str, pattern: tuple[int, ...]) -> list[str]:
         """The variants of an item that a pattern strikes; empty where the item has too few."""
         names = self.ranked.get(item, [])
         return [names[rank] for rank in pattern] if all(rank < len(names) for rank in pattern) else []
@@ -73,11 +75,11 @@ def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, refer
     if deepest > MOST_AN_ITEM and most > 1:
         raise BadInput(f"An item has {deepest} rewordings without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
                        "Review some of them first.")
-    found = _Rates(dict.fromkeys(rows["item_id"]), ranked)
+    found = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
     for size in range(min(most, deepest) + 1):
         for pattern in combinations(range(deepest), size):
             gone = {(item, names[rank]) for item, names in ranked.items() for rank in pattern if rank < len(names)}
-            found[pattern] = _values(rows, gone, extractor, reference, found.items)
+            found.values[pattern] = _values(rows, gone, extractor, reference, found.names)
     return found
 
 
@@ -104,19 +106,20 @@ def extreme_strikes(readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: 
 
 
 def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
-    """The strikes that minimise sign * mean. Strikes of items without a choice are none."""
-    options = [[(len(pattern), sign * values[i, column], pattern) for pattern, values in rates.items()
-                if not pattern or rates.named(item, pattern)] for i, item in enumerate(rates.items)]
-    level, chosen = 0.0, None
-    for _ in range(100):
-        chosen = _knapsack(options, n_bad, level)
-        kept = [value for _, value, _ in chosen if not math.isnan(value)]
-        mean = sum(kept) / len(kept) if kept else math.nan
-        if not kept or abs(mean - level) < 1e-12:
+    """The n_bad strikes that minimise sign * mean over the items that stay defined."""
+    options = [[(len(pattern), sign * values[i, column], pattern) for pattern, values in rates.values.items()
+                if not pattern or rates.struck(item, pattern)] for i, item in enumerate(rates.names)]
+    level, chosen = WORST, []
+    while True:  # each step is a mean that can be had and smaller than the last, and there are finitely many
+        tried = _knapsack(options, n_bad, level)
+        kept = [value for _, value, _ in tried if not math.isnan(value)]
+        if chosen and (not kept or sum(kept) / len(kept) >= level - SLACK):
             break
-        level = mean
-    return {(item, variant) for item, (_, _, pattern) in zip(rates.items, chosen, strict=True)
-            for variant in rates.named(item, pattern)}
+        chosen, level = tried, sum(kept) / len(kept) if kept else -math.inf
+        if not kept:
+            break
+    return {(item, variant) for item, (_, _, pattern) in zip(rates.names, chosen, strict=True)
+            for variant in rates.struck(item, pattern)}
 
 
 def _knapsack(options: Sequence[Sequence[tuple]], n_bad: int, level: float) -> list[tuple]:

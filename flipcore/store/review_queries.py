@@ -89,3 +89,15 @@ def n_reworded_readouts(store: Store, study_id: str) -> int:
     """Readouts of the study's rewordings so far: what an order by risk depends on."""
     return store.rows("SELECT count(*) FROM readouts WHERE study_id = $study_id AND axis = 'paraphrase'",
                       study_id=study_id)[0][0]
+
+
+_FLIP_MARKS = """
+SELECT item_id || '|' || variant_id || '|' || other_variant_id AS flip, reviewer, verdict FROM flip_verdicts
+WHERE study_id = $study_id AND model = $model AND axis = $axis AND extractor = $extractor
+ORDER BY created_at, flip_verdict_id
+"""
+
+
+def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
+    """What people said of the flips of one axis under one readout, oldest first: {flip, reviewer, verdict}."""
+    return store.rows_of(_FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor)

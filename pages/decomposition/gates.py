@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.stats.decomposition import Decomposition
 from flipcore.stats.gates import paraphrase_gate
 from flipcore.store import queries
-from pages.common import session
+from pages.common import judging, session
 from pages.common.notes import plain
 
 
@@ -23,7 +23,9 @@ def closed(study_id: str, found: list[Decomposition]) -> dict[str, str]:
             said["paraphrase"] = " ".join(f"Rewordings of {dataset} by {generator}: {gate.sentence()}"
                                           for dataset, generator, gate in shut) or "No rewording of these items is stored."
     for name in {one.extractor for one in found if one.extractor.startswith("judge")}:
-        said[name] = "The judge has not been compared with human labels: it needs 100 of them."
+        report = judging.report(study_id)
+        if not report.gate.is_open:
+            said[name] = f"{report.sentences[0]} Label texts under Paraphrase review, Judge."
     return said
 
 

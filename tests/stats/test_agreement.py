@@ -118,3 +118,46 @@ def test_krippendorff_agreement_reports_units_and_raw_pairs():
 def test_raters_of_different_items_are_refused():
     with pytest.raises(BadInput, match="came 2 and 1"):
         agreement.cohen_kappa([1, 2], [1])
+
+
+def test_fleiss_with_gaps_takes_the_largest_group_of_equal_raters():
+    # three pairs have two ratings, two have three: the three are used, and equal statsmodels on them
+    ratings = [["y", "n", "y", "y", "n"], ["y", "n", "n", "y", "n"], [None, None, None, "y", "y"]]
+    found = agreement.fleiss_agreement(ratings, n_boot=200)
+    assert found.n_items == 3
+    assert found.estimate.value == pytest.approx(statsmodels_fleiss([[2, 0], [0, 2], [1, 1]]))
+    assert found.estimate.low <= found.estimate.value <= found.estimate.high
+
+
+def test_fleiss_without_common_items_is_missing():
+    found = agreement.fleiss_agreement([["y", None], [None, "n"]])
+    assert found.n_items == 0 and math.isnan(found.estimate.value) and "No item" in found.sentence()
+
+
+def apty_ratings(shared_data):
+    """Ratings of APTY's pairs that several annotators judged: {pair: {annotator: "True" | "False"}}."""
+    import csv
+
+    with (shared_data / "apty" / "apty_base.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    said = {}
+    for row in rows:
+        pair = row["apt"], row["original"], row["paraphrase-text"]
+        said.setdefault(pair, {})[row["annotator"]] = row["applied-correctly"]
+    return {pair: votes for pair, votes in said.items() if len(votes) > 1}
+
+
+def test_real_raters_of_apty_get_the_coefficients_of_other_packages(shared_data):
+    said = apty_ratings(shared_data)
+    assert len(said) == 23
+    raters = sorted({rater for votes in said.values() for rater in votes})
+    table = [[votes.get(rater) for votes in said.values()] for rater in raters]
+    coded = [[np.nan if one is None else float(one == "True") for one in row] for row in table]
+    ours = agreement.krippendorff_agreement(table, n_boot=200)
+    assert ours.estimate.value == pytest.approx(krippendorff.alpha(coded, level_of_measurement="nominal"))
+    fleiss = agreement.fleiss_agreement(table, n_boot=200)
+    pairs = [votes for votes in said.values() if len(votes) == 2]
+    counts = [[list(votes.values()).count(word) for word in ("False", "True")] for votes in pairs]
+    assert fleiss.n_items == len(pairs) == 18 and fleiss.estimate.value == pytest.approx(statsmodels_fleiss(counts))
+    kept = [(a, b) for a, b in zip(table[0], table[1], strict=True) if a and b]
+    assert agreement.cohen_kappa(table[0], table[1]) == pytest.approx(cohen_kappa_score(*zip(*kept, strict=True)), nan_ok=True)

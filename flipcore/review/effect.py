@@ -1,0 +1,119 @@
+"""What the review did: gates by source, and T, G and A of a study's paraphrase axis with and without what was struck out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from flipcore.stats.coding import coded_answers
+from flipcore.stats.decomposition import Decomposition, decompositions
+from flipcore.stats.gates import ParaphraseGate, paraphrase_gate
+from flipcore.stats.struck import AXIS, QUANTITIES, Place, extreme_strikes
+
+KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
+
+
+@dataclass(frozen=True)
+class SourceGate:
+    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it."""
+
+    dataset: str
+    generator: str
+    n_pairs: int
+    gate: ParaphraseGate
+
+    def sentence(self) -> str:
+        """What the gate says, and whether there are pairs enough to open it."""
+        n_left = self.n_pairs - self.gate.accepted.n
+        if self.gate.is_open or self.gate.n_more is None or self.gate.n_more <= n_left:
+            return self.gate.sentence()
+        there = f"only {n_left:,} are left unreviewed" if n_left else "all there are have been reviewed"
+        return f"{self.gate.sentence()} But {there}: bring more rewordings of this source, or settle disagreements."
+
+
+def source_gates(states: pd.DataFrame) -> list[SourceGate]:
+    """A gate for each source; `states` as `store.queries.paraphrase_states` gives them."""
+    found = []
+    for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
+        n = rows["state"].value_counts()
+        n_accepted = int(n.get("accepted", 0))
+        gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
+        found.append(SourceGate(dataset, generator, len(rows), gate))
+    return found
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as many as the share
+    struck among the `n_reviewed` asks for."""
+
+    n_bad: int
+    n_unreviewed: int
+    n_reviewed: int
+    limits: Mapping[str, tuple[Decomposition, Decomposition]]
+
+    def text(self, name: str) -> str:
+        """"0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]" of T, G or A."""
+        low, high = (getattr(one, name) for one in self.limits[name])
+        return f"{low.text()} to {high.text()}"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A study's paraphrase axis under one model and readout. `counted` are (what is counted, rewordings, decomposition);
+    `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by."""
+
+    counted: tuple[tuple[str, int, Decomposition], ...]
+    bounds: Bounds | None
+
+    def sentence(self, readout_title: str) -> str:
+        """What striking out did to T."""
+        (_, n_all, before), (_, n_left, after), _ = self.counted
+        n_struck = n_all - n_left
+        if not n_struck:
+            return f"No rewording of this study was struck out: T is {after.T.text()} under {readout_title}."
+        return (f"{n_struck:,} of {n_all:,} rewordings were struck out: under {readout_title} T goes from {before.T.text()} to "
+                f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}.")
+
+
+def effect(readouts: pd.DataFrame, materials: Mapping[Place, str], states: Mapping[str, str], extractor: str, reference: str
+           ) -> Effect:
+    """`readouts` of one model with every rewording that was asked (`paraphrases="all"`), `materials` (item, variant) ->
+    pair, `states` pair -> accepted, rejected or unreviewed."""
+    state = {place: states.get(pair, "unreviewed") for place, pair in materials.items()}
+    there = set(zip(readouts["item_id"], readouts["variant"], strict=True)) & set(state)
+    counted = []
+    for name, keep in KEEP.items():
+        gone = {place for place in there if state[place] not in keep}
+        counted.append((name, len(there) - len(gone), _found(readouts, gone, extractor, reference)))
+    return Effect(tuple(counted), _bounds(readouts, state, there, extractor, reference))
+
+
+def _bounds(readouts: pd.DataFrame, state: Mapping[Place, str], there: set[Place], extractor: str, reference: str
+            ) -> Bounds | None:
+    places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
+    n_rejected, n_reviewed = len(places["rejected"]), len(places["rejected"]) + len(places["accepted"])
+    n_unreviewed = len(places["unreviewed"])
+    if not n_unreviewed or not n_reviewed:
+        return None
+    n_bad = math.ceil(n_unreviewed * n_rejected / n_reviewed - 1e-9)
+    rejected = set(places["rejected"])
+    standing = readouts[[key not in rejected for key in _keys(readouts)]]
+    limits = {name: tuple(_found(standing, gone, extractor, reference) for gone in pair)
+              for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()}
+    return Bounds(n_bad, n_unreviewed, n_reviewed, {name: limits[name] for name in QUANTITIES})
+
+
+def _found(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str) -> Decomposition:
+    rows = readouts[[key not in gone for key in _keys(readouts)]]
+    return decompositions(coded_answers(rows), reference, axes=[AXIS], extractors=[extractor])[0]
+
+
+def _keys(readouts: pd.DataFrame):
+    """(item, variant) of rows on the paraphrase axis; None elsewhere, where names may be alike."""
+    return ((item, variant) if axis == AXIS else None for item, variant, axis in
+            zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True))
+

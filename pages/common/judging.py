@@ -1,0 +1,21 @@
+"""The judge's gate of a study, computed again when labels or readouts came."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.review.judge_labels import JudgeReport, judge_report
+from flipcore.store import judge_queries
+from pages.common import session
+
+
+def report(study_id: str) -> JudgeReport:
+    """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
+    held = session.store()
+    return _report(study_id, held.revision(study_id), judge_queries.n_label_rows(held))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _report(study_id: str, revision: int, n_labels: int) -> JudgeReport:
+    held = session.store()
+    return judge_report(judge_queries.judged_texts(held, study_id), judge_queries.labels(held))

@@ -1,0 +1,110 @@
+"""Effect: may these rewordings be used, and what did striking some out do to the estimate?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.extractors import EXTRACTORS
+from flipcore.review.effect import KEEP, Effect, SourceGate, source_gates
+from flipcore.review.effect import effect as computed
+from flipcore.store import queries, review_queries
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+from pages.paraphrase_review import flips, risk
+
+NAMES = {"all": "every rewording that was asked", "standing": "without those struck out (what the pages show)",
+         "accepted": "accepted ones only"}
+
+
+def show() -> None:
+    states = queries.paraphrase_states(session.store())
+    if states.empty:
+        st.info("There is no rewording yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
+        return
+    _gates(source_gates(states))
+    studies = risk.studies()
+    if not studies:
+        st.info("No study has asked these rewordings yet, so there is no estimate to move. Declare one with the axis "
+                "Paraphrase.", icon=":material/science:")
+        st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
+        return
+    _estimate(studies)
+
+
+def _gates(found: list[SourceGate]) -> None:
+    n_open = sum(one.gate.is_open for one in found)
+    some = "" if len(found) == 1 else f" of {len(found)}"
+    st.subheader(f"{n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate", anchor=False)
+    for one in found:
+        with st.container(border=True):
+            sign = "✓" if one.gate.is_open else "–"
+            st.markdown(f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**  \n{plain(one.sentence())}")
+            st.progress(min(1.0, one.gate.accepted.n / one.n_pairs), text=f"{one.gate.accepted.n:,} of {one.n_pairs:,} pairs "
+                                                                          "reviewed")
+
+
+def _estimate(studies: dict[str, str]) -> None:
+    st.subheader("What it did to the estimate", anchor=False)
+    first, second, third = st.columns(3)
+    study_id = first.selectbox("Study", list(studies), format_func=studies.get, key="effect-study", bind="query-params")
+    frame = session.readouts(study_id, paraphrases="all")
+    frame = frame[frame["axis"].isin(["paraphrase", "identity"])]
+    there = frame[frame["axis"] == "paraphrase"]
+    if there.empty:
+        st.info("Nothing has come back on the paraphrase axis yet.", icon=":material/hourglass_empty:")
+        return
+    models, names = (list(dict.fromkeys(there[column])) for column in ("model", "extractor"))
+    model = second.selectbox("Model", models, key="effect-model", bind="query-params")
+    field = names.index("first_token") if "first_token" in names else 0
+    readout = third.selectbox("Readout", names, field, key="effect-readout", bind="query-params", format_func=title_of)
+    reference = "regex" if "regex" in names else names[-1]
+    with shown_problem():
+        found = _effect(study_id, model, readout, reference, session.store().revision(study_id))
+        st.markdown(f"**{plain(found.sentence(title_of(readout).lower()))}**")
+        _table(found)
+        _struck(study_id)
+        flips.shown(study_id, model, readout, found.counted[1][2])
+
+
+def title_of(extractor: str) -> str:
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
+
+
+@st.cache_resource(show_spinner="Striking out …", max_entries=24)
+def _effect(study_id: str, model: str, readout: str, reference: str, revision: int) -> Effect:
+    held = session.store()
+    frame = session.readouts(study_id, revision, paraphrases="all")
+    rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
+    states = queries.paraphrase_states(held)
+    return computed(rows, review_queries.materials(held, study_id), dict(zip(states["pair_id"], states["state"], strict=True)),
+                    readout, reference)
+
+
+def _table(found: Effect) -> None:
+    rows = [{"counted": NAMES[name], "rewordings": n, "T": one.T.text(), "G (genuine)": one.G.text(),
+             "A (artifact)": one.A.text(), "items": one.n_items} for name, n, one in found.counted]
+    bounds = found.bounds
+    if bounds:
+        n_left = next(n for name, n, _ in found.counted if name == "standing") - bounds.n_bad
+        rows.append({"counted": "smallest to largest, if the unreviewed are as bad", "rewordings": n_left,
+                     "T": bounds.text("T"), "G (genuine)": bounds.text("G"), "A (artifact)": bounds.text("A"), "items": None})
+    st.dataframe(rows, hide_index=True)
+    if bounds:
+        st.caption(f"{bounds.n_unreviewed:,} rewordings have no verdict. If as large a share of them is bad as of the "
+                   f"{bounds.n_reviewed:,} reviewed, {bounds.n_bad:,} would be struck out; the last row strikes those that "
+                   "move each estimate most, either way.")
+    elif found.counted[1][1] > found.counted[2][1]:
+        st.caption("None of this study's rewordings has been reviewed, so nothing is known of how bad they are.")
+
+
+def _struck(study_id: str) -> None:
+    states = queries.paraphrase_states(session.store())
+    asked = set(review_queries.materials(session.store(), study_id).values())
+    moved = risk.moved_by(study_id)
+    rows = [row for row in states.to_dict("records") if row["pair_id"] in asked and row["state"] not in KEEP["standing"]]
+    if rows:
+        with st.expander(f"The {len(rows):,} that were struck out"):
+            st.dataframe([{"pair": row["pair_id"], "kept by": f"{row['n_kept']:.0f} of {row['n_reviewers']}",
+                           "moves T by at most": round(moved.get(row["pair_id"], 0.0), 4), "original": row["original"],
+                           "paraphrase": row["paraphrase"]} for row in
+                          sorted(rows, key=lambda row: -moved.get(row["pair_id"], 0.0))], hide_index=True)

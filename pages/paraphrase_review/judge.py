@@ -1,0 +1,117 @@
+"""Judge: does the model that reads answers read them as people do? Labels are given without seeing what it said."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.answers import answer_text
+from flipcore.errors import FlipscopeError
+from flipcore.records import Item
+from flipcore.review.judge_labels import label_row, left_to_label, undo_row
+from flipcore.review.verdicts import reviewer_name
+from flipcore.stats.estimate import number_text
+from flipcore.store import judge_queries
+from pages.common import judging, session
+from pages.common.differences import marked_span
+from pages.common.header import show_badges
+from pages.common.notes import plain, shown_problem
+
+NONE_KEY = "0"
+
+
+def show() -> None:
+    studies = judge_queries.studies_with_judge(session.store())
+    if not studies:
+        st.info("No judge has read anything yet. Declare a study with the readout Judge and name a model that judges.",
+                icon=":material/balance:")
+        st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        study_id = st.selectbox("Study", list(studies), format_func=studies.get, key="judge-study", bind="query-params",
+                                width=420)
+        name = st.text_input("Your name, to label texts", max_chars=80, key="judge-name", width=260)
+    if name.strip():
+        with shown_problem():
+            _label(study_id, reviewer_name(name))
+    else:
+        _gate(study_id)
+
+
+def _gate(study_id: str) -> None:
+    found = judging.report(study_id)
+    gate, position, again = found.sentences
+    st.subheader(plain(gate), anchor=False)
+    if not found.gate.is_open:
+        show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
+    st.progress(min(1.0, found.gate.agreement.n_items / found.gate.fewest),
+                text=f"{found.gate.agreement.n_items:,} of at least {found.gate.fewest} texts labelled; {found.n_texts:,} were "
+                     "judged")
+    for text in found.gate.agreement.warnings:
+        st.warning(plain(text), icon=":material/warning:")
+    st.dataframe([
+        {"asked": "Does it read as people do? (Cohen's kappa)", "found": found.gate.agreement.estimate.text(),
+         "must be": f"lower bound {number_text(found.gate.threshold)}", "texts": found.gate.agreement.n_items},
+        {"asked": "Raw agreement with people", "found": number_text(found.gate.agreement.raw), "must be": "",
+         "texts": found.gate.agreement.n_items},
+        *([{"asked": "Does the order of the options move it? (exact McNemar)",
+            "found": found.gate.position.flip_rate.text(), "must be": "no position favoured, p ≥ .05",
+            "texts": found.gate.position.flip_rate.n}] if found.gate.position else []),
+        {"asked": "Does it contradict itself when asked again?", "found": found.again.text(), "must be": "",
+         "texts": found.again.n}], hide_index=True)
+    st.markdown(plain(position))
+    st.markdown(plain(again))
+    if found.n_even:
+        st.caption(f"{found.n_even} texts were read differently by as many people as agreed; they have no label until one more "
+                   "person reads them.")
+    st.caption("An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
+               "enters no claim. Give your name above to label texts.")
+
+
+@st.fragment
+def _label(study_id: str, name: str) -> None:
+    held = session.store()
+    texts = {one["call_id"]: one for one in judge_queries.judged_texts(held, study_id)}
+    labels = [row for row in judge_queries.labels(held) if row["call_id"] in texts]
+    left = left_to_label(list(texts.values()), name, labels)
+    mine = [row for row in labels if row["reviewer"] == name]
+    st.progress(len(mine) / max(len(mine) + len(left), 1), text=f"{len(mine):,} labelled · {len(left):,} left")
+    if left:
+        _text(texts[left[0]], name)
+    else:
+        st.success("Every text that is yours to label has a label. Thank you. Empty the name to see the gate.")
+    if mine and st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:"):
+        judge_queries.keep_labels(held, [undo_row(mine[-1])])
+        st.rerun(scope="fragment")
+
+
+def _text(text: dict, name: str) -> None:
+    """The question as it was asked, the text, and one key an option."""
+    item = Item(text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"]))
+    left, right = st.columns([2, 3])
+    with left:
+        st.caption("The question was")
+        marked_span(text["question"], None, key=f"asked-{text['call_id']}")
+    with right.container(border=True):
+        st.caption("The text to read. Which answer does it settle on? Do not solve the question, do not correct the text.")
+        marked_span(text["text"], None, key=f"read-{text['call_id']}")
+    if item.kind == "number":
+        with st.form("number", border=False, clear_on_submit=True):
+            said = st.text_input("The number that it gives", key=f"number-{text['call_id']}", width=260)
+            if st.form_submit_button("This number", type="primary") and said.strip():
+                _keep(text, name, said)
+    for place, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
+        shortcut = str(place) if place < 10 else None
+        if st.button(plain(f"{label}. {answer_text(item, str(option))}"), key=f"label-{text['call_id']}-{option}",
+                     shortcut=shortcut, width="stretch"):
+            _keep(text, name, str(option))
+    if st.button("No single answer", key=f"label-none-{text['call_id']}", shortcut=NONE_KEY, icon=":material/block:"):
+        _keep(text, name, None)
+
+
+def _keep(text: dict, name: str, answer: str | None) -> None:
+    try:
+        judge_queries.keep_labels(session.store(), [label_row(text, name, answer)])
+    except FlipscopeError as error:
+        st.error(plain(error), icon=":material/error:")
+    else:
+        st.rerun(scope="fragment")

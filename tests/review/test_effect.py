@@ -1,0 +1,86 @@
+"""Striking a rewording out changes the study's estimate at once, and the bounds hold what the rest could do."""
+
+import pytest
+
+from flipcore import demo, runner
+from flipcore.review.effect import effect, source_gates
+from flipcore.review.intake import take
+from flipcore.store import queries, review_queries
+from flipcore.store.connection import Store
+from flipcore.study import ItemSource, ModelUse, Part, Study
+from tests.review.pairs import OTHER, SAME
+from tests.review.test_intake import message
+
+
+def reworded_study(n=20):
+    return Study(name="reworded", items=(ItemSource("flipscope_choice", n=n),),
+                 axes=(Part("paraphrase", {"unreviewed": True}),), extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-brittle"),))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A study on the shipped rewordings, asked before anybody had judged them."""
+    opened = Store.open(tmp_path_factory.mktemp("effect") / "flips.duckdb")
+    keep = demo._lines
+    demo._lines = lambda name: [] if name == "verdicts.jsonl" else keep(name)
+    demo.seed_store(opened)
+    demo._lines = keep
+    runner.run(reworded_study(), opened)
+    yield opened
+    opened.close()
+
+
+def found(store, extractor="first_token"):
+    study_id = reworded_study().study_id
+    states = queries.paraphrase_states(store)
+    frame = queries.readouts(store, study_id, paraphrases="all")
+    return effect(frame, review_queries.materials(store, study_id), dict(zip(states["pair_id"], states["state"], strict=True)),
+                  extractor, "regex")
+
+
+def judge(store, pairs, said):
+    take(store, "Ada", [message({"pair_id": pair}, said, n="effect") for pair in pairs])
+
+
+def test_before_any_verdict_everything_counts_and_nothing_is_bounded(store):
+    before = found(store)
+    (_, n_all, everything), (_, n_standing, standing), (_, n_accepted, accepted) = before.counted
+    assert n_all == n_standing > 0 and n_accepted == 0 and everything.T.value == standing.T.value
+    assert accepted.n_items == 0 and before.bounds is None and "No rewording" in before.sentence("first token")
+
+
+def test_a_struck_rewording_leaves_the_axis_at_once_and_the_estimate_moves(store):
+    study_id = reworded_study().study_id
+    materials = review_queries.materials(store, study_id)
+    frame = queries.readouts(store, study_id)
+    flips = frame[frame["extractor"] == "first_token"].groupby("item_id")["answer"].nunique()
+    pairs = [pair for (item, _), pair in sorted(materials.items()) if flips[item] > 1]
+    others = [pair for (item, _), pair in sorted(materials.items()) if flips[item] == 1]
+    assert pairs and others
+    before = found(store).counted[1][2].T.value
+    judge(store, pairs[:1], OTHER)
+    judge(store, others[:2], SAME)
+    after = found(store)
+    gone = next(place for place, pair in materials.items() if pair == pairs[0])
+    rows = queries.readouts(store, study_id)
+    assert gone not in set(zip(rows["item_id"], rows["variant"], strict=True))
+    assert after.counted[1][2].T.value < before and "1 of" in after.sentence("first token")
+    # 1 of 3 reviewed was struck, so a third of the rest might be
+    n_left = len(materials) - 3
+    assert after.bounds.n_bad == -(-n_left // 3) and after.bounds.n_unreviewed == n_left
+    low, high = (one.T.value for one in after.bounds.limits["T"])
+    assert low <= after.counted[1][2].T.value <= high and low < high
+
+
+def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store):
+    gates = {one.dataset: one for one in source_gates(queries.paraphrase_states(store))}
+    assert gates["flipscope_choice"].gate.accepted.n == 3 and not gates["flipscope_choice"].gate.is_open
+    states = queries.paraphrase_states(store)
+    choice = states[states["dataset"] == "flipscope_choice"]
+    judge(store, choice["pair_id"], SAME)
+    opened = source_gates(queries.paraphrase_states(store))[0]
+    assert opened.gate.is_open and "may be used" in opened.sentence()
+    judge_again = [message({"pair_id": pair}, OTHER, n="again") for pair in choice["pair_id"].head(10)]
+    take(store, "Ada", judge_again)
+    shut = source_gates(queries.paraphrase_states(store))[0]
+    assert not shut.gate.is_open and "all there are have been reviewed" in shut.sentence()
