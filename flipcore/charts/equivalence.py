@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.holdout_board import NOTHING, TITLES
-from flipcore.stats.holdout_verdict import DIFFERENT, EQUIVALENT
+from flipcore.stats.holdout_verdict import DIFFERENT, EQUIVALENT, ONE_SIDED
 
 SYMBOLS = {EQUIVALENT: "circle", DIFFERENT: "x"}
 
@@ -29,7 +29,7 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
     scale = 100 if name == "difficulty" else 1
     found = [one["results"][name] for one in versions]
     labels = [one["label"] for one in versions]
-    one_sided = name in ("prediction", "odd one out")
+    one_sided = name in ONE_SIDED
     up = [scale * (one["bound"][1] - one["value"]) for one in found]
     down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in found]
     figure.add_scatter(

@@ -8,7 +8,7 @@ from itertools import product
 
 from flipcore.records import digest
 from flipcore.stats.estimate import number_text, p_text
-from flipcore.stats.holdout_verdict import TESTS, HoldoutTest, HoldoutVerdict
+from flipcore.stats.holdout_verdict import ONE_SIDED, TESTS, HoldoutTest, HoldoutVerdict
 
 TITLES = {"difficulty": "Similarity of difficulty", "semantic": "Semantic similarity", "prediction": "Prediction accuracy",
           "odd one out": "Human odd-one-out"}
@@ -23,7 +23,7 @@ def margins_of(test: HoldoutTest) -> list[float | None]:
         first, last, by = _GRIDS[test.name]
         return [i / by for i in range(first, last + 1)]
     largest = max([abs(x) for x in (*test.bound, test.detectable) if math.isfinite(x)], default=0.01)
-    step = 10 ** math.floor(math.log10(max(largest, 1e-6) / 5))
+    step = float(f"{max(largest, 1e-6) / 20:.0e}")
     return [None, *(round(step * i, 12) for i in range(1, 41))]
 
 
@@ -39,7 +39,7 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     sentences = [test.held_against(one).sentence() for one in margins]
     given = [one for one in margins if one is not None]
     low, high = test.bound
-    two_sided, one_sided = test.name == "difficulty", test.name in ("prediction", "odd one out")
+    two_sided, one_sided = test.name == "difficulty", test.name in ONE_SIDED
     ends = [x for x in (high, test.estimate.value, *given[:1], NOTHING[test.name], *([] if one_sided else [low]))
             if math.isfinite(x)]
     top = max(given[-1] * (0.55 if two_sided else 1.0), *ends)

@@ -29,6 +29,7 @@ from flipcore.stats.survey import OddOneOut
 DIFFERENT, EQUIVALENT, INCONCLUSIVE = "different", "equivalent", "inconclusive"
 INDISTINGUISHABLE, DISTINGUISHABLE, UNDECIDED = "indistinguishable", "distinguishable", "undecided"
 DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
+ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held against the margin
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
 SAID = {"difficulty": "difficulty", "semantic": "semantic similarity", "prediction": "prediction accuracy",
@@ -126,14 +127,14 @@ def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, pai
 def prediction_test(found: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
     """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits."""
     p_seed = prediction_accuracy(found.k_correct, found.n)["p_two_sided"]
-    return HoldoutTest("prediction", found.p, (p_seed,), found.balanced, found.upper < margin, (0.0, found.upper), margin,
-                       (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd)
+    return HoldoutTest("prediction", found.p, (p_seed,), found.balanced, found.upper < margin,
+                       (0.0, min(1.0, found.upper)), margin, (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd)
 
 
 def odd_one_out_test(found: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
     """The survey: equivalent when the upper bound of accuracy lies below the margin (one in three is chance)."""
-    return HoldoutTest("odd one out", found.p, (found.p_seed,), found.accuracy, found.upper < margin, (0.0, found.upper),
-                       margin, (z_quantile(0.975) + z_quantile(0.8)) * found.se)
+    return HoldoutTest("odd one out", found.p, (found.p_seed,), found.accuracy, found.upper < margin,
+                       (0.0, min(1.0, found.upper)), margin, (z_quantile(0.975) + z_quantile(0.8)) * found.se)
 
 
 def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
@@ -152,9 +153,13 @@ def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
     if not tests:
         return []
     wider = z_quantile(1 - ALPHA / len(tests)) / z_quantile(1 - ALPHA)
-    return [replace(test, p=float(p), bound=tuple(test.estimate.value + wider * (end - test.estimate.value)
-                                                  for end in test.bound)).held_against(test.margin)
+    return [replace(test, p=float(p), bound=_widened(test, wider)).held_against(test.margin)
             for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]
+
+
+def _widened(test: HoldoutTest, factor: float) -> tuple[float, float]:
+    low, high = (test.estimate.value + factor * (end - test.estimate.value) for end in test.bound)
+    return (0.0, min(1.0, high)) if test.name in ONE_SIDED else (low, high)
 
 
 @dataclass(frozen=True)

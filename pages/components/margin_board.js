@@ -123,7 +123,7 @@ export default function (component) {
       const margin = row.margins[at];
       part.sign.textContent = SIGNS[row.states[at]];
       part.sign.dataset.verdict = row.states[at];
-      part.sentence.textContent = row.sentences[at];
+      part.sentence.textContent = row.sentences[at].replace(/p ([=<>]) /, "p\u00a0$1\u00a0");
       part.shown.textContent = marginText(row, margin);
       const there = margin === null ? "hidden" : "visible";
       const left = x(row.two_sided ? -(margin ?? 0) : row.axis[0]);

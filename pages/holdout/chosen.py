@@ -37,7 +37,7 @@ def box_study(sets: Sets) -> Study:
     """The model in the box on these two sets."""
     example = example_study()
     return example if sets.sources == example.items else replace(
-        example, name=sets.name.removeprefix("Example: ").capitalize(), items=sets.sources)
+        example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
 
 
 def chosen_key() -> tuple[str, str]:

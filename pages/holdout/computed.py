@@ -100,7 +100,7 @@ def difficulty(sets: Sets, confirmatory: bool):
         return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
     test = verdict.joined([one.test(START["difficulty"]) for one in used])
     n_t, n_r = used[0].counts[1], used[0].counts[3]
-    return test, (f"{len(used):,} conditions ({'; '.join(one.label for one in used[:3])}{' …' if len(used) > 3 else ''}); "
+    return test, (f"conditions {len(used):,} ({'; '.join(one.label for one in used[:3])}{' …' if len(used) > 3 else ''}); "
                   f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_t:,} + {n_r:,}")
 
 

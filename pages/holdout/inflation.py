@@ -20,7 +20,8 @@ PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B"
 
 def show(sets: Sets, confirmatory: bool) -> None:
     found = computed.all_conditions(sets, confirmatory, boosted=False)
-    running = [one for one in sets.study_ids if session.registry().progress(one) is not None]
+    begun = {box_study(sets).study_id} if sets.sources else set()
+    running = [one for one in {*sets.study_ids} | begun if session.registry().progress(one) is not None]
     for study_id in running:
         _running(study_id)
     if found:

@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.stats.estimate import p_text
 from flipcore.stats.holdout_board import TITLES, detectable_text, estimate_text
 from flipcore.stats.holdout_difficulty import BEFORE
+from flipcore.stats.holdout_verdict import ONE_SIDED
 from pages.common.notes import plain
 from pages.holdout import computed
 from pages.holdout.sets import Sets
@@ -43,7 +44,7 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
 
 def _bound(test) -> str:
     low, high = test.bound
-    if test.name in ("prediction", "odd one out"):
+    if test.name in ONE_SIDED:
         return f"below {high:.3f} (95 %, one-sided)"
     return f"[{low:.4f}, {high:.4f}] (90 %)"
 

@@ -44,7 +44,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
 
 def _keep(sets: Sets, tests: dict, view: dict, kept: list[dict]) -> None:
     with st.popover("Keep this version", icon=":material/bookmark_add:"):
-        series = st.text_input("Series", kept[-1]["name"] if kept else "", key="version-name",
+        series = st.text_input("Name of the series", kept[-1]["name"] if kept else "", key="version-name",
                                placeholder="what this retro set is called", max_chars=120)
         note = st.text_input("What was changed", key="version-note", max_chars=400)
         who = st.text_input("Your name", key="version-author", max_chars=80)

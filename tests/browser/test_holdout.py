@@ -125,7 +125,7 @@ def test_the_verdict_is_written_into_the_record(page, address):
 def test_a_version_is_kept_and_opens_by_its_link(page, address):
     page.goto(f"{address}/holdout?sets=halves&part=Versions")
     page.get_by_role("button", name="Keep this version").click()
-    for label, text in (("Series", "choices"), ("What was changed", "first"), ("Your name", "Ada")):
+    for label, text in (("Name of the series", "choices"), ("What was changed", "first"), ("Your name", "Ada")):
         page.get_by_label(label, exact=True).fill(text)
         page.get_by_label(label, exact=True).press("Tab")
     page.get_by_role("button", name="Keep", exact=True).click()

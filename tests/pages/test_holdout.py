@@ -1,5 +1,6 @@
 """The Holdout and Survey pages: a verdict on any two sets, never a traceback; the survey page never shows a result."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -89,6 +90,28 @@ def test_sets_that_are_gone_fall_back_to_the_example(path):
 def test_locked_shows_nothing_until_margins_are_stored(path):
     app = shown(sets="halves", mode="Locked")
     assert not app.exception and "No entries were set aside" in words(app) and "Near duplicates" not in words(app)
+
+
+def opened(mode):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.session_state["aside"] = 0.5
+    app.query_params["sets"], app.query_params["mode"] = "halves", mode
+    return app.switch_page("pages/holdout.py").run()
+
+
+def n_entries(app):
+    return [int(n) for n in re.search(r"(\d+) target entries, (\d+) retro entries, 50% set aside", words(app)).groups()]
+
+
+def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):
+    app = opened("Locked")
+    assert "Nothing is shown here until settings are stored" in words(app) and "nine tenths" not in words(app)
+    next(one for one in app.text_input if one.key == "lock-name-holdout").input("Ada").run()
+    next(button for button in app.button if button.key == "lock-holdout").click().run()
+    assert not app.exception and "Locked by Ada" in words(app) and app.number_input(key="seed").disabled
+    aside, shown_before = n_entries(app), n_entries(opened("Explore"))
+    # every entry of 36 and 36 is on one side of the lock
+    assert [a + b for a, b in zip(aside, shown_before, strict=True)] == [36, 36] and min(*aside, *shown_before) > 5
 
 
 def test_the_survey_page_without_a_survey_says_where_to_build_one(path):

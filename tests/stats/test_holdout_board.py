@@ -51,6 +51,18 @@ def test_the_overall_sentence_of_every_combination_is_the_verdict_on_it():
     assert found["overall"]["|".join(["equivalent"] * 4)]["state"] == "indistinguishable"
 
 
+def test_the_margins_of_a_measure_without_a_unit_reach_twice_what_the_data_can_show():
+    for largest in (0.0004, 0.0541, 3.0):
+        margins = margins_of(made("semantic", value=0.0, bound=(-largest, largest / 2), margin=None, detectable=largest / 3))
+        assert margins[0] is None and 1.3 * largest < margins[-1] < 3 * largest and len(margins) == 41
+
+
+def test_a_bound_on_a_share_is_a_share():
+    wide = made("prediction", value=0.97, bound=(0.0, 0.99))
+    assert simultaneous([wide, wide, wide])[0].bound == (0.0, pytest.approx(0.97 + 0.02 * 1.2938, abs=1e-4))
+    assert simultaneous([replace(wide, bound=(0.0, 1.0))] * 3)[0].bound == (0.0, 1.0)
+
+
 def test_a_difference_stays_a_difference_whatever_the_margin():
     found = board([made("prediction", p=0.001)], {"prediction": 0.6}, {}, {})
     assert set(found["rows"][2]["states"]) == {"different"} and list(found["overall"]) == ["different"]
