@@ -36,6 +36,12 @@ class Plan:
     protocol: CallProtocol
     notes: tuple[str, ...] = field(default=())
 
+    def prepare(self, backend: Backend) -> None:
+        """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
+        if hasattr(backend, "prepare"):
+            backend.prepare([asked.item for asked in self.items], [one for asked in self.items for one in asked.variants],
+                            {asked.item.item_id: asked.role for asked in self.items})
+
     def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
         ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, judge=self.study.judge)
         return History(asked.item, asked.variants, self.extractors, backend, ask, use.n_samples, completions, judge)

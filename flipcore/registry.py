@@ -102,6 +102,7 @@ class Registry:
         made, cards, ids = plan(study, self._store, n_items), model_cards(), []
         for use in study.models:
             backend = open_backend(use.name, cards)
+            made.prepare(backend)
             ids += [call.call_id for asked in made.items
                     for call in made.protocol.next_calls(made.history(asked, use, backend, {}, None))]
         return cost.measured([rows.completion_of(row) for row in queries.completions(self._store, ids)], 0.0)

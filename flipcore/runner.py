@@ -99,8 +99,7 @@ class _Run:
         for name, backend in backends.items():
             card = self.cards.get(name)
             self.slots[name] = asyncio.Semaphore(card.n_in_flight if card else 4)
-            if hasattr(backend, "prepare"):
-                backend.prepare(items, variants)
+            self.plan.prepare(backend)
         write, study_id = self.store.writer.add, self.study.study_id
         if not self.record:
             return

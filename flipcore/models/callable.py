@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from flipcore.errors import BadInput
@@ -25,7 +25,7 @@ class PythonCallable:
         self.revision = str(getattr(self._function, "revision", "")) or _source_digest(self._function)
         self._known: dict[str, tuple[Item, Variant]] = {}
 
-    def prepare(self, items: Iterable[Item], variants: Iterable[Variant]) -> None:
+    def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:
         """Needed by `is_correct(item)`, which is asked about an item and not about a prompt."""
         by_id = {item.item_id: item for item in items}
         self._known |= {v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id}

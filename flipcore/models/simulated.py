@@ -4,37 +4,48 @@ Generator (statistics.md, section 15): an item has a settled answer; a variant's
 p ~ Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ Beta(.6, .6/artifact - .6), and every sample
 deviates from its variant with `noise`. Deviations go to one other option, so they cancel in pairs and all rates are known.
 All draws are hashes of (seed, item, prompt, sample): asking again gives the same answer.
+
+Memory and brittleness are those of source 000's models (`flipcore.stats.planted_memory`): a share of the published items is
+recalled in its own wording, and a share of the right answers is lost under any other wording or other numbers. Published is
+what a study asks as benchmark or target; an item that says itself how often it was read (`dose`) is believed.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flipcore.layouts import LAYOUTS
-from flipcore.records import ABILITIES, Call, Completion, Item, Variant
+from flipcore.models.simulated_judge import judge_reply
+from flipcore.records import ABILITIES, Call, Completion, Item, Variant, digest
 
 LABEL_MASS = 0.9
+_PUBLISHED = ("benchmark", "target")
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Planted rates. `memorized`: the published wording is always answered right; other wordings with `ability`."""
+    """Planted rates. `recall`: this share of the published items is answered right in its own wording, whatever the
+    `ability`; `brittle`: this share of the right answers is lost in any other."""
 
     ability: float
-    genuine: float
-    artifact: float
-    noise: float
-    memorized: bool = False
+    genuine: float = 0.0
+    artifact: float = 0.0
+    noise: float = 0.0
+    recall: float = 0.0
+    brittle: float = 0.0
 
 
 PROFILES = {
     "clean": Profile(ability=0.8, genuine=0.02, artifact=0.02, noise=0.0),
-    "memorized": Profile(ability=0.6, genuine=0.05, artifact=0.05, noise=0.0, memorized=True),
+    "memorized": Profile(ability=0.6, genuine=0.05, artifact=0.05, noise=0.0, recall=1.0),
     "brittle": Profile(ability=0.8, genuine=0.20, artifact=0.02, noise=0.0),
     "artifact-prone": Profile(ability=0.8, genuine=0.05, artifact=0.25, noise=0.02),
     "noisy": Profile(ability=0.8, genuine=0.05, artifact=0.05, noise=0.10),
+    "memorized-000": Profile(ability=0.74, recall=1.0),
+    "clean-000": Profile(ability=0.80),
+    "brittle-000": Profile(ability=0.80, brittle=0.25),
 }
 
 
@@ -56,6 +67,12 @@ def planted(profile: Profile) -> Planted:
     genuine1, genuine2 = _xor(p1, p2, n, n * n)
     total1, total2 = _xor(both1, both2, n, n * n)
     return Planted(2 * (total1 - total2), 2 * (genuine1 - genuine2), 2 * n * (1 - n))
+
+
+def _was_seen(item: Item, role: str) -> bool:
+    """Whether the item's published wording was in training: by its own data, else by its role."""
+    dose = item.meta.get("dose")
+    return dose > 0 if isinstance(dose, int) else role in _PUBLISHED
 
 
 def _moments(mean: float) -> tuple[float, float]:
@@ -81,9 +98,15 @@ class Simulated:
         self.name, self.profile, self.seed = name, profile, seed
         self.revision = f"planted-{profile}-{seed}"
         self._known: dict[str, tuple[Item, Variant, bool]] = {}
+        self._published: frozenset[str] = frozenset()
 
-    def prepare(self, items: Iterable[Item], variants: Iterable[Variant]) -> None:
-        """Tell the model what the prompts mean; it cannot read."""
+    def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:
+        """Tell the model what the prompts mean, which it cannot read, and what it saw in training. A memory of other items
+        is another model, so it has another revision."""
+        items = list(items)
+        self._published = frozenset(item.item_id for item in items if _was_seen(item, (roles or {}).get(item.item_id, "")))
+        if self.profile.recall:
+            self.revision = f"planted-{self.profile}-{self.seed}-{digest(sorted(self._published))}"
         by_id = {item.item_id: item for item in items}
         for variant in variants:
             if variant.item_id in by_id:
@@ -95,6 +118,10 @@ class Simulated:
 
     async def complete(self, call: Call) -> Completion:
         known = self._known.get(call.request.prompt)
+        judged = judge_reply(call.request.prompt) if known is None and call.request.kind == "generate" else None
+        if judged:
+            return Completion(call.call_id, "ok", judged, "stop", n_tokens_in=len(call.request.prompt) // 4, n_tokens_out=4,
+                              cost_usd=0.0, latency_s=0.0)
         if known is None:
             return Completion(call.call_id, "failed", error="A simulated model answers only the items of its own study.")
         item, variant, original = known
@@ -120,25 +147,32 @@ class Simulated:
         moved = self._uniform(item.item_id, variant.prompt.text, "mind") < rate
         return moved != (self._uniform(item.item_id, variant.prompt.text, sample, "noise") < self.profile.noise)
 
-    def _answer(self, item: Item, original: bool, deviates: bool) -> str | None:
-        """The settled answer, or the one other that deviations go to."""
-        right = self._uniform(item.item_id, "ability") < self.profile.ability or (self.profile.memorized and original)
+    def _is_right(self, item: Item, original: bool) -> bool:
+        """The settled answer, as source 000's models have it: memory first, then ability, then what other words cost."""
+        if original and item.item_id in self._published and self._uniform(item.item_id, "recall") < self.profile.recall:
+            return True
+        able = self._uniform(item.item_id, "ability") < self.profile.ability
+        return able and (original or self._uniform(item.item_id, "brittle") >= self.profile.brittle)
+
+    def _answer(self, item: Item, variant: Variant, original: bool, deviates: bool) -> str:
+        """The settled answer to this variant's own target, or the one other that deviations go to."""
+        right, target = self._is_right(item, original), variant.target or "0"  # opinions have no right answer: any serves
         if item.kind == "choice":
             n = len(item.options)
-            wrong = (int(item.target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
-            chosen = int(item.target) if right else wrong
+            wrong = (int(target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
+            chosen = int(target) if right else wrong
             return str((chosen + 1) % n if deviates else chosen)
-        value = item.target if right else f"{item.target}1"
+        value = target if right else f"{target}1"
         return f"{value}7" if deviates else value
 
     def _generated(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
-        answer = self._answer(item, original, self._deviates(item, variant, call.sample))
+        answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         if item.kind == "choice":
             place = variant.order.index(int(answer))
             text = f" {variant.labels[place]}" if variant.layout in LAYOUTS and not self._chatty(item) else \
                 f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
         else:
-            text = f" Working it out step by step.\n#### {answer}" if answer else " "
+            text = f" Working it out step by step.\n#### {answer}"
         return Completion(call.call_id, "ok", text, "stop", n_tokens_in=len(call.request.prompt) // 4,
                           n_tokens_out=len(text) // 4 + 1, cost_usd=0.0, latency_s=0.0)
 
@@ -151,7 +185,7 @@ class Simulated:
         mind = self._deviates(item, variant, call.sample)
         rate = self._rate(self.profile.artifact, item.item_id, "readout")
         moved = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
-        answer = self._answer(item, original, mind != moved)
+        answer = self._answer(item, variant, original, mind != moved)
         if item.kind != "choice":
             return Completion(call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0)
         place = variant.order.index(int(answer))
@@ -161,7 +195,7 @@ class Simulated:
                           n_tokens_in=len(call.request.prompt) // 4, cost_usd=0.0, latency_s=0.0)
 
     def _scored(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
-        answer = self._answer(item, original, self._deviates(item, variant, call.sample))
+        answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         chosen = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
         tokens = tuple((f" {word}", -0.5 if chosen else -2.5) for word in call.request.continuation.split())
         return Completion(call.call_id, "ok", tokens=tokens, cost_usd=0.0, n_tokens_in=len(call.request.prompt) // 4,

@@ -1,19 +1,24 @@
 """Planted truth: the rates that a simulated model declares are the rates that the ordinary readouts give back."""
 
+from dataclasses import replace
 from itertools import combinations
 from math import sqrt
 from statistics import mean, stdev
 
 import pytest
+from scipy.stats import binomtest
 
 from flipcore.contracts import Ask
 from flipcore.extractors import EXTRACTORS
+from flipcore.extractors.judge import judge_prompt
 from flipcore.models.simulated import PROFILES, Profile, Simulated, planted
-from flipcore.records import OK, Request
+from flipcore.models.simulated_judge import judge_reply
+from flipcore.records import OK, Item, Prompt, Request
 from tests.models.asking import asked, first, items, variants, words
 
 # Large rates besides, so that a wrong way of combining deviations shows.
-PLANTED = PROFILES | {"strong": Profile(ability=0.8, genuine=0.4, artifact=0.4, noise=0.2)}
+PLANTED = {name: made for name, made in PROFILES.items() if not name.endswith("-000")} | {
+    "strong": Profile(ability=0.8, genuine=0.4, artifact=0.4, noise=0.2)}
 
 
 def answers(backend, item, shown, extractor, request, sample):
@@ -70,15 +75,90 @@ def test_asking_again_gives_the_same_and_another_seed_something_else():
     assert backends[0].revision != backends[2].revision
 
 
-def test_a_memorized_item_is_right_as_published_and_only_able_otherwise():
-    of = items(300)
-    original = variants(of, "identity")
-    backend = Simulated("sim", Profile(ability=0.5, genuine=0, artifact=0, noise=0, memorized=True))
-    backend.prepare(of, original)
+def right_of(profile, of, shown, roles):
+    """Item id and variant key -> whether the written answer is right."""
+    backend = Simulated("sim", profile)
+    backend.prepare(of, shown, roles)
     by_id = {item.item_id: item for item in of}
-    right = [EXTRACTORS["regex"].read(by_id[v.item_id], v, [one]).answer == v.target
-             for v, one in zip(original, asked(backend, map(words, original)), strict=True)]
-    assert all(right)
+    return {(v.item_id, v.key): EXTRACTORS["regex"].read(by_id[v.item_id], v, [one]).answer == v.target
+            for v, one in zip(shown, asked(backend, map(words, shown)), strict=True)}
+
+
+def reworded(item):
+    """The item as published and in other words."""
+    base, = variants([item], "identity")
+    return [base, replace(base, key="reworded", prompt=Prompt((("stem", f"Say it: {base.prompt.text[10:].upper()}"),)))]
+
+
+@pytest.mark.parametrize(("role", "recalled"), [("benchmark", True), ("target", True), ("control", False), ("retro", False)])
+def test_a_published_item_is_right_in_its_own_words_and_a_control_only_where_able(role, recalled):
+    of = items(400)
+    right = right_of(Profile(ability=0.5, recall=1.0), of, [v for item in of for v in reworded(item)],
+                     {item.item_id: role for item in of})
+    published = [right[item.item_id, "base"] for item in of]
+    assert all(published) if recalled else binomtest(sum(published), 400, 0.5).pvalue > 0.001
+    assert binomtest(sum(right[item.item_id, "reworded"] for item in of), 400, 0.5).pvalue > 0.001
+
+
+@pytest.mark.parametrize(("dose", "recalled"), [(0, False), (64, True)])
+def test_an_item_that_says_how_often_it_was_read_is_believed(dose, recalled):
+    of = [replace(item, meta={"dose": dose}) for item in items(60)]
+    right = right_of(Profile(ability=0.5, recall=1.0), of, variants(of, "identity"), {item.item_id: "benchmark" for item in of})
+    assert all(right.values()) == recalled
+
+
+def test_a_share_of_the_right_answers_is_lost_in_other_words_and_none_in_another_order():
+    of = items(600)
+    shown = [v for item in of for v in reworded(item)] + variants(of)
+    right = right_of(Profile(ability=0.8, brittle=0.25), of, shown, {})
+    able = [item for item in of if right[item.item_id, "base"]]
+    lost = sum(not right[item.item_id, "reworded"] for item in able)
+    assert binomtest(lost, len(able), 0.25).pvalue > 0.001
+    assert all(right[v.item_id, v.key] == right[v.item_id, "base"] for v in shown if v.key != "reworded")
+
+
+def test_a_memory_of_other_items_is_another_model():
+    of = items(4)
+    backends = [Simulated("sim", PROFILES["memorized-000"]) for _ in range(3)]
+    for backend, n in zip(backends, (2, 2, 4), strict=True):
+        backend.prepare(of, variants(of), {item.item_id: "benchmark" for item in of[:n]})
+    assert backends[0].revision == backends[1].revision != backends[2].revision
+
+
+def test_new_numbers_have_their_own_right_answer():
+    item = Item.make(dataset="sim", key="n", kind="number", question="2 + 2?", target="4")
+    moved = replace(variants([item], "identity")[0], target="7", prompt=Prompt((("stem", "3 + 4?"),)))
+    assert right_of(Profile(ability=1.0), [item], [moved], {}) == {(item.item_id, "base"): True}
+
+
+def test_an_opinion_without_a_right_answer_is_answered_too():
+    of = [replace(item, target=None) for item in items(10)]
+    backend = Simulated("sim", PROFILES["clean"])
+    shown = variants(of, "identity")
+    backend.prepare(of, shown)
+    assert {one.status for one in asked(backend, map(words, shown))} == {"ok"}
+
+
+@pytest.mark.parametrize("judge", ["judge", "judge_backwards"])
+def test_as_a_judge_it_reads_what_simulated_models_write(judge):
+    of = items(40)
+    shown = variants(of)
+    backend = Simulated("sim", PROFILES["noisy"])
+    backend.prepare(of, shown)
+    by_id = {item.item_id: item for item in of}
+    for variant, made in zip(shown, asked(backend, map(words, shown)), strict=True):
+        item = by_id[variant.item_id]
+        need = EXTRACTORS[judge].needs(item, variant, Ask(), [made])[1]
+        reply = asked(backend, [need.request])[0]
+        text = EXTRACTORS["regex"].read(item, variant, [made])
+        assert EXTRACTORS[judge].read(item, variant, [made, reply]).answer == text.answer
+
+
+@pytest.mark.parametrize(("text", "reply"), [
+    ("#### 1,450", "Final: 1,450"), (" Working it out.\n#### 29/2", "Final: 29/2"), ("I do not know.", "Final: none")])
+def test_as_a_judge_of_numbers_it_reads_the_last_line(text, reply):
+    item = Item.make(dataset="sim", key="n", kind="number", question="How many?", target="4")
+    assert judge_reply(judge_prompt(item, variants([item], "identity")[0], text)) == reply
 
 
 def test_a_prompt_that_it_was_not_told_of_fails_with_a_sentence():
