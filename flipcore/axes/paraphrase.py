@@ -24,11 +24,18 @@ class ParaphraseAxis:
 
     def variants(self, item, layout, rng, material):
         states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}
-        changed = [variant(item, self.name, f"reworded-{i + 1}", layout, question=one.text, material_id=one.pair_id)
-                   for i, one in enumerate(material.paraphrases.get(item.item_id, ())) if one.state in states]
+        changed = [variant(item, self.name, f"reworded-{_short(one.pair_id)}", layout, question=one.text,
+                           material_id=one.pair_id)
+                   for one in material.paraphrases.get(item.item_id, ()) if one.state in states]
         made = [variant(item, self.name, f"wording-{i + 1}", layout, question=text)
                 for i, text in enumerate(item.meta.get("paraphrases", ()))]
         return collapsed([base(item, self.name, layout), *changed, *made])
+
+
+def _short(pair_id: str) -> str:
+    """What tells a pair from the others of its item (``flipscope_choice/logic-01/a`` is a), so that a key means the same
+    rewording whatever else is stored, struck or proposed later."""
+    return pair_id.rpartition("/")[2][:12]
 
 
 AXIS = ParaphraseAxis()

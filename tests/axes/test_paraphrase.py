@@ -31,6 +31,12 @@ def test_an_empty_store_leaves_the_base_alone():
     assert [one.key for one in asked(Material())] == ["base"]
 
 
+def test_a_key_names_its_pair_whatever_stands_before_it():
+    added = Material({ITEM.item_id: (Paraphrase("p/0", "Put 2 and 2 together.", "accepted", "hand"),
+                                     *STORED.paraphrases[ITEM.item_id])})
+    assert [one.key for one in asked(added, unreviewed=True)] == ["base", "reworded-0", "reworded-a", "reworded-b"]
+
+
 def test_a_key_stays_when_another_rewording_is_struck():
     rows = STORED.paraphrases[ITEM.item_id]
     struck = Material({ITEM.item_id: (Paraphrase("p/a", rows[0].text, "rejected", "hand"), *rows[1:])})
