@@ -1,0 +1,102 @@
+"""Rewordings over real HTTP: a chain of prompts, what is stored, what is refused, and that asking again costs nothing."""
+
+import threading
+
+import pytest
+
+from flipcore.errors import BadInput, OverBudget
+from flipcore.models import cards
+from flipcore.proposals import RECIPES, expected, propose
+from flipcore.proposals.proposing import cleaned
+from flipcore.records import Item
+from flipcore.store import queries
+from flipcore.store.connection import Store
+from flipcore.study import ModelUse
+from tests.models.server import Server
+
+ITEM = Item.make(dataset="t", key="1", kind="number", question="How many legs do 4 horses have?", target="16")
+GOOD = "If there are 4 horses, how many legs have they?"
+
+
+def reply(text):
+    return "reply", {"choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+                     "usage": {"prompt_tokens": 5, "completion_tokens": 5}}
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def lab(monkeypatch):
+    """Names a server as the model `lab`."""
+    def at(server, price=0.0):
+        card = cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url, price_in=price, price_out=price,
+                               n_in_flight=1)
+        monkeypatch.setattr("flipcore.proposals.proposing.model_cards", lambda: {"lab": card})
+        return ModelUse("lab", max_tokens=60)
+    return at
+
+
+def test_what_passes_the_rules_is_stored_as_proposed_and_asking_again_costs_nothing(store, lab):
+    with Server(reply(f'Sure, here it is:\n"{GOOD}"')) as server:
+        use = lab(server)
+        made, = propose([ITEM], RECIPES["paraphrase"], use, store)
+        again, = propose([ITEM], RECIPES["paraphrase"], use, store)
+        assert len(server.bodies) == 1 and again == made
+    assert made.text == GOOD and all(passed for _, passed, _ in made.checks) and 0 < made.overlap < 1
+    row = queries.paraphrase_states(store).iloc[0]
+    assert (row["pair_id"], row["paraphrase"], row["generator"], row["state"]) == (
+        made.pair_id, GOOD, "lab: paraphrase", "unreviewed")
+
+
+def test_what_breaks_a_rule_is_shown_and_not_stored(store, lab):
+    with Server(reply("How many legs do 5 horses have altogether?")) as server:
+        made, = propose([ITEM], RECIPES["paraphrase"], lab(server), store)
+    assert made.pair_id is None and [name for name, passed, _ in made.checks if not passed] == ["numbers"]
+    assert queries.paraphrase_states(store).empty
+
+
+def test_a_chain_rewrites_what_the_step_before_wrote(store, lab):
+    with Server(reply("Combien de pattes ont 4 chevaux ?"), reply(GOOD)) as server:
+        made, = propose([ITEM], RECIPES["back_translation"], lab(server), store)
+        prompts = [body["messages"][-1]["content"] for body in server.bodies]
+    assert ITEM.question in prompts[0] and "Combien de pattes" in prompts[1] and made.text == GOOD
+
+
+def test_a_failed_step_says_so_and_the_others_go_on(store, lab):
+    other = Item.make(dataset="t", key="2", kind="number", question="How many wheels have 4 cars?", target="16")
+    with Server(("status", 400, {}), reply("What number of wheels do 4 cars have?")) as server:
+        first, second = propose([ITEM, other], RECIPES["paraphrase"], lab(server), store)
+    assert first.error and first.pair_id is None and second.pair_id
+
+
+def test_a_model_that_costs_money_needs_a_budget(store, lab):
+    with Server() as server:
+        use = lab(server, price=10.0)
+        with pytest.raises(OverBudget, match="no budget"):
+            propose([ITEM], RECIPES["chain"], use, store)
+        assert expected([ITEM], RECIPES["chain"], use).n_calls == 4 and server.bodies == []
+
+
+def test_a_cancelled_run_asks_nothing_more(store, lab):
+    cancel = threading.Event()
+    with Server(reply(GOOD)) as server:
+        made = propose([ITEM] * 3, RECIPES["paraphrase"], lab(server), store, lambda done, total: cancel.set(), cancel)
+    assert len(made) == 1
+
+
+def test_an_edited_prompt_needs_its_text_once():
+    assert RECIPES["paraphrase"].with_steps(["Say {text} again."]).prompt(0, "a {b}") == "Say a {b} again."
+    with pytest.raises(BadInput, match="0 times"):
+        RECIPES["paraphrase"].with_steps(["Say it again."])
+
+
+@pytest.mark.parametrize(("said", "text"), [
+    ("  **Two  cats\nsat.** ", "Two cats sat."), ("«Deux chats.»", "Deux chats."), ("Rewritten: Two cats.", "Two cats."),
+    ("Here is the text: Two cats.", "Two cats."), ("", "")])
+def test_a_reply_is_cleaned_of_what_is_no_part_of_it(said, text):
+    assert cleaned(said) == text
