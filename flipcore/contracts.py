@@ -27,10 +27,12 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class Material:
-    """What axes are handed because they may not look it up: stored paraphrases by item id, name lists."""
+    """What axes are handed because they may not look it up: stored paraphrases by item id, name lists, and by item id the
+    items that may stand before it as examples."""
 
     paraphrases: Mapping[str, Sequence[Paraphrase]] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
 
 
 class Loader(Protocol):

@@ -45,6 +45,10 @@ LAYOUTS: dict[str, Layout] = {
     "bracket": Layout("Bracket (A) option", "Question: {}\n", "{}) {}", "\n", "\nAnswer:", "Answer:"),
     "inline": Layout("On one line", "Question: {}\n", "{}. {}", "; ", "\nAnswer:", "Answer:"),
     "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is"),
+    "helpful": Layout(
+        "Helpful prompt",
+        "Somebody who needs the true answer asks the question below. Take it literally, think of how the world really is, and "
+        "do not repeat what people only believe.\n\nQuestion: {}\n", "{}. {}", "\n", "\nAnswer:", "Answer:"),
     "instruct": Layout(
         "Instructions for a chat model",
         "Answer the question below. Think it through briefly, then end with a line \"Answer: \" followed by your "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from flipcore import axes, cost, extractors, protocols
 from flipcore.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
@@ -13,6 +13,7 @@ from flipcore.records import Item, Variant, digest
 from flipcore.store import queries
 from flipcore.study import ModelUse, Study
 
+N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
 COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
 
 
@@ -69,10 +70,10 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     protocol = protocols.made(study.protocol.name, study.protocol.params)
     items, notes = _items(study)
     order = generator(study.seed, "order").permutation(len(items))
-    items = [items[i] for i in order][:items_limit]
-    stored = material(store)
+    items = [items[i] for i in order]
+    stored = replace(material(store), examples=_examples(items))
     asked, refused = [], []
-    for item, role in items:
+    for item, role in items[:items_limit]:
         try:
             variants = tuple(
                 variant for axis in chosen_axes if item.kind in axis.applies_to
@@ -87,6 +88,17 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     notes += [f"{len(refused):,} items are left out. The first: {refused[0]}"] if refused else []
     notes += _notes(study, asked)
     return Plan(study, tuple(asked), chosen_extractors, protocol, tuple(notes))
+
+
+def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
+    """Item id -> the first items of its own role and kind: what an axis may show before it. Never an item of another role, or
+    the target would teach what the retro set is asked."""
+    first: dict[tuple[str, str], list[Item]] = {}
+    for item, role in items:
+        if item.target is not None:
+            first.setdefault((role, item.kind), []).append(item)
+    pools = {key: tuple(found[:N_EXAMPLES]) for key, found in first.items()}
+    return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}
 
 
 def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str]]:

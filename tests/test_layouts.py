@@ -31,6 +31,12 @@ def test_a_problem_is_laid_out_exactly(layout, text):
     assert prompt(NUMBER, layout=layout).text == text
 
 
+def test_the_helpful_prompt_asks_for_what_is_true_before_the_plain_question():
+    for item in (CHOICE, NUMBER):
+        helpful, plain = (prompt(item, layout=layout).text for layout in ("helpful", "plain"))
+        assert helpful.endswith(f"\n\n{plain}") and "really is" in helpful
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_completion_is_its_raw_text_in_every_layout(layout):
     assert prompt(TEXT, layout=layout).text == TEXT.question

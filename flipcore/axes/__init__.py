@@ -9,6 +9,7 @@ from flipcore import plugins
 from flipcore.axes import (
     bit_flip,
     entity_rename,
+    few_shot,
     identity,
     label_set,
     numeric_resample,
@@ -19,8 +20,8 @@ from flipcore.axes import (
 from flipcore.contracts import Axis
 
 AXES: dict[str, Axis] = {module.AXIS.name: module.AXIS
-                         for module in (identity, option_order, label_set, prompt_format, paraphrase, numeric_resample,
-                                        entity_rename, bit_flip)}
+                         for module in (identity, option_order, label_set, prompt_format, few_shot, paraphrase,
+                                        numeric_resample, entity_rename, bit_flip)}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:

@@ -1,0 +1,51 @@
+"""Few shots: other questions of the same set with their answers stand before the question (source 002, 2.2.1).
+
+One of the source's ways to get more out of a weak model from before the benchmark; it changes no word of the question itself.
+The examples are the same for all items of a role, but that no item is its own example.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from flipcore.axes.variants import base, collapsed, variant
+from flipcore.errors import BadInput
+from flipcore.records import Item, Prompt
+
+MOST = 10
+
+
+@dataclass(frozen=True)
+class FewShot:
+    n: int = 5
+    name: ClassVar[str] = "few_shot"
+    title: ClassVar[str] = "Examples before the question"
+    about: ClassVar[str] = "Other questions of the same set, with their right answers, stand before the question."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+
+    def __post_init__(self):
+        if not 1 <= self.n <= MOST:
+            raise BadInput(f"Few shots need from 1 to {MOST} examples; {self.n} were asked for.")
+
+    def variants(self, item, layout, rng, material):
+        """The base and one variant with `n` examples; without that many other answered items of the kind only the base."""
+        plain = base(item, self.name, layout)
+        others = [one for one in material.examples.get(item.item_id, ())
+                  if one.item_id != item.item_id and one.kind == item.kind and one.target is not None][:self.n]
+        if len(others) < self.n:
+            return [plain]
+        shots = "".join(_shot(one, layout) for one in others)
+        shown = Prompt((("shots", shots), *plain.prompt.parts), plain.prompt.system)
+        return collapsed([plain, replace(plain, key=f"{self.n}-shot", prompt=shown)])
+
+
+def _shot(item: Item, layout: str) -> str:
+    """The question as the layout shows it, with its answer: a label, or the worked solution of a problem."""
+    shown = variant(item, FewShot.name, "shot", layout)
+    if item.kind == "choice":
+        return f"{shown.prompt.text} {shown.labels[int(item.target)]}\n\n"
+    return f"{shown.prompt.text} {item.solution.strip() or item.target}\n\n"
+
+
+AXIS = FewShot()
