@@ -12,7 +12,7 @@ from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 
 SETS = ("target", "retro")
-SYMBOLS = ("circle", "diamond")
+SYMBOLS = ("circle", "diamond-open")  # what lies under a diamond shows through
 N_GROUPS = 6
 OTHERS = "all others"
 
@@ -28,7 +28,7 @@ class Colouring:
 
 def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colouring: Colouring, c: Colours, *,
               axes: tuple[str, str] = ("", ""), ringed: Sequence[int] = (), lasso: bool = False):
-    """Points at `places` (n, 2), circles of label 0 (target) and diamonds of label 1 (retro); `customdata` is [row].
+    """Points at `places` (n, 2), discs of label 0 (target) and open diamonds of label 1 (retro); `customdata` is [row].
 
     Rows in `ringed` get a ring. `lasso`: dragging draws around points; otherwise it moves the map and a click takes a point
     (Streamlit lets a chart do one of the two). `customdata` are lists: arrays would come back from a click as objects.
@@ -42,8 +42,8 @@ def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colo
         figure.add_trace(go.Scattergl(
             x=places[rows, 0], y=places[rows, 1], mode="markers", customdata=[[row] for row in rows.tolist()],
             hovertext=[said[row] for row in rows], hovertemplate="%{hovertext}<extra></extra>",
-            marker=dict(size=_size(len(labels)), line=dict(width=0), **trace.pop("marker")), **trace,
-            unselected=dict(marker=dict(opacity=0.15))))
+            marker=dict(size=_size(len(labels)), line=dict(width=1.6 if labels[rows[0]] else 0), **trace.pop("marker")),
+            **trace, unselected=dict(marker=dict(opacity=0.15))))
     if len(ringed):
         rows = np.asarray(ringed)
         figure.add_trace(go.Scattergl(

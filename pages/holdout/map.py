@@ -89,20 +89,21 @@ def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colou
     theme, key = colours(st.context.theme.type), f"{found.sets_id}-{found.described}"
     on_map, in_bars = selection.rows_on_map(key), found.within(selection.spans(key))
     left, right = st.columns([3, 2])
-    with left:
+    with left, st.container(key=selection.MAP):
         st.plotly_chart(entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, ringed=in_bars,
                                   lasso=lasso),
-                        key=selection.MAP, on_select=lambda: selection.from_map(key), theme=None, config={
+                        key=selection.chart_key(selection.MAP), on_select=lambda: selection.from_map(key), theme=None, config={
                             "displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
                         alt="Every entry of both sets as a point; alike entries lie close together.")
-        st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◆ retro."))
+        st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◇ retro."))
     with right:
         selection.shown(found, on_map or in_bars)
     st.markdown(f"**{plain(found.coverage_sentence())}**")
-    st.plotly_chart(nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map), key=selection.BARS,
-                    on_select=lambda: selection.from_bars(key), selection_mode="points", theme=None,
-                    config={"displayModeBar": False},
-                    alt="Histogram of the cosine between each entry and the nearest entry of the other set.")
+    with st.container(key=selection.BARS):
+        st.plotly_chart(nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map), theme=None,
+                        key=selection.chart_key(selection.BARS), on_select=lambda: selection.from_bars(key),
+                        selection_mode="points", config={"displayModeBar": False},
+                        alt="Histogram of the cosine between each entry and the nearest entry of the other set.")
     st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
     selection.loners(found)
 
@@ -111,8 +112,8 @@ def _how_to_read() -> None:
     with st.expander("How to read the map"):
         st.markdown(
             "Each point is an entry, placed so that alike texts lie close together. UMAP keeps neighbourhoods and little else: "
-            "clusters are real, distances between them and their sizes are not. Principal components keep large distances and "
-            "hide small ones. So the sentence above is not read off the picture: it counts, among an entry's ten nearest "
+            "it may tear a cloud into clusters, and how large they are and how far apart says little. Principal components keep "
+            "large distances and hide small ones. So the sentence above is not read off the picture: it counts, among an entry's ten nearest "
             "neighbours in all dimensions, those of its own set, and permutes the labels (within pairs where the retro-holdout "
             "was written entry by entry). Ground that one set alone covers shows as a patch of one colour. The larger set "
             "always comes closer to the other's entries, because it has more of them.")

@@ -11,12 +11,23 @@ from pages.common.notes import plain
 from pages.holdout.likeness import entry_rows
 
 MAP, BARS, CHOSEN = "entry-map", "closest-bars", "entries-chosen"
-MOST_ROWS = 500
+ROUND, MOST_ROWS = "entries-let-go", 500
 
 
 def _points(key: str) -> list:
     """What the points of a selection carry; a point of a ring carries nothing."""
-    return [point["customdata"] for point in st.session_state[key]["selection"]["points"] if point.get("customdata")]
+    points = st.session_state[chart_key(key)]["selection"]["points"]
+    return [point["customdata"] for point in points if point.get("customdata")]
+
+
+def chart_key(name: str) -> str:
+    """A chart's key; another one after letting go, because only a new chart forgets the selection that it shows."""
+    return f"{name}-{st.session_state.get(ROUND, 0)}"
+
+
+def _let_go() -> None:
+    st.session_state.pop(CHOSEN, None)
+    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
 
 
 def from_map(sets_id: str) -> None:
@@ -51,7 +62,7 @@ def spans(sets_id: str) -> list[tuple[float, float, int]]:
 def shown(found: Comparison, rows: Sequence[int]) -> None:
     """One entry with its neighbours, several as a list, or what to do."""
     if rows:
-        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=st.session_state.pop, args=(CHOSEN,))
+        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=_let_go)
     if not rows:
         st.info("Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
                 "to list what is in it.", icon=":material/lasso_select:")

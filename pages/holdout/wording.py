@@ -42,8 +42,8 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
                         alt="The words and word pairs that differ most between the sets.")
         st.dataframe([{"n-gram": row.text, "target entries": row.entries_target, "retro entries": row.entries_retro,
                        "target total": row.total_target, "retro total": row.total_retro, "log odds": row.log_odds.text(),
-                       "p": float(f"{row.p:.2g}"), "q": float(f"{row.q:.2g}")} for row in table.rows[:1_000]],
-                     hide_index=True, height=320)
+                       "p": row.p, "q": row.q} for row in table.rows[:1_000]], hide_index=True, height=320,
+                     column_config={name: st.column_config.NumberColumn(format="%.2g") for name in "pq"})
     st.caption(f"{table.n_target:,} target entries with {table.n_words_target:,} words, {table.n_retro:,} retro entries with "
                f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
                "entries those with at least one: only entries are tested (exactly), for one may repeat a word in every option. "

@@ -31,7 +31,7 @@ def test_every_entry_is_drawn_once_by_the_graphics_card(colouring, c):
     for trace in figure.data:
         rows = [row for row, in trace.customdata]
         assert trace.x.tolist() == PLACES[rows, 0].tolist() and trace.y.tolist() == PLACES[rows, 1].tolist()
-        assert {trace.marker.symbol} == {("circle", "diamond")[label] for label in LABELS[rows]}
+        assert {trace.marker.symbol} == {("circle", "diamond-open")[label] for label in LABELS[rows]}
 
 
 def test_what_a_click_sends_back_is_a_plain_list():

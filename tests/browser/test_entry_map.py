@@ -1,0 +1,93 @@
+"""The map of the Holdout page in a real browser: a click, a lasso and a bar each list entries, time after time."""
+
+import pytest
+
+from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.test_main_job import SIMULATED
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+# where points of the first trace lie on the screen
+POINTS = """(rows) => {
+  const graph = document.querySelector('.st-key-entry-map .js-plotly-plot');
+  const layout = graph._fullLayout, points = graph._fullData[0], box = graph.getBoundingClientRect();
+  return rows.map(row => [box.left + layout.xaxis._offset + layout.xaxis.l2p(points.x[row]),
+                          box.top + layout.yaxis._offset + layout.yaxis.l2p(points.y[row])]);
+}"""
+GROUND = """() => {
+  const graph = document.querySelector('.st-key-entry-map .js-plotly-plot'), box = graph.getBoundingClientRect();
+  const { xaxis, yaxis } = graph._fullLayout;
+  return [box.left + xaxis._offset + 3, box.top + yaxis._offset + 3,
+          box.left + xaxis._offset + xaxis._length - 3, box.top + yaxis._offset + yaxis._length - 3];
+}"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The Holdout page on two shipped sets, their components on the map; the demo does not start."""
+    from flipcore import runner
+    from flipcore.store.connection import Store
+    from flipcore.study import Study
+
+    path = tmp_path_factory.mktemp("map") / "flips.duckdb"
+    store = Store.open(path)
+    runner.run(Study.from_toml(SIMULATED), store)
+    store.close()
+    with dashboard(ROOT / "app.py", path) as url, browser_page(height=2_400) as opened:
+        opened.set_default_timeout(60_000)
+        opened.goto(f"{url}/holdout?sets=unlike&part=Map")
+        opened.locator(".st-key-map-places").get_by_text("components", exact=True).click()
+        opened.get_by_text("component 1").first.wait_for()
+        opened.wait_for_timeout(3_000)  # the map is drawn anew with it
+        yield opened
+        assert opened.errors == []
+
+
+def clicked(page, row) -> None:
+    x, y = page.evaluate(POINTS, [row])[0]
+    page.mouse.move(x - 3, y - 3)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(400)
+    page.mouse.click(x, y)
+
+
+def said(page, words) -> None:
+    page.get_by_text(words).first.wait_for()
+
+
+def test_one_click_after_another_opens_the_entry_with_its_neighbours(page):
+    for _ in range(2):
+        for row in (0, 5):
+            clicked(page, row)
+            said(page, "Nearest in the retro set")
+            page.get_by_text("Let go").click()
+            said(page, "Click a point to read it")
+
+
+def test_a_lasso_lists_what_is_in_it_and_marks_it_in_the_bars(page):
+    page.locator(".st-key-map-pointer").get_by_text("lasso", exact=True).click()
+    page.wait_for_timeout(3_000)
+    left, top, right, bottom = page.evaluate(GROUND)
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for x, y in ((right, top), (right, bottom), (left, bottom), (left, top)):
+        page.mouse.move(x, y, steps=8)
+    page.mouse.up()
+    said(page, "144 entries: 72 target, 72 retro")
+    assert page.locator(".st-key-closest-bars").get_by_text("selected on the map").count() == 1
+    page.get_by_text("Let go").click()
+    said(page, "Click a point to read it")
+
+
+def test_a_bar_rings_its_entries_on_the_map(page):
+    page.wait_for_timeout(3_000)  # the list above it is gone, so the bars move up
+    bars = page.locator(".st-key-closest-bars .point path")
+    heights = bars.evaluate_all("found => found.map(one => one.getBoundingClientRect().height)")
+    box = bars.nth(heights.index(max(heights))).bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 - 1)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_timeout(400)
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    said(page, " entries: ")
+    page.wait_for_timeout(2_000)
+    names = page.evaluate("document.querySelector('.st-key-entry-map .js-plotly-plot')._fullData.map(one => one.name)")
+    assert names[-1] == "chosen"
