@@ -64,9 +64,9 @@ def _item(row: dict) -> Item:
 # in their own order under the usual labels), so a layout and a number of examples are conditions of their own.
 _ACCURACY = """
 WITH first AS (
-    SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS layout, r.item_id, m.role,
+    SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, m.role,
            i.source_id, r.is_correct, r.probabilities, i.target,
-           row_number() OVER (PARTITION BY r.model, r.extractor, layout, r.item_id
+           row_number() OVER (PARTITION BY r.model, r.extractor, asked_as, r.item_id
                               ORDER BY v.key <> 'base', r.axis, v.position, r.sample) AS place
     FROM readouts r
     JOIN study_items m USING (study_id, item_id) JOIN items i USING (item_id)
@@ -74,7 +74,8 @@ WITH first AS (
     WHERE r.study_id = $study_id AND m.role IN ('target', 'retro') AND m.confirmatory = $confirmatory
       AND (v.key = 'base' OR r.axis IN ('prompt_format', 'few_shot')) AND v.material_id IS NULL AND w.layout <> $continuation
       AND r.is_correct IS NOT NULL)
-SELECT * EXCLUDE (place) FROM first WHERE place = 1 ORDER BY model, extractor, layout, item_id
+SELECT * EXCLUDE (place, asked_as), asked_as AS layout FROM first WHERE place = 1
+ORDER BY model, extractor, layout, item_id
 """
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from flipcore import runner
@@ -84,3 +86,28 @@ def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):
     assert holdout_queries.studies_of(store, [*ids["target"], "another"], ids["retro"]) == ()
     aside = holdout_queries.role_items(store, STUDY.study_id, "target", confirmatory=True)[0].item_id
     assert holdout_queries.studies_of(store, [*ids["target"], aside], ids["retro"]) == ()
+
+
+def frame_of(study, path):
+    opened = Store.open(path / "flips.duckdb")
+    runner.run(study, opened)
+    found = holdout_queries.accuracies(opened, study.study_id)
+    opened.close()
+    return found
+
+
+def test_examples_and_layouts_are_conditions_of_their_own(tmp_path):
+    axes = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ["helpful"]}))
+    frame = frame_of(replace(STUDY, axes=axes, confirmatory_share=0.0), tmp_path)
+    assert set(frame[frame["extractor"] == "regex"]["layout"]) == {"plain", "5-shot", "helpful"}
+    counts = [one.counts[1::2] for one in conditions(frame) if one.extractor == "regex"]
+    assert counts == [(24, 24)] * 3
+
+
+def test_the_vote_by_rotation_and_its_first_vote_are_readouts_of_their_own(tmp_path):
+    study = Study("rotated", (ItemSource("pocket_choice", role="target", n=10, where={"dose": 256}),
+                              ItemSource("pocket_choice", role="retro", n=10, where={"split": "fresh"})),
+                  (Part("identity"),), (Part("first_token"),), (ModelUse("pocket", max_tokens=8),),
+                  protocol=Part("rotation", {"cap": 7}))
+    found = {one.extractor: one for one in conditions(frame_of(study, tmp_path))}
+    assert {"first_token", "rotation", "rotation_single"} <= set(found) and found["rotation"].counts[1::2] == (10, 10)
