@@ -55,3 +55,14 @@ def test_a_batch_gives_what_one_at_a_time_gives():
     for alone, batched in zip((together([one])[0] for one in requests), together(requests), strict=True):
         assert [text for text, _ in alone.tokens] == [text for text, _ in batched.tokens]
         assert [nats for _, nats in alone.tokens] == pytest.approx([nats for _, nats in batched.tokens], abs=1e-4)
+
+
+@here
+@pytest.mark.parametrize("kind", ["generate", "first_token", "score"])
+def test_a_prompt_that_is_too_long_fails_alone_and_says_why(kind):
+    settings = {"continuation": " tin"} if kind == "score" else {}
+    requests = [Request(kind, prompt, max_tokens=4, **settings) for prompt in (PROMPT, "tin " * 3000, PROMPT + " x")]
+    short, long, other = together(requests)
+    assert (short.status, long.status, other.status) == ("ok", "failed", "ok")
+    assert "tokens" in long.error and "2048" in long.error
+    assert short == together(requests[:1])[0]
