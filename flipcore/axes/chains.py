@@ -1,36 +1,44 @@
-"""A problem's own calculator chain: `<<16-3-4=9>>` steps, and plain equations in the prose where a line has none."""
+"""A problem's own calculator chain: `<<16-3-4=9>>` steps, and plain equations in the prose.
+
+An equation counts only if its arithmetic is exact, which is what keeps misread prose out.
+"""
 
 from __future__ import annotations
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
-_ANNOTATION = re.compile(r"<<([^<>=]+)=([^<>=]+)>>")
+MIXED, PROSE = "mixed", "prose"  # which equations of a line are taken, see `steps`
+
+_ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]+)>>")
 _GOLD = re.compile(r"####\s*(.+)\s*$")
 _LITERAL = re.compile(r"\d*\.?\d+%?")
-_PROSE_WORDS = ((r"\btimes\b|\bmultiplied by\b|×|(?<=[\d\s])x(?=[\s\d])", "*"), (r"\bplus\b", "+"), (r"\bminus\b|–|−", "-"),
-                (r"\bdivided by\b|÷", "/"), (r"\bequals\b|\bis equal to\b", "="))
-_PROSE = re.compile(r"(?<![\d.*/+-])((?:\(*\s*\d*\.?\d+%?\s*\)*\s*[-+*/]\s*)+\(*\s*\d*\.?\d+%?\s*\)*)\s*=\s*(-?\d*\.?\d+)")
+_PROSE_WORDS = ((r"\btimes\b|\bmultiplied by\b|×|(?<=[\d\s)])[xX](?=[\s\d($])", "*"),
+                (r"\bplus\b", "+"), (r"\bminus\b|–|−", "-"), (r"\bdivided by\b|÷", "/"), (r"\bequals\b|\bis equal to\b", "="),
+                (r"(?<=[\d%])\s+of\s+(?=\$?[\d(])", "*"))
+_EXPRESSION = re.compile(r"[-+*/().%\d\s]+$")
+_STATED = re.compile(r"\s*(-?\d*\.?\d+%?)")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
 @dataclass(frozen=True)
 class Step:
-    """`literals[i]` stands at `{i}` in `form`; `values` are exact; `percent[i]` says that it was written with %."""
+    """`literals[i]` are the exact numbers of the equation in reading order; `evaluated` takes others in their place.
+    `line` is the sentence it stands in; `is_annotated` says that it was a calculator step and not prose."""
 
-    form: ast.expr
+    function: Callable = field(compare=False)
     literals: tuple[Fraction, ...]
-    percent: tuple[bool, ...]
     result: Fraction
     line: str
+    is_annotated: bool
 
     def evaluated(self, values: Sequence[Fraction]) -> Fraction:
         """The step's result for other literals; raises ZeroDivisionError."""
-        return _evaluated(self.form, values)
+        return self.function(values)
 
 
 def gold(solution: str) -> Fraction | None:
@@ -39,62 +47,97 @@ def gold(solution: str) -> Fraction | None:
     return _number(found[1]) if found else None
 
 
-def steps(solution: str) -> list[Step]:
-    """Every step in reading order whose arithmetic is exact; raises ValueError with the first that is not."""
+def steps(solution: str, take: str = MIXED) -> list[Step]:
+    """The steps in reading order; raises ValueError with the first annotation that is not exact and has no prose beside it.
+
+    MIXED takes annotations and the prose beside them (a result worked out in prose may be what a later step means), PROSE
+    takes prose instead of an annotation with the same result. A restated number (`<<28=28>>`) is no step.
+    """
     made: list[Step] = []
     for line in solution.split("\n"):
         if line.strip().startswith("####"):
             break
-        written = _ANNOTATION.findall(line)
-        pairs = written or _prose_equations(line)
-        for expression, result in pairs:
-            step = _step(expression, result, line)
-            if step is not None:
-                made.append(step)
-            elif written:
-                raise ValueError(f"<<{expression}={result}>> is not exact arithmetic")
+        made += _steps_of_line(line, take)
     return made
 
 
-def _prose_equations(line: str) -> list[tuple[str, str]]:
-    """"3 times 5 equals 15": unit words are stripped, and only what is exact is kept (the caller checks)."""
-    text = re.sub(r"(?<=\d),(?=\d{3})", "", line).replace("$", "")
+def _steps_of_line(line: str, take: str) -> list[Step]:
+    annotated, inexact = [], []
+    for match in _ANNOTATION.finditer(line):
+        step = _step(match[1], match[2], line, True)
+        if step is None and _number(match[1].strip()) != _number(match[2]):
+            inexact.append(match.group())
+        annotated += [(match.start(), step)] if step else []
+    prose = [(at, step) for at, step in _prose_steps(line) if step]
+    if inexact and not prose:
+        raise ValueError(f"{inexact[0]} is not exact arithmetic")
+    if take == PROSE:
+        told = {step.result for _, step in prose}
+        annotated = [(at, step) for at, step in annotated if step.result not in told]
+    known = {(tuple(sorted(step.literals)), step.result) for _, step in annotated}
+    prose = [(at, step) for at, step in prose if (tuple(sorted(step.literals)), step.result) not in known]
+    return [step for _, step in sorted(annotated + prose, key=lambda pair: pair[0])]
+
+
+def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
+    """"3 times 5 equals 15" and "2(60) = 120": unit words become blanks, so that places in the line are kept."""
+    text = _ANNOTATION.sub(lambda match: " " * len(match.group()), line)
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)).replace("$", " ")
     for pattern, sign in _PROSE_WORDS:
-        text = re.sub(pattern, sign, text, flags=re.IGNORECASE)
-    text = re.sub(r"[A-Za-z'’\"]+", " ", text)
-    text = re.sub(r"(?<=\d)\s+/\s+(?=[-+*=])", " ", text)
-    return [(match[1], match[2]) for match in _PROSE.finditer(text)]
+        text = re.sub(pattern, lambda match, sign=sign: sign.center(len(match.group())), text, flags=re.IGNORECASE)
+    text = re.sub(r"[A-Za-z'’\"]", " ", text)
+    text = re.sub(r"(?<=\d)(\s*)/(?=\s*[-+*=])", r"\1 ", text)
+    sides, at = text.split("="), 0
+    for left, *right in (sides[i:] for i in range(len(sides) - 1)):
+        expression = _EXPRESSION.search(left)
+        written = re.sub(r"^[\s*/+)]+|^\.(?!\d)|[\s(*/+.-]+$", "", expression.group()) if expression else ""
+        stated = [number[1] for number in map(_STATED.match, right) if number]
+        written = re.split(r"(?<=[\d%])\s+(?=[\d.])", written)[-1]
+        made = (_step(written, number, line, False) for number in stated)
+        yield at + len(left), next((step for step in made if step), None)
+        at += len(left) + 1
 
 
-def _step(expression: str, result: str, line: str) -> Step | None:
-    cleaned = re.sub(r"[\s,$]", "", expression).replace("×", "*").replace("x", "*").replace("X", "*")
-    literals, percent = [], []
+def _step(expression: str, result: str, line: str, is_annotated: bool) -> Step | None:
+    cleaned = re.sub(r"[,$]", "", expression).replace("×", "*").replace("x", "*").replace("X", "*")
+    if is_annotated:
+        cleaned = re.sub(r"\s", "", cleaned)
+    wanted = {_number(result)} | ({_number(result) / 100} if result.strip().endswith("%") and _number(result) else set())
+    for written in dict.fromkeys((re.sub(r"\*\s*100\s?%", "*100", cleaned), cleaned)):
+        read = _read(written)
+        if read and len(read[1]) > 1 and read[2] in wanted:
+            return Step(read[0], read[1], read[2], line, is_annotated)
+    return None
+
+
+def _read(written: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | None:
+    """A function of the literals, the literals, and its value at them; None for what is not plain arithmetic."""
+    literals: list[Fraction] = []
 
     def replaced(match: re.Match) -> str:
-        literals.append(_number(match.group().rstrip("%")))
-        percent.append(match.group().endswith("%"))
+        value = Fraction(match.group().rstrip("%"))
+        literals.append(value / 100 if match.group().endswith("%") else value)
         return f" _{len(literals) - 1} "
 
-    text = re.sub(r"\)\s*\(", ")*(", _LITERAL.sub(replaced, cleaned)).strip()
+    text = _LITERAL.sub(replaced, written.strip())
+    text = re.sub(r"(_\d+|\))\s*\(", r"\1*(", re.sub(r"\)\s*(?=_)", ")*", text))
     try:
-        form = ast.parse(text, mode="eval").body
-        values = [v / 100 if p else v for v, p in zip(literals, percent, strict=True)]
-        computed, stated = _evaluated(form, values), _number(result)
-    except (SyntaxError, ValueError, ZeroDivisionError, TypeError):
+        function = _function(ast.parse(text.strip(), mode="eval").body)
+        return function, tuple(literals), function(literals)
+    except (SyntaxError, ValueError, ZeroDivisionError):
         return None
-    if stated is None or computed != stated:
-        return None
-    return Step(form, tuple(values), tuple(percent), computed, line)
 
 
-def _evaluated(node: ast.expr, values: Sequence[Fraction]) -> Fraction:
+def _function(node: ast.expr) -> Callable[[Sequence[Fraction]], Fraction]:
+    """Plain arithmetic as a function of the literals; raises ValueError for anything else."""
     if isinstance(node, ast.Name):
-        return values[int(node.id[1:])]
+        return operator.itemgetter(int(node.id[1:]))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_evaluated(node.operand, values)
+        inner = _function(node.operand)
+        return lambda values: -inner(values)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
-        apply: Callable = _OPERATORS[type(node.op)]
-        return apply(_evaluated(node.left, values), _evaluated(node.right, values))
+        apply, left, right = _OPERATORS[type(node.op)], _function(node.left), _function(node.right)
+        return lambda values: apply(left(values), right(values))
     raise ValueError("not arithmetic")
 
 

@@ -11,50 +11,77 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flipcore.axes.chains import Step, gold, steps
+from flipcore.axes.chains import MIXED, PROSE, Step, gold, steps
+from flipcore.axes.numeric_story import frozen_values, limits, list_lengths, parts_of_totals, relations
 from flipcore.axes.quantities import Mention, mentions
 from flipcore.axes.refusals import Refusal
-from flipcore.axes.tracing import Source, readings, sources
+from flipcore.axes.tracing import Reading, distinct, probes, readings, results, sources
 
-_ROUNDING = re.compile(r"\b(?:round(?:ed|s)?|nearest|at least how many|get (?:one|\d+) free|buy (?:one|two|\d+),? get|leftover|"
-                       r"remainder|maximum number|minimum number|how many full|whole number)\b", re.IGNORECASE)
-_THRESHOLD = re.compile(r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|at least|at most|"
-                        r"minimum of|maximum of|between|after the)\s+\$?$", re.IGNORECASE)
+_DEALS = re.compile(r"\b(?:get (?:one|\d+) (?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
+                    r"(?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) "
+                    r"(?!day|week|month|hour|year|night|morning)\w+|"
+                    r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? of)\b",
+                    re.IGNORECASE)
+_ALGEBRA = re.compile(r"\b[Ll]et(?:['’]s let)? [A-Za-z]\b|(?<![A-Za-z'’$])\d*[A-Za-z]\s?=(?!=)|[-+=*/(]\s?\d*[yzYZ]\b")
+_ROUNDS = re.compile(r"\b(?:round(?:ed|s)?|nearest|remainder when|whole number|how many full|at least how many)\b",
+                     re.IGNORECASE)
+_COMPARES = re.compile(r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|best|"
+                       r"worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|oldest|youngest|"
+                       r"tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|whichever|compared to)\b",
+                       re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Structure:
-    """What was understood of a problem before any number is drawn."""
+    """What was understood of a problem before any number is drawn: every reading in `readings` must give the same gold,
+    `groups` are the values that may change, `relations` what holds among the stated numbers and must go on to hold, `limits`
+    the values that nothing may cross; `keeps_order` says that the results must keep their order."""
 
     steps: Sequence[Step]
     mentions: Sequence[Mention]
-    readings: Sequence[Sequence[Sequence[Source]]]
+    readings: Sequence[Reading]
     groups: Sequence[Fraction]
+    relations: Sequence[tuple[str, Fraction, Fraction, Fraction]]
+    limits: Sequence[Fraction]
+    keeps_order: bool
 
 
 def structure(question: str, solution: str) -> Structure | Refusal:
     """The chain traced to the question's numbers, or the class of what stands in the way."""
-    target = gold(solution)
+    target, found = gold(solution), mentions(question)
+    if not found:
+        return Refusal("no numbers", "The question states no number.")
+    if _DEALS.search(question):
+        return Refusal("non-linear keyword", "The question buys one and gets one free, or counts every second one.")
+    if _ALGEBRA.search(re.sub(r"<<.*?>>", "", solution)):
+        return Refusal("algebra or mental step", "The solution works with an unknown; its steps hold for these numbers only.")
+    refused = None
+    ways = [(take, mental) for mental in (False, True) for take in (MIXED, PROSE)]
+    for take, mental in ways if not _ROUNDS.search(question) else ways[:2]:
+        made = _traced(question, solution, target, found, take, mental)
+        if isinstance(made, Structure):
+            return made
+        refused = refused or made
+    return refused
+
+
+def _traced(question: str, solution: str, target: Fraction | None, found: list[Mention], take: str, mental: bool
+            ) -> Structure | Refusal:
+    """One way of taking the chain from the solution."""
     try:
-        chain = steps(solution)
+        chain = steps(solution, take)
     except ValueError as error:
         return Refusal("inexact step", f"{error}.")
     if target is None or not chain:
         return Refusal("no chain", "The solution has no calculator steps.")
-    if chain[-1].result != target:
+    last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
+    if last is None or any(step.is_annotated for step in chain[last + 1:]):
         return Refusal("final step", "The last calculator step is not the gold.")
-    if any(len(step.literals) < 2 for step in chain):
-        return Refusal("algebra or mental step", "A step states a result without an operation.")
-    found = mentions(question)
-    if not found:
-        return Refusal("no numbers", "The question states no number.")
-    if _ROUNDING.search(question):
-        return Refusal("non-linear keyword", "The question rounds, or buys one and gets one free.")
-    traced = sources(chain, found, question)
+    chain, traced = sources(chain[:last + 1], found, question, list_lengths(question), mental=mental)
     if any(not options for step in traced for options in step):
         return Refusal("literal cannot be traced", "A number of the solution is neither in the question nor licensed.")
     try:
-        admissible = readings(traced)
+        admissible = readings(chain, traced, Counter(mention.value for mention in found))
     except OverflowError:
         return Refusal("ambiguous reading", "The chain can be read in more than 4,096 ways.")
     if not admissible:
@@ -62,47 +89,62 @@ def structure(question: str, solution: str) -> Structure | Refusal:
     return _grouped(question, chain, found, admissible)
 
 
-def _grouped(question: str, chain: list[Step], found: list[Mention], admissible: list) -> Structure | Refusal:
-    """The value groups that may change: in the chain under every reading, and frozen nowhere."""
-    used = [{source.key for row in reading for source in row if source.kind == "question"} for reading in admissible]
-    always, ever = set.intersection(*used), set.union(*used)
-    constants = {source.key for reading in admissible for row in reading for source in row if source.kind == "constant"}
-    frozen = {mention.value for mention in found if mention.frozen}
-    for mention in found:
-        if mention.value not in ever and _THRESHOLD.search(question[:mention.start][-24:]):
-            return Refusal("threshold not in chain", f"{mention.text} is a limit that the solution never compares with.")
-    groups = sorted(value for value in always - frozen - constants if not _structural(value, question, chain, found))
-    if not groups:
-        return Refusal("no resamplable number", "Every number is frozen, small, or part of the structure.")
-    return Structure(chain, found, admissible, groups)
+def _grouped(question: str, chain: list[Step], found: list[Mention], admissible: list[Reading]) -> Structure | Refusal:
+    """The value groups that may change: they move the gold alike under every reading, and are frozen nowhere."""
+    used = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
+    frozen = (frozen_values(question, found) | _mental_producers(chain, admissible, found)
+              | parts_of_totals(found, set(used)))
+    edges = limits(question, found, set(used))
+    free = [value for value in used if value not in frozen and value not in edges]
+    different = distinct(chain, admissible, free)
+    if not free:
+        return Refusal("no resamplable number", "Every number is frozen or part of the structure of the story.")
+    agreed = [value for value in free if _agree(chain, different, value)]
+    if not agreed:
+        return Refusal("ambiguous reading", "Two admissible readings of the chain give different golds.")
+    return Structure(chain, found, different, agreed, relations(question, found, set(used)), edges,
+                     bool(_COMPARES.search(question)))
 
 
-def _structural(value: Fraction, question: str, chain: list[Step], found: list[Mention]) -> bool:
-    """Counts that the text or the chain spells out: changing them would contradict something else."""
-    if value.denominator != 1 or value > 12:
-        return _hidden_partition(value, found)
-    if value <= 6 and re.search(r"\b(?:twins?|triplets?|first|second|third|both|another|the other|each other|last|"
-                                r"respectively|remaining|one of)\b", question, re.IGNORECASE):
-        return True
-    if value <= 6 and re.search(r"[A-Z][a-z]+, (?:[A-Z][a-z]+,? )+and [A-Z][a-z]+|[A-Z][a-z]+ and [A-Z][a-z]+", question):
-        return True
-    for step in chain:
-        if any(count == value and count > 1 for count in Counter(step.literals).values()) and value not in step.literals:
-            return True
-        if len(step.literals) == value and value > 2:
-            return True
-    return _hidden_partition(value, found)
+def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool:
+    """Whether all readings give one gold when this value alone is changed."""
+    for probe in probes([value]):
+        try:
+            if len({results(chain, reading, probe)[-1] for reading in different}) > 1:
+                return False
+        except ZeroDivisionError:
+            return False
+    return True
 
 
-def _hidden_partition(value: Fraction, found: list[Mention]) -> bool:
-    """a + b = c or a * b = c among stated numbers: the story may rely on it without the chain's saying so."""
-    stated = [mention.value for mention in found]
-    percents = [mention.value for mention in found if mention.percent]
-    if value in percents and sum(percents) == 100:
-        return True
-    for i, a in enumerate(stated):
-        for b in stated[i + 1:]:
-            for c in (a + b, a * b):
-                if c in stated and value in (a, b, c) and min(a, b) > 1 and c > 12:
-                    return True
-    return False
+def _mental_producers(chain: list[Step], admissible: list[Reading], found: list[Mention]) -> set[Fraction]:
+    """Stated numbers from which a count may have come that the solution found in its head: they stay."""
+    counts = {source.key for reading in admissible for row in reading for source in row if source.kind == "mental"}
+    if not counts:
+        return set()
+    stated = {mention.value for mention in found}
+    partners = stated | {Fraction(n) for n in (1, 2, 7)}
+    frozen = {value for value in stated for count in counts if _reaches(value, count, partners)}
+    for i, step in enumerate(chain):
+        if any(_reaches(step.result, count, partners) for count in counts):
+            frozen |= _behind(i, admissible)
+    return frozen
+
+
+def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
+    return any(count in (value + p, value - p, p - value, value * p) or (p and value / p == count)
+               or (value and p / value == count) for p in partners)
+
+
+def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:
+    """Every stated number on which the result of step `i` depends, under any reading."""
+    found: set[Fraction] = set()
+    for reading in admissible:
+        open_steps = [i]
+        while open_steps:
+            for source in reading[open_steps.pop()]:
+                if source.kind == "question":
+                    found.add(source.key)
+                elif source.kind == "result":
+                    open_steps.append(source.key)
+    return found

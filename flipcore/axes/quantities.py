@@ -16,7 +16,7 @@ WORDS = {word: value for value, word in enumerate(_UNITS)} | _TENS | {
     f"{ten}-{unit}": value + one for ten, value in _TENS.items() for one, unit in enumerate(_UNITS[:10]) if one}
 
 _NUMBER = re.compile(
-    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<![\w])\d*\.?\d+)"
+    r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: \d{3})+(?!\d)|(?<![\w])\d*\.?\d+)"
     r"|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*(?::\d\d|o'?clock\b|[ap]\.?\s?m\b)", re.IGNORECASE)
@@ -25,10 +25,14 @@ _LIST_AFTER = re.compile(r"\s+\w+(?:\s+\w+)?\s*:")
 _NAMED = re.compile(r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight|floor|"
                     r"house|in|since|year|january|february|march|april|may|june|july|august|september|october|november|"
                     r"december)\s*#?\s*)$", re.IGNORECASE)
-_DEFINED_AFTER = re.compile(r"\s*\w+\s+(?:in|to|per) (?:a|an|one|each|every|1)\s+"
-                            r"(?:second|minute|hour|day|week|month|year|foot|feet|"
-                            r"inch|yard|mile|meter|metre|kilometer|dozen|pound|ounce|kilogram|ton|liter|gallon|quart|pint|cup|"
-                            r"dollar|quarter|nickel|dime|century|decade|leap)", re.IGNORECASE)
+_MEASURES = (r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet|inch(?:es)?|yards?|"
+             r"miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|re)s?|gallons?|quarts?|pints?|cups?|dollars?|"
+             r"quarters?|nickels?|dimes?|cents?|pennies|pence)")
+_DEFINED_AFTER = re.compile(rf"\s*{_MEASURES}\s+(?:are\s+)?(?:in|to|per|makes?) (?:a|an|one|each|every|1)\s+{_MEASURES}\b",
+                            re.IGNORECASE)
+_FACT_AFTER = re.compile(r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?|ears?|"
+                         r"tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets|continents|"
+                         r"players on a|suits|innings|holes? of golf)\b", re.IGNORECASE)
 _MONTHS = r"january|february|march|april|june|july|august|september|october|november|december"
 
 
@@ -41,6 +45,7 @@ class Mention:
     text: str
     value: Fraction
     percent: bool
+    money: bool
     decimals: int
     unit: str
     frozen: str = ""
@@ -51,12 +56,13 @@ def mentions(question: str) -> list[Mention]:
     found = []
     for match in _NUMBER.finditer(question):
         text = match.group()
-        value = Fraction(text.replace(",", "")) if match["digits"] else Fraction(WORDS[text.lower()])
+        value = Fraction(re.sub("[, ]", "", text)) if match["digits"] else Fraction(WORDS[text.lower()])
         before, after = question[:match.start()], question[match.end():]
         percent = bool(re.match(r"\s?(?:%|percent\b|per cent\b)", after))
+        money = bool(re.search(r"[$€£]\s?$", before) or re.match(r"\s?(?:\$|€|dollars?|cents?|euros?)(?!\w)", after))
         unit = _UNIT_AFTER.match(after)
         decimals = len(text.split(".")[1]) if "." in text else 0
-        found.append(Mention(match.start(), match.end(), text, value, percent, decimals,
+        found.append(Mention(match.start(), match.end(), text, value, percent, money, decimals,
                              unit[1].lower() if unit and not percent else "", _frozen(text, value, before, after)))
     return found
 
@@ -83,6 +89,10 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "name of a thing"
     if _DEFINED_AFTER.match(after):
         return "unit definition"
+    if _FACT_AFTER.match(after) and value.denominator == 1 and value <= 50:
+        return "fact of nature or of a game"
+    if re.match(r"\s?:\s?\d", after) or re.search(r"\d\s?:\s?$", tail):
+        return "ratio"
     if re.match(r"\s?-?\s?(?:digit|dimensional|sided|way|star)\b", after, re.IGNORECASE) or re.match(r"[A-Za-z]", after):
         return "part of a name"
     if _LIST_AFTER.match(after):

@@ -1,7 +1,7 @@
 """Where each literal of a chain comes from: a number of the question, an earlier result, or a licensed constant.
 
-A reading assigns one source to every literal. Only readings in which every intermediate result is used are admissible, and a
-resample counts only if all admissible readings give the same gold.
+A reading assigns one source to every literal. Only readings in which every annotated intermediate result is used are
+admissible, and a resample counts only if all admissible readings give the same gold.
 """
 
 from __future__ import annotations
@@ -13,54 +13,72 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from flipcore.axes.chains import Step
+from flipcore.axes.numeric_constants import licensed
 from flipcore.axes.quantities import Mention
 
 MAX_READINGS = 4096
 F = Fraction
 
-# value -> words that license it when they stand in the question or on the step's line
-CONSTANTS: Mapping[Fraction, str] = {
-    F(7): r"week", F(12): r"dozen|year|annual|feet|foot|inch|month", F(24): r"\bday|hour|daily",
-    F(60): r"minute|hour|second", F(3600): r"second|hour", F(365): r"year|annual|\bday", F(52): r"year|week|annual",
-    F(30): r"month", F(31): r"month|january|march", F(100): r"percent|%|cent|dollar|\$|century|meter|centimeter",
-    F(1000): r"kilo|kg|\bkm|gram|liter|meter|thousand|\btons?\b",
-    F(3): r"yard|triple|thrice|third|three times|triplet|tripl", F(36): r"yard", F(16): r"ounce|pound|cup|gallon",
-    F(4): r"quarter|quart|gallon|season|quadrupl|fourth",
-    F(2): r"half|halves|halv|twice|doubl|pair|twin|couple|both|pint|even|average|two",
-    F(10): r"dime|decade|ten\b|tenth|cent", F(5): r"nickel|fifth|weekday|quintupl", F(25): r"quarter",
-    F(20): r"score|nickel|dollar", F(8): r"cup|gallon|pint|octop|spider|eighth",
-    F(6): r"half[- ]dozen|half a dozen|insect|sixth", F(48): r"two days", F(1): r".", F(1, 2): r"half|halv|50 ?%",
-    F(1, 3): r"third", F(1, 4): r"quarter|fourth", F(3, 4): r"three[- ](?:quarter|fourth)", F(2, 3): r"two[- ]third",
-    F(1, 5): r"fifth", F(1, 10): r"tenth|dime", F(1, 100): r"percent|%|cent|penn", F(1, 20): r"nickel",
-    F(5280): r"mile|feet", F(2000): r"\btons?\b", F(1440): r"\bday", F(180): r"triangle|angle|degree",
-    F(360): r"circle|angle|degree", F(90): r"right angle|right-angle", F(14): r"fortnight|two weeks", F(28): r"february",
-    F(9): r"square yard", F(18): r"\b18\b"}
+_WRITTEN_FRACTION = re.compile(r"(?<!\d)(\d{1,2})\s?/\s?(\d{1,3})(?!\d)")
 
 
 @dataclass(frozen=True)
 class Source:
-    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step `key`) or "constant"."""
+    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step `key`), "constant", or
+    "mental": a small count that the solution found without saying how."""
 
     kind: str
     key: Fraction | int
     form: str = ""
 
 
-def sources(steps: Sequence[Step], mentions: Sequence[Mention], question: str) -> list[list[list[Source]]]:
-    """Candidate sources per step and literal; an empty innermost list is a literal that cannot be traced."""
-    return [[_candidates(value, steps[:i], mentions, question + "\n" + step.line) for value in step.literals]
-            for i, step in enumerate(steps)]
+Reading = Sequence[Sequence[Source]]
 
 
-def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Mention], text: str) -> list[Source]:
+def sources(steps: Sequence[Step], mentions: Sequence[Mention], question: str, counts: set[Fraction], *, mental: bool
+            ) -> tuple[list[Step], list[list[list[Source]]]]:
+    """The steps that are kept, and candidate sources per step and literal; an empty list is a literal that cannot be traced.
+
+    Prose that cannot be traced is left out. `counts` are sizes of lists in the text, constants where nothing else is stated.
+    With `mental` a small whole number that has no source is taken as a count.
+    """
+    stated = {mention.value for mention in mentions}
+    written = {F(int(a), int(b)) for a, b in _WRITTEN_FRACTION.findall(question) if int(b)}
+    kept: list[Step] = []
+    found: list[list[list[Source]]] = []
+    for step in steps:
+        row = [_candidates(value, kept, mentions, question, step.line, stated, written) for value in step.literals]
+        row = [options or _counted(value, counts) for options, value in zip(row, step.literals, strict=True)]
+        if mental:
+            row = [options or _mental(value) for options, value in zip(row, step.literals, strict=True)]
+        if step.is_annotated or step is steps[-1] or all(row):
+            kept.append(step)
+            found.append(row)
+    return kept, found
+
+
+def _counted(value: Fraction, counts: set[Fraction]) -> list[Source]:
+    return [Source("constant", value)] if value in counts or value == 0 else []
+
+
+def _mental(value: Fraction) -> list[Source]:
+    return [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
+
+
+def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Mention], question: str, line: str,
+                stated: set[Fraction], written: set[Fraction]) -> list[Source]:
     found: list[Source] = []
     for mention in mentions:
         found += [Source("question", mention.value, form) for form in _forms(mention, value)]
     found += [Source("result", i) for i, step in enumerate(before) if step.result == value]
-    found += [Source("result", i, "percent") for i, step in enumerate(before)
-              if step.result != value and step.result / 100 == value and "%" in text]
-    words = CONSTANTS.get(value)
-    if words and (value != 1 or not found) and re.search(words, text, re.IGNORECASE):
+    text = f"{question}\n{line}"
+    if "%" in text or "percent" in text:
+        found += [Source("result", i, "percent") for i, step in enumerate(before)
+                  if step.result != value and step.result / 100 == value]
+    if any(not source.form.startswith(("rest", "over")) for source in found):
+        found = [source for source in found if not source.form.startswith(("rest", "over"))]
+    if (licensed(value, question, line, is_stated=value in stated) and (value != 1 or not found)) or (
+            value.denominator > 1 and written & {value, 1 - value, value - 1}):
         found.append(Source("constant", value))
     return list(dict.fromkeys(found))
 
@@ -79,11 +97,14 @@ def _forms(mention: Mention, value: Fraction) -> list[str]:
 
 def transformed(value: Fraction, form: str) -> Fraction:
     """A drawn number in the form in which the chain has it."""
+    if not form or form == "same":
+        return value
     return {"percent": value / 100, "more": 1 + value / 100, "less": 1 - value / 100, "rest": 100 - value,
-            "over": 100 + value}.get(form, value)
+            "over": 100 + value}[form]
 
 
-def readings(candidates: Sequence[Sequence[Sequence[Source]]]) -> list[list[list[Source]]]:
+def readings(steps: Sequence[Step], candidates: Sequence[Sequence[Sequence[Source]]], n_stated: Mapping[Fraction, int]
+             ) -> list[Reading]:
     """All admissible readings; raises OverflowError for more than MAX_READINGS."""
     shape = [len(step) for step in candidates]
     flat = [options for step in candidates for options in step]
@@ -92,17 +113,23 @@ def readings(candidates: Sequence[Sequence[Sequence[Source]]]) -> list[list[list
         total *= len(options)
         if total > MAX_READINGS:
             raise OverflowError
+    needed = {i for i, step in enumerate(steps[:-1]) if step.is_annotated}
     found = []
     for chosen in itertools.product(*flat):
-        iterator = iter(chosen)
-        reading = [[next(iterator) for _ in range(n)] for n in shape]
-        used = {source.key for step in reading for source in step if source.kind == "result"}
-        if used >= set(range(len(reading) - 1)):
-            found.append(reading)
+        if needed <= {source.key for source in chosen if source.kind == "result"}:
+            iterator = iter(chosen)
+            reading = [[next(iterator) for _ in range(n)] for n in shape]
+            if not any(_squares(row, n_stated) for row in reading):
+                found.append(reading)
     return found
 
 
-def results(steps: Sequence[Step], reading: Sequence[Sequence[Source]], drawn: Mapping[Fraction, Fraction]) -> list[Fraction]:
+def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
+    """A number that the question states once stands twice in a step of two: one of the two is something else."""
+    return (len(row) == 2 and row[0] == row[1] and row[0].kind == "question" and n_stated.get(row[0].key, 0) < 2)
+
+
+def results(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> list[Fraction]:
     """Every step's result for drawn numbers (value group -> new value); raises ZeroDivisionError."""
     made: list[Fraction] = []
     for step, row in zip(steps, reading, strict=True):
@@ -116,3 +143,23 @@ def results(steps: Sequence[Step], reading: Sequence[Sequence[Source]], drawn: M
                 values.append(source.key)
         made.append(step.evaluated(values))
     return made
+
+
+def distinct(steps: Sequence[Step], found: Sequence[Reading], groups: Sequence[Fraction]) -> list[Reading]:
+    """One reading of each set that gives the same gold whatever the numbers: found by trying three odd assignments."""
+    kept: dict[tuple, Reading] = {}
+    for reading in found:
+        kept.setdefault(tuple(_gold(steps, reading, probe) for probe in probes(groups)), reading)
+    return list(kept.values())
+
+
+def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
+    """Three assignments under which no two formulas agree by chance."""
+    return [{value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)} for p in (101, 113, 89)]
+
+
+def _gold(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> Fraction | None:
+    try:
+        return results(steps, reading, drawn)[-1]
+    except ZeroDivisionError:
+        return None
