@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.common.header import page_header
-from pages.paraphrase_review import agreeing, effect, judge, judging
+from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging
 
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 
@@ -22,3 +22,5 @@ elif part == "Effect":
     effect.show()
 elif part == "Judge":
     judge.show()
+else:
+    exchanging.show()

@@ -29,7 +29,7 @@ def strata(store: Store) -> list[dict]:
 # A reviewer's latest verdict that was not taken back.
 _VERDICTS = """
 SELECT v.verdict_id, v.pair_id, v.reviewer, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
-       v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S') AS created
+       v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S.%f') AS created
 FROM verdicts v
 WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)
   AND ($reviewer IS NULL OR v.reviewer = $reviewer)
@@ -101,3 +101,8 @@ ORDER BY created_at, flip_verdict_id
 def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
     """What people said of the flips of one axis under one readout, oldest first: {flip, reviewer, verdict}."""
     return store.rows_of(_FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor)
+
+
+def item_of_question(store: Store) -> dict[str, str]:
+    """Question (as stored) -> the id of an item that asks it."""
+    return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))

@@ -14,7 +14,8 @@ from tests.review.test_intake import message
 
 def reworded_study(n=20):
     return Study(name="reworded", items=(ItemSource("flipscope_choice", n=n),),
-                 axes=(Part("paraphrase", {"unreviewed": True}),), extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-brittle"),))
+                 axes=(Part("paraphrase", {"unreviewed": True}),),
+                 extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-brittle"),))
 
 
 @pytest.fixture(scope="module")

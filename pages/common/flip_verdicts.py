@@ -1,0 +1,51 @@
+"""Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.errors import FlipscopeError
+from flipcore.records import digest
+from flipcore.review.verdicts import reviewer_name
+from flipcore.stats.human_share import human_share
+from flipcore.store import review_queries
+from flipcore.store.rows import now
+from pages.common import session
+from pages.common.notes import plain
+
+KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
+WORDS = {"genuine": "Genuine: the model's", "artifact": "Artifact: the readout's", "ambiguous": "Unclear"}
+
+
+def flip_verdict_bar(study_id: str, model: str, item_id: str, axis: str, variant_id: str, other_variant_id: str,
+                     extractor: str) -> None:
+    """Asks whose this flip is and keeps the answer; says what this person said of it before, and how many were marked.
+    Others' words are not shown."""
+    flip = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis, "variant_id": variant_id,
+            "other_variant_id": other_variant_id, "extractor": extractor}
+    st.markdown("**Is this flip the model's or the readout's?**")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input("Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180)
+        pressed = [verdict for verdict, letter in KEYS.items()
+                   if st.button(WORDS[verdict], key=f"verdict-{verdict}", shortcut=letter, disabled=not name.strip())]
+    if not name.strip():
+        st.caption("Give a name first: a verdict without one cannot be weighed.")
+    for verdict in pressed:
+        _keep(flip, verdict, name)
+    marks = review_queries.flip_marks(session.store(), study_id, model, axis, extractor)
+    mine = [one["verdict"] for one in marks if one["flip"] == f"{item_id}|{variant_id}|{other_variant_id}"
+            and one["reviewer"] == " ".join(name.split())]
+    found = human_share(marks)
+    said = f"You marked it {WORDS[mine[-1]].split(':')[0].lower()}. " if mine else ""
+    st.caption(f"{said}{found.n:,} flips of this axis and readout are marked: {found.n_genuine:,} genuine, {found.n_artifact:,} "
+               f"artifact, {found.n_ambiguous:,} unclear.")
+
+
+def _keep(flip: dict, verdict: str, name: str) -> None:
+    try:
+        row = flip | {"verdict": verdict, "reviewer": reviewer_name(name), "created_at": now()}
+        session.store().writer.add("flip_verdicts", [row | {"flip_verdict_id": digest(*map(str, row.values()))}]).result(10)
+    except FlipscopeError as error:
+        st.error(plain(error), icon=":material/error:")
+    else:
+        st.toast(f"Recorded: {WORDS[verdict].lower()}.")
