@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from flipcore.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from flipcore.harness import c1_run, lead3_two_option, normalise, rotate
+from flipcore.stats.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from flipcore.stats.intervals import newcombe_diff, wilson
 from flipcore.stats.retention import retention, retention_pairs
 from flipcore.stats.semantic import mean_pairwise_cos_fast, mmd2_cos, perm_test_semantic

@@ -16,6 +16,7 @@ import pandas as pd
 
 from flipcore.stats.estimate import Estimate
 from flipcore.stats.holdout_verdict import HoldoutTest, difficulty_test, difficulty_test_paired, inflation, inflation_paired
+from flipcore.stats.multiplicity import holm
 
 BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
 TOP_K = (2, 3)
@@ -78,6 +79,12 @@ class Condition:
         """Right and asked, target then retro."""
         return (int(sum(self.target.values())), len(self.target), int(sum(self.retro.values())), len(self.retro))
 
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """Shares of right answers, target then retro; NaN where nothing was asked."""
+        k_target, n_target, k_retro, n_retro = self.counts
+        return (k_target / n_target if n_target else math.nan, k_retro / n_retro if n_retro else math.nan)
+
     def test(self, margin: float) -> HoldoutTest:
         """Paired entries entry by entry, others as two proportions."""
         if self.pairs:
@@ -87,6 +94,19 @@ class Condition:
     def inflation(self, level: float = 0.95) -> Estimate:
         """Accuracy on target minus accuracy on retro, as a share."""
         return inflation_paired(*zip(*self.pairs, strict=True), level) if self.pairs else inflation(*self.counts, level)
+
+
+def inflation_sentence(found: Sequence[Condition], alpha: float = 0.05) -> str:
+    """How many models are better on the target beyond chance (Holm over the models), and the largest difference, which being
+    the largest of several is on average too large."""
+    p = holm([one.test(1.0).p for one in found])
+    better = sum(q < alpha and one.inflation().value > 0 for q, one in zip(p, found, strict=True))
+    top = max(found, key=lambda one: one.inflation().value)
+    if len(found) == 1:
+        verb = "answers the target better than retro" if better else "is not shown to answer the target better than retro"
+        return f"{top.model} {verb}: {top.inflation().text_pp()}."
+    return (f"{better:,} of {len(found):,} models answer the target better than retro beyond chance (Holm); the largest "
+            f"difference is {top.model}'s, {top.inflation().text_pp()}.")
 
 
 def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:

@@ -9,7 +9,7 @@ import streamlit as st
 from flipcore.demo import DATA
 from flipcore.errors import FlipscopeError
 from flipcore.store import holdout_queries, queries
-from flipcore.study import ItemSource, Study
+from flipcore.study import ItemSource, Part, Study
 from pages.common import session
 from pages.common.notes import plain
 from pages.holdout.sets import Sets, divided, loaded
@@ -93,5 +93,7 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
 def ask_models(sets: Sets) -> None:
     """The button that starts a new study with these two sets as target and retro."""
     if sets.sources and st.button("Ask models about these sets", key="ask-models", icon=":material/add_circle:"):
-        st.session_state |= {"draft-of": "", "draft": replace(example_study(), name=""), "draft-sources": list(sets.sources)}
+        boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
+        st.session_state |= {"draft-of": "", "draft": replace(example_study(), name="", axes=boosted),
+                             "draft-sources": list(sets.sources)}
         st.switch_page("pages/new_study.py")

@@ -6,14 +6,15 @@ import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
-from flipcore.stats.estimate import without_interval
-from flipcore.stats.holdout_difficulty import BEFORE, Condition
+from flipcore.stats.estimate import p_text, without_interval
+from flipcore.stats.holdout_difficulty import BEFORE, Condition, inflation_sentence
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import computed
 from pages.holdout.chosen import ask_models, box_study
 from pages.holdout.sets import Sets
 
+PREFERRED = ("rotation_single", "regex", "first_token", "rotation")
 # Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
 
@@ -34,25 +35,28 @@ def show(sets: Sets, confirmatory: bool) -> None:
 
 
 def _measured(sets: Sets, found: list[Condition]) -> None:
-    many = len({(one.extractor, one.layout) for one in found}) > 1
-    rows = []
-    for one in found:
-        k_t, n_t, k_r, n_r = one.counts
-        label = one.label if many else one.model
-        rows.append(Inflated(label, k_t / n_t, k_r / n_r, one.inflation()))
-    rows.sort(key=lambda row: -row.inflation.value)
-    top = rows[0]
-    states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
-    st.markdown(f"#### {plain(f'{top.label}: {top.inflation.text_pp()} on the target against retro.')}")
-    st.caption(plain(f"Accuracy of one answer an item, {top.inflation.method} interval at 95 %, n = {top.inflation.n:,}. Part "
-                     "of the difference is contamination only as far as the two sets could have come from the same source: "
-                     "read the "
-                     "verdict above with it. " + " ".join(one.sentence for one in states.values() if one.state == BEFORE)))
+    ways = sorted({(one.extractor, one.layout) for one in found},
+                  key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way))
+    way = ways[0] if len(ways) == 1 else st.selectbox(
+        "Answers read and asked as", ways, key="inflation-way", width=420,
+        format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}")
+    shown = sorted((one for one in found if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
+    rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in shown]
+    st.markdown(f"#### {plain(inflation_sentence(shown))}")
+    states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in shown)))
+    before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
+    st.caption(plain(f"One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
+                     f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
+                     f"from the same source: read the verdict above with it. {before}"))
+    if way[0] == "rotation":
+        st.caption("Rotation answers with a model's favourite of many votes, which is right more often than a single answer: "
+                   "an inflation of 5 points in single answers reads as 12.5 here. Compare it with “rotation single”.")
     st.plotly_chart(inflation_figure(rows, colours(st.context.theme.type)), key="inflation", theme=None,
                     config={"displayModeBar": False})
     st.dataframe([{"model": row.label, "target": round(row.target, 3), "retro": round(row.retro, 3),
-                   "inflation": row.inflation.text_pp(), "interval": row.inflation.method.replace("_", " "),
-                   "n": row.inflation.n} for row in rows], hide_index=True)
+                   "inflation": row.inflation.text_pp(), "p": p_text(one.test(1.0).p),
+                   "interval": row.inflation.method.replace("_", " "), "n": row.inflation.n}
+                  for one, row in zip(shown, rows, strict=True)], hide_index=True)
 
 
 def _nothing_yet(sets: Sets) -> None:

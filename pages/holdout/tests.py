@@ -53,7 +53,8 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
     st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
     st.caption("Only a model whose training ended before the target was published cannot have seen it. Weak models make "
                "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
-               "examples, a helpful prompt. Every condition that the study measured is listed.")
+               "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
+               "question” and “Prompt format” (Helpful prompt) add them.")
     found = computed.all_conditions(sets, confirmatory)
     if not found:
         st.info("No model has answered both sets. Ask the model in the box under Inflation, or declare a "

@@ -143,5 +143,5 @@ def test_a_study_on_both_roles_shows_how_much_better_the_target_is_answered(page
     page.goto(f"{address}/holdout?part=Inflation")
     page.get_by_role("combobox", name=re.compile("Sets")).click()
     page.get_by_role("option", name=re.compile("Study: roles")).click()
-    page.get_by_text(re.compile("pp .* on the target against retro")).wait_for()
+    page.get_by_text(re.compile("answer the target better than retro")).wait_for()
     assert "SIMULATED" in text_of(page) and no_fault(page)

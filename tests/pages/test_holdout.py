@@ -72,7 +72,7 @@ def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path):
     runner.run(STUDY, store)
     store.close()
     app = shown(sets=f"study:{STUDY.study_id}", part="Inflation")
-    assert not app.exception and "on the target against retro" in words(app)
+    assert not app.exception and "answer the target better than retro" in words(app)
     app = shown(sets=f"study:{STUDY.study_id}", part="Tests")
     assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)
 

@@ -3,7 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from flipcore.stats.holdout_difficulty import Condition, conditions, pre_release
+from flipcore.stats.holdout_difficulty import Condition, conditions, inflation_sentence, pre_release
 from flipcore.stats.holdout_verdict import difficulty_test, difficulty_test_paired, inflation
 
 
@@ -54,3 +54,18 @@ def test_source_paired_entries_are_compared_entry_by_entry():
 def test_a_label_says_model_readout_layout_and_boost():
     one = Condition("gpt", "first_token", "helpful", "top 2", {}, {}, {})
     assert one.label == "gpt, first token, helpful, top 2" and math.isnan(one.inflation().value)
+
+
+def condition(model, k_target, k_retro, n=100):
+    sides = [{f"{role}{i}": float(i < k) for i in range(n)} for role, k in (("t", k_target), ("r", k_retro))]
+    return Condition(model, "regex", "plain", "", *sides, {})
+
+
+def test_the_sentence_counts_models_after_holm_and_names_the_largest():
+    # p of 70 v 50: .0039; of 60 v 45: .034, which over three models is no longer below .05 (.034 * 2)
+    found = [condition("a", 70, 50), condition("b", 60, 45), condition("c", 50, 50)]
+    assert found[1].test(1.0).p < 0.05 and found[0].accuracies == (0.7, 0.5)
+    assert inflation_sentence(found).startswith("1 of 3 models answer the target better than retro beyond chance")
+    assert "a's, +20.0 pp" in inflation_sentence(found)
+    assert inflation_sentence(found[:1]).startswith("a answers the target better than retro: +20.0 pp [")
+    assert "is not shown to" in inflation_sentence(found[2:])
