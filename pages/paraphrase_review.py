@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.common.header import page_header
-from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging
+from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging, proposing
 
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 
@@ -23,4 +23,5 @@ elif part == "Effect":
 elif part == "Judge":
     judge.show()
 else:
+    proposing.show()
     exchanging.show()
