@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Sequence
 
@@ -13,6 +12,7 @@ from flipcore.pocket.items import read_items
 from flipcore.pocket.measures import Picks, answer_loss, min_k, numbers, pearl, question_loss, resampled
 from flipcore.pocket.world import Entry
 from flipcore.stats.drop_gap import gap_welch
+from flipcore.stats.ground_truth import auc_interval
 from flipcore.stats.pearl_alpha import alpha_conformal, alpha_tolerance
 from flipcore.stats.proportions import clopper_pearson, wilson
 
@@ -28,22 +28,6 @@ DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndar
     "min-k %, prose": ("prose", min_k),
     "PEARL (ROUGE-L), prose": ("prose", pearl),
 }
-
-
-def auc(positives: np.ndarray, negatives: np.ndarray) -> float:
-    """Chance that a positive exceeds a negative, ties one half; NaN without both."""
-    if not len(positives) or not len(negatives):
-        return math.nan
-    difference = positives[:, None] - negatives
-    return float((difference > 0).mean() + (difference == 0).mean() / 2)
-
-
-def auc_interval(positives: np.ndarray, negatives: np.ndarray) -> tuple[float, float, float]:
-    """(AUC, low, high) at 95 % by Hanley and McNeil (1982), clipped to [0, 1]."""
-    a, n, m = auc(positives, negatives), len(positives), len(negatives)
-    q1, q2 = a / (2 - a), 2 * a * a / (1 + a)
-    se = math.sqrt(max(0.0, a * (1 - a) + (n - 1) * (q1 - a * a) + (m - 1) * (q2 - a * a)) / (n * m))
-    return a, max(0.0, a - 1.96 * se), min(1.0, a + 1.96 * se)
 
 
 def grouped(entries: Sequence[Entry], most: int | None = None) -> dict[str, list[Entry]]:
@@ -106,7 +90,7 @@ def detection(model: PocketModel, families: dict[str, dict]) -> str:
     for title, (family, measure) in DETECTORS.items():
         values = {name: measure(model, entries) for name, entries in families[family].items() if entries}
         controls, fresh = values["0"], values["fresh"]
-        cells = ["{:.2f} [{:.2f}, {:.2f}]".format(*auc_interval(values[name], controls)) for name in GROUPS[2:]]
+        cells = [auc_interval(values[name], controls).text() for name in GROUPS[2:]]
         rows.append([title, *cells, *(_flagged(fresh, rule(controls, 0.05)[0]) for rule in (alpha_conformal, alpha_tolerance))])
     return _table(["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05",
                    "fresh flagged, tolerance .05"], rows)
@@ -176,7 +160,7 @@ Problems that the operator can rewrite; gaps by Welch's t.
 {gaps(model, families["problems"])}
 
 ## What each detector sees
-AUC against dose 0 (Hanley–McNeil). The last columns flag fresh items above a cut-off taken from dose 0: conformal promises
+AUC against dose 0 (Newcombe's method 5). The last columns flag fresh items above a cut-off taken from dose 0: conformal promises
 5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence; Clopper–Pearson
 limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token log-probabilities.
 PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.

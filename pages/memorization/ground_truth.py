@@ -1,0 +1,68 @@
+"""Where the truth is known: what each detector sees of items that the model read a known number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import streamlit as st
+
+from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
+from flipcore.charts.theme import colours
+from flipcore.stats.ground_truth import RULES, GroundTruth, ground_truth, share_text
+from pages.common.notes import plain
+
+TITLES = {"conformal": "conformal (5 % on average)", "tolerance": "tolerance bound (at most 5 %, 95 % sure)",
+          "seed": "the source's quantile"}
+QUIET = {"displayModeBar": False}
+
+
+def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()) -> None:
+    """`scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times read, 0 never, None
+    unknown; `fresh` are never-seen items that set no cut-off."""
+    if not scores or 0 not in doses.values() or not any(doses.values()):
+        st.info("Nobody knows what an ordinary model has read. The model in the box read each of its items 0, 1, 4, 16, 64 or "
+                "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
+                "dose 0 among them.", icon=":material/fact_check:")
+        return
+    rule = st.selectbox("Cut-off from never-seen items by", list(RULES), format_func=TITLES.get, key="truth-rule", width=320)
+    truth = ground_truth(scores, doses, fresh, rule)
+    if not truth.detectors:
+        st.info("No detector has a score on an item that was read. Wait for answers, or add readouts to the study.",
+                icon=":material/hourglass_empty:")
+        return
+    st.markdown(f"### {plain(truth.sentence())}")
+    c = colours(st.context.theme.type)
+    st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
+    st.dataframe(rows(truth), hide_index=True)
+    if truth.n_unknown:
+        st.caption(f"{truth.n_unknown:,} items have no known dose and are in no number here.")
+    _closely(truth, c)
+    with st.expander("How to read this"):
+        st.markdown(
+            "The model in the box was trained on each of these items a known number of times, so a detector can be right or "
+            "wrong. **AUC** is the chance that an item that was read scores higher than one that never was: 0.5 is a coin "
+            "(Newcombe's interval, which keeps a width at 1). **Flagged** is the share above a cut-off that never-seen items "
+            "set; **false positives** is the share of *other* never-seen items above it, with Clopper and Pearson's limits. "
+            "A detector **sees from** the smallest dose at which, as at every larger one, the interval of what it flags lies "
+            "wholly above that of its false positives. One small model, one training: the order of detectors carries over to "
+            "large models better than the doses do.")
+
+
+def rows(truth: GroundTruth) -> list[dict]:
+    """One row a detector: what it flags at each dose, and wrongly."""
+    return [{"detector": one.name, "sees from": "–" if one.sees is None else f"{one.sees:,}×",
+             "false positives": share_text(one.false_positives),
+             **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
+             "never seen": len(one.never), "fresh": one.false_positives.n} for one in truth.detectors]
+
+
+def _closely(truth: GroundTruth, c) -> None:
+    names = [one.name for one in truth.detectors]
+    name = st.selectbox("Look closely at", names, key="truth-detector", width=320)
+    one = truth.detectors[names.index(name)]
+    st.markdown(plain(one.sentence()))
+    left, right = st.columns(2)
+    left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
+    right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)
+    st.dataframe([{"times read": f"{at.dose:,}", "items": len(at.scores), "mean score": at.mean.text(), "AUC": at.auc.text(),
+                   "flagged": share_text(at.detected)} for at in one.at], hide_index=True)

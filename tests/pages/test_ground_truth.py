@@ -1,0 +1,77 @@
+"""The tab for a known truth, on planted scores: what it says, draws and leaves out."""
+
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
+from flipcore.charts.theme import LIGHT
+from flipcore.stats.ground_truth import ground_truth
+from tests.pages.test_pages import words
+from tests.stats.test_ground_truth import made
+
+
+def planted():
+    from tests.stats.test_ground_truth import made
+
+    sharp, doses = made(1.0)
+    return {"question loss": sharp, "answer loss": made(0.0, name="b")[0]}, doses
+
+
+def page(what: str):
+    from pages.memorization import ground_truth
+    from tests.pages.test_ground_truth import planted
+
+    scores, doses = planted()
+    if what == "nothing known":
+        doses = dict.fromkeys(doses)
+    if what == "some unknown":
+        doses |= dict.fromkeys(list(doses)[:3])
+    ground_truth.show({} if what == "no scores" else scores, doses)
+
+
+def shown(what: str = "") -> AppTest:
+    st.cache_data.clear()
+    app = AppTest.from_function(page, args=(what,), default_timeout=60).run()
+    assert not app.exception
+    return app
+
+
+def test_the_first_sentence_says_who_sees_what():
+    text = words(shown()).replace("\\", "")
+    assert "false positives memory is seen by question loss from dose 16 on; answer loss sees nothing." in text
+
+
+def test_every_detector_has_a_row_with_its_doses_and_its_false_positives():
+    table = shown().dataframe[0].value
+    assert list(table["detector"]) == ["question loss", "answer loss"] and list(table["sees from"]) == ["16×", "–"]
+    assert {"flagged at 1×", "flagged at 16×", "flagged at 256×"} <= set(table)
+    assert table["fresh"].tolist() == [100, 100]
+
+
+def test_another_detector_is_looked_at_closely():
+    app = shown()
+    app.selectbox(key="truth-detector").set_value("answer loss").run()
+    assert not app.exception and "answer loss sees nothing at any dose" in words(app).replace("\\", "")
+    app.selectbox(key="truth-rule").set_value("tolerance").run()
+    assert not app.exception
+
+
+def test_where_nothing_is_known_the_page_says_what_to_do():
+    for what in ("nothing known", "no scores"):
+        assert "run the memory study" in words(shown(what)).replace("\\", "")
+
+
+def test_items_of_unknown_dose_are_counted():
+    assert "3 items have no known dose" in words(shown("some unknown"))
+
+
+def test_the_figures_hold_each_item_once():
+    scores, doses = made(1.0)
+    one = ground_truth({"x": scores}, doses).detectors[0]
+    figure = auc_by_dose([one], LIGHT)
+    assert list(figure.data[0].y) == [at.auc.value for at in one.at]
+    points = [trace for trace in scores_by_dose(one, LIGHT).data if trace.mode == "markers"]
+    assert sum(len(trace.y) for trace in points) == 100 + 3 * 40
+    curves = [trace for trace in roc_by_dose(one, LIGHT).data if trace.name]
+    assert [trace.name for trace in curves] == ["1×", "16×", "256×"]
+    assert all(trace.x[0] == trace.y[0] == 0 and trace.x[-1] == trace.y[-1] == 1 for trace in curves)
