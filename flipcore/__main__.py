@@ -51,6 +51,9 @@ def main(arguments: list[str] | None = None) -> int:
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped. What came back is stored; the same command goes on from here.", file=sys.stderr)
+        return 130
 
 
 def _demo(given) -> int:

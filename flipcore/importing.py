@@ -41,7 +41,7 @@ class Imported:
         if self.n_repeated:
             said += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
         if self.refused:
-            said += f" {len(self.refused):,} rows were refused; the first: {self.refused[0][1]}"
+            said += f" Rows that were refused: {len(self.refused):,}. The first: {self.refused[0][1]}"
         return said
 
 

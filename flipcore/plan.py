@@ -9,7 +9,7 @@ from flipcore import axes, cost, extractors, protocols
 from flipcore.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
 from flipcore.errors import BadInput
 from flipcore.models import model_cards, open_backend
-from flipcore.records import Item, Variant, digest
+from flipcore.records import BASE, Item, Variant, digest
 from flipcore.store import queries
 from flipcore.study import ModelUse, Study
 
@@ -29,13 +29,15 @@ class Asked:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is decided before the first call; `items` are in the order in which they will be asked."""
+    """Everything that is decided before the first call; `items` are in the order in which they will be asked. `warnings` are
+    those of the `notes` that say what will be missing."""
 
     study: Study
     items: tuple[Asked, ...]
     extractors: tuple[Extractor, ...]
     protocol: CallProtocol
     notes: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
 
     def prepare(self, backend: Backend) -> None:
         """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
@@ -68,7 +70,7 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
     chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
     protocol = protocols.made(study.protocol.name, study.protocol.params)
-    items, notes = _items(study)
+    items, notes, warnings = _items(study)
     order = generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
     stored = replace(material(store), examples=_examples(items))
@@ -85,9 +87,10 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
             asked.append(Asked(item, role, _confirmatory(study, item), variants))
     if not asked:
         raise BadInput(refused[0] if refused else "None of the study's axes applies to any of its items.")
-    notes += [f"{len(refused):,} items are left out. The first: {refused[0]}"] if refused else []
-    notes += _notes(study, asked)
-    return Plan(study, tuple(asked), chosen_extractors, protocol, tuple(notes))
+    warnings += [f"Items that are left out: {len(refused):,}. The first: {refused[0]}"] if refused else []
+    for note, is_warning in _notes(study, asked):
+        (warnings if is_warning else notes).append(note)
+    return Plan(study, tuple(asked), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
 
 
 def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
@@ -101,17 +104,19 @@ def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
     return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}
 
 
-def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str]]:
-    """Items with their roles. An item may stand in a study once."""
+def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
+    """Items with their roles, notes, and warnings. An item may stand in a study once."""
     from flipcore.datasets import load_report
 
     found: dict[str, tuple[Item, str]] = {}
     notes: list[str] = []
+    warnings: list[str] = []
     for source in study.items:
         report = load_report(source)
         notes += list(report.notes)
         if report.refused:
-            notes.append(f"{len(report.refused):,} rows of {source.dataset} were refused. The first: {report.refused[0][1]}")
+            warnings.append(f"Rows of {source.dataset} that were refused: {len(report.refused):,}. The first: "
+                            f"{report.refused[0][1]}")
         for item in report.items:
             if item.item_id in found and found[item.item_id][1] != source.role:
                 raise BadInput(f"{item.item_id} is named as {found[item.item_id][1]} and as {source.role}; an item can have "
@@ -119,7 +124,7 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str]]:
             found[item.item_id] = (item, source.role)
     if not found:
         raise BadInput("The study has no items: its sources are empty after filtering.")
-    return list(found.values()), notes
+    return list(found.values()), notes, warnings
 
 
 def _confirmatory(study: Study, item: Item) -> bool:
@@ -127,13 +132,14 @@ def _confirmatory(study: Study, item: Item) -> bool:
     return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
 
 
-def _notes(study: Study, asked: Sequence[Asked]) -> list[str]:
-    notes = []
-    n_reworded = sum(any(v.material_id for v in one.variants) for one in asked)
-    if any(part.name == "paraphrase" for part in study.axes):
-        notes.append(f"{n_reworded:,} of {len(asked):,} items have a rewording that may be asked."
-                     if n_reworded else "No item has an accepted rewording: the paraphrase axis will be empty.")
-    return notes
+def _notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
+    """(sentence, whether it says that something will be missing) about rewordings, where they are asked for."""
+    if all(part.name != "paraphrase" for part in study.axes):
+        return []
+    n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in asked)
+    if n_reworded:
+        return [(f"{n_reworded:,} of {len(asked):,} items have a rewording that may be asked.", False)]
+    return [("No item has an accepted rewording: the paraphrase axis will be empty. Propose and review some first.", True)]
 
 
 def projection(made: Plan) -> cost.Projection:

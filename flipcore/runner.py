@@ -237,7 +237,7 @@ class _Run:
         self._measure()
         p = self.progress
         p.state, p.eta_s = self.stopping or "done", None
-        p.message = p.message or _message(p, self.study.budget_usd)
+        p.message = " ".join([p.message or _message(p, self.study.budget_usd), *self.plan.warnings]).strip()
         if self.record:
             self.store.writer.add("studies", [rows.study_row(
                 self.study, p.state, p.message, n_calls=p.n_done if p.state == "done" else p.n_calls, ended_at=rows.now())])

@@ -122,6 +122,8 @@ def _made(kind: type, row: Any, where: str):
     unknown = sorted(set(row) - set(known))
     if unknown:
         raise BadInput(f"{where} has the unknown key {unknown[0]!r}; it may have {', '.join(known)}.")
+    for key, value in row.items():
+        _check_value(where, key, value, known[key].type)
     try:
         made = kind(**{key: tuple(v) if key == "categories" else v for key, v in row.items()})
     except TypeError as error:
@@ -129,6 +131,28 @@ def _made(kind: type, row: Any, where: str):
     if kind is ItemSource and made.role not in ROLES:
         raise BadInput(f"{where} has the role {made.role!r}; a role is one of {', '.join(ROLES)}.")
     return made
+
+
+_TYPES = {"str": (str,), "str | None": (str,), "int": (int,), "float": (int, float), "float | None": (int, float),
+          "bool": (bool,), "Mapping[str, Any]": (dict,), "tuple[str, ...]": (list, tuple)}
+_WORDS = {str: "text in quotes", int: "a whole number", float: "a number", bool: "true or false", dict: "a table",
+          tuple: "a list of texts"}
+_LEAST = {"n": 0, "seed": 0, "n_samples": 1, "max_tokens": 1, "temperature": 0, "top_p": 0, "budget_usd": 0,
+          "confirmatory_share": 0}
+
+
+def _check_value(where: str, key: str, value: Any, declared: str) -> None:
+    """A sentence for a value of another type, and for a number that is too small."""
+    types = _TYPES.get(declared)
+    if types is None:
+        return
+    fits = isinstance(value, types) and isinstance(value, bool) == (types == (bool,))
+    if declared == "tuple[str, ...]":
+        fits = fits and all(isinstance(one, str) for one in value)
+    if not fits:
+        raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be {_WORDS[types[-1]]}.")
+    if key in _LEAST and not value >= _LEAST[key]:
+        raise BadInput(f"{where} has {key} = {value}; it must be at least {_LEAST[key]}.")
 
 
 def _without_none(value: Any):

@@ -61,10 +61,11 @@ def _merge_one(path: Path, store: Store) -> None:
 
 def _copy(cursor, path: Path) -> None:
     cursor.execute("BEGIN")
-    found = cursor.execute("SELECT value FROM other.store_info WHERE key = 'schema'").fetchone()[0]
-    if found != SCHEMA_VERSION:
+    found = cursor.execute("SELECT value FROM other.store_info WHERE key = 'schema'").fetchone()
+    if found != (SCHEMA_VERSION,):
         cursor.execute("ROLLBACK")
-        raise BadInput(f"{path.name} has schema {found}; this version merges schema {SCHEMA_VERSION}.")
+        raise BadInput(f"{path.name} has schema {found[0] if found else 'unknown'}; this version merges schema "
+                       f"{SCHEMA_VERSION}.")
     for table in _TABLES:
         cursor.execute(f"INSERT INTO main.{table} SELECT * FROM other.{table} ON CONFLICT DO NOTHING")
     cursor.execute(_COMPLETIONS)

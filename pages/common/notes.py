@@ -9,9 +9,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from flipcore.datasets.reading import MAX_UPLOAD_MB
 from flipcore.errors import FlipscopeError
 from flipcore.store.connection import default_path
 
+# Streamlit's own refusal of a larger file is an icon, so the limit stands where a file is chosen
+UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:])")
 
 

@@ -11,7 +11,7 @@ from flipcore.datasets import LOADERS, few_valued, guess_columns, load_report, r
 from flipcore.errors import FlipscopeError
 from flipcore.records import ROLES
 from flipcore.study import ItemSource
-from pages.common.notes import plain, saved_upload
+from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload
 
 SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
 FIELDS = {"question": "question", "options": "options", "target": "right answer", "category": "category", "key": "id"}
@@ -105,7 +105,8 @@ def _with_place(source: ItemSource) -> ItemSource | None:
     if source.dataset in SHIPPED:
         return source
     if source.dataset == "file":
-        upload = st.file_uploader("JSONL, JSON, CSV or Parquet", type=["jsonl", "json", "csv", "parquet"], key="add-file")
+        upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet"],
+                                  key="add-file")
         return None if upload is None else _mapped(replace(source, path=str(saved_upload(upload))))
     if source.dataset == "text":
         left, right = st.columns([3, 1])

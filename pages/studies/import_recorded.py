@@ -14,7 +14,7 @@ from flipcore.datasets.recorded_fields import Field
 from flipcore.errors import FlipscopeError
 from flipcore.importing import imported, store_imported
 from pages.common import session
-from pages.common.notes import plain, saved_upload, shown_problem
+from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
 
 LABELS = {"prompt": "Prompt", "question": "Question alone", "options": "Options shown", "order": "Order of the options",
           "item": "Item", "variant": "Variant", "text": "Generated text", "target": "Right answer", "models": "Model"}
@@ -32,8 +32,8 @@ def section() -> None:
     with st.expander("Import recorded outputs", icon=":material/upload_file:"):
         st.markdown("Outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
                     "row with its versions in numbered columns. They become a study like any other; nothing is asked again.")
-        upload = st.file_uploader("JSONL, JSON, CSV or Parquet", type=["jsonl", "json", "csv", "tsv", "parquet"],
-                                  key="recorded-file")
+        upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", key="recorded-file",
+                                  type=["jsonl", "json", "csv", "tsv", "parquet"])
         if upload is not None:
             with shown_problem():
                 _mapped(saved_upload(upload), Path(upload.name).stem)
@@ -66,7 +66,7 @@ def _columns(first: Recording, columns: list[str], key: str) -> Recording:
         picked = place.selectbox(LABELS[field], [None, *columns], key=f"recorded-{field}-{key}", help=HELP[field],
                                  index=columns.index(value) + 1 if value in columns else 0)
         chosen[field] = picked or ""
-    left, right = st.columns(2)
+    right, left = st.columns(2)
     if not chosen["options"]:
         chosen["option_pattern"] = left.text_input("Options in the prompt (regular expression)", first.option_pattern,
                                                    key=f"recorded-pattern-{key}")
@@ -105,7 +105,7 @@ def _offered(path: Path, recording: Recording, title: str) -> None:
         return
     st.markdown(plain(found.sentence))
     if found.refused:
-        with st.popover(f"{len(found.refused):,} rows were refused", icon=":material/warning:"):
+        with st.popover(f"Rows that were refused: {len(found.refused):,}", icon=":material/warning:"):
             st.dataframe([{"line": line, "why": why} for line, why in found.refused[:200]], hide_index=True)
     st.dataframe([_shown(record, found.readouts) for record in found.records[:N_SHOWN]], hide_index=True)
     if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:"):

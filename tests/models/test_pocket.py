@@ -40,6 +40,12 @@ def test_calls_of_all_kinds_that_arrive_together_are_each_answered():
 
 
 @here
+def test_a_prompt_that_it_cannot_read_fails_alone_and_costs_its_batch_nothing():
+    made = together([Request("first_token", text, max_tokens=1, top_k=20) for text in (PROMPT, "word " * 3_000, PROMPT + " ")])
+    assert [one.status for one in made] == ["ok", "failed", "ok"] and "reads at most" in made[1].error
+
+
+@here
 def test_at_temperature_0_samples_agree_and_above_it_they_differ_and_repeat():
     cold = together([Request("generate", PROMPT, max_tokens=12)], range(4))
     assert len({one.text for one in cold}) == 1

@@ -47,7 +47,7 @@ def widget(app, kind: str, start: str):
 
 def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(app):
     uploaded(app, lines(ROWS) + "{half")
-    assert "6 recorded outputs on 3 items" in said(app) and "1 rows were refused" in said(app)
+    assert "6 recorded outputs on 3 items" in said(app) and "Rows that were refused: 1" in said(app)
     widget(app, "text_input", "recorded-model-").set_value("oak-1").run()
     app.button(key="recorded-import").click().run()
     assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
