@@ -28,13 +28,15 @@ _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.m
 @dataclass(frozen=True)
 class Step:
     """`literals[i]` are the exact numbers of the equation in reading order; `evaluated` takes others in their place.
-    `line` is the sentence it stands in; `is_annotated` says that it was a calculator step and not prose."""
+    `line` is the sentence it stands in; `is_annotated` says that it was a calculator step and not prose, `is_product` that
+    it only multiplies and divides."""
 
     function: Callable = field(compare=False)
     literals: tuple[Fraction, ...]
     result: Fraction
     line: str
     is_annotated: bool
+    is_product: bool
 
     def evaluated(self, values: Sequence[Fraction]) -> Fraction:
         """The step's result for other literals; raises ZeroDivisionError."""
@@ -106,7 +108,7 @@ def _step(expression: str, result: str, line: str, is_annotated: bool) -> Step |
     for written in dict.fromkeys((re.sub(r"\*\s*100\s?%", "*100", cleaned), cleaned)):
         read = _read(written)
         if read and len(read[1]) > 1 and read[2] in wanted:
-            return Step(read[0], read[1], read[2], line, is_annotated)
+            return Step(read[0], read[1], read[2], line, is_annotated, not re.search(r"[\w)\s][-+]", written.strip()))
     return None
 
 

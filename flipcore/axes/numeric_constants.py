@@ -78,7 +78,8 @@ STATED_UNITS: Mapping[Fraction, str] = {
 # What the story says in words: value -> words anywhere in the question or on the line.
 SAID: Mapping[Fraction, str] = {
     F(1): r".",
-    F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there and back|round ?trip",
+    F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there and back|round ?trip"
+          r"|\bparents\b|husband and wife",
     F(3): r"triple|thrice|thirds\b|(?:one|a)[- ]third|third of|triplet|trio",
     F(4): r"quadrupl|fourths\b|(?:one|a)[- ]fourth|quarter",
     F(5): r"quintupl|fifths?\b",

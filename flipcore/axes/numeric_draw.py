@@ -16,7 +16,7 @@ from flipcore.axes.refusals import Refusal
 from flipcore.axes.tracing import results
 
 N_ALL, N_SOME, N_SINGLE, N_PAIRS = 40, 120, 80, 300  # tries with all values changed, with some, with one, with one or two
-N_LOOSE = 40  # tries for one in which all numbers keep their order, once there is one in which the stated ones do
+N_LOOSE = 60  # tries for one in which all numbers keep their order, once there is one in which the stated ones do
 SPREAD = 8  # a result may grow or shrink by this factor
 _SPELLED = {value: word for word, value in WORDS.items()}
 _BOUNDS = ((r"days?$", 7, 7), (r"days?$", 31, 31), (r"hours?$", 24, 24), (r"months?$", 12, 12), (r"minutes?$", 60, 60),
@@ -51,7 +51,7 @@ def resample(question: str, solution: str, rng: np.random.Generator) -> Resample
             n_ambiguous += 1
         elif made[0][-1] == before[-1]:
             n_unchanged += 1
-        elif all(_acceptable(known, before, row) for row in made):
+        elif all(_acceptable(known, drawn, before, row) for row in made):
             if _in_order(known, before, drawn, made[0]):
                 return _written(question, known, drawn, made[0])
             loose, n_loose = loose or (drawn, made[0]), n_loose + 1
@@ -156,12 +156,17 @@ def _fits(known: Structure, old: Fraction, new: Fraction) -> bool:
         new <= max(old, _most(mention)) for mention in stated)
 
 
-def _acceptable(known: Structure, before: Sequence[Fraction], made: Sequence[Fraction]) -> bool:
-    """All results plausible, on their side of every limit, and in their order where the question compares."""
+def _acceptable(known: Structure, drawn: Mapping[Fraction, Fraction], before: Sequence[Fraction], made: Sequence[Fraction]
+                ) -> bool:
+    """All results plausible, the gold above and below the same stated numbers as before, nothing across a limit, and results
+    in their order where the question compares."""
     if not all(_plausible(old, new) for old, new in zip(before, made, strict=True)):
         return False
     if any((old < edge) != (new < edge) or (old > edge) != (new > edge)
            for edge in known.limits for old, new in zip(before, made, strict=True)):
+        return False
+    counts = [mention.value for mention in known.mentions if not mention.percent]
+    if any((before[-1] < value) != (made[-1] < drawn.get(value, value)) for value in counts):
         return False
     if not known.keeps_order:
         return True

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
+from flipcore.axes.chains import Step
 from flipcore.axes.quantities import Mention
+from flipcore.axes.tracing import Reading, Source
 
 _LIMIT = re.compile(r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|at least|at most|"
                     r"minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$", re.IGNORECASE)
@@ -110,6 +112,31 @@ def parts_of_totals(found: Sequence[Mention], used: set[Fraction]) -> set[Fracti
             for chosen in itertools.islice(itertools.combinations(smaller, n), 2000):
                 parts |= set(chosen) if sum(chosen) == total else set()
     return parts
+
+
+def spelled_by_steps(chain: Sequence[Step], admissible: Sequence[Reading], found: Sequence[Mention]) -> set[Fraction]:
+    """Small counts that the chain spells out: k terms added, or k or k - 1 steps that do the same; and small numbers that the
+    chain uses oftener than the text states them, since one of the uses may be something else of that size."""
+    sizes = {len(step.literals) for step in chain if not step.is_product and len(step.literals) > 2}
+    alike = Counter((len(step.literals), step.is_product, min(step.literals)) for step in chain)
+    sizes |= {n + more for n in alike.values() if n > 1 for more in (0, 1)}
+    n_stated = Counter(mention.value for mention in found if _kind(mention) == "count" and not mention.decimals)
+    n_used = {value: max(sum(source == Source("question", value, "same") for row in reading for source in row)
+                         for reading in admissible) for value in n_stated if value <= 4}
+    return {value for value in n_stated if value in sizes and value.denominator == 1 and value > 1} | {
+        value for value, n in n_used.items() if n > n_stated[value]}
+
+
+def same_spans(found: Sequence[Mention]) -> set[Fraction]:
+    """14 days that are also called two weeks: both stay."""
+    frozen: set[Fraction] = set()
+    for small, big, factor in (("days?", "weeks?", 7), ("months?", "years?", 12), ("hours?", "days?", 24),
+                               ("minutes?", "hours?", 60), ("inch(?:es)?", "f(?:oo|ee)t", 12)):
+        for one in found:
+            for other in found:
+                if re.fullmatch(small, one.unit) and re.fullmatch(big, other.unit) and one.value == factor * other.value:
+                    frozen |= {one.value, other.value}
+    return frozen
 
 
 def _kind(mention: Mention) -> str:

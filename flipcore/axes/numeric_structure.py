@@ -12,7 +12,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from flipcore.axes.chains import MIXED, PROSE, Step, gold, steps
-from flipcore.axes.numeric_story import frozen_values, limits, list_lengths, parts_of_totals, relations
+from flipcore.axes.numeric_story import (
+    frozen_values,
+    limits,
+    list_lengths,
+    parts_of_totals,
+    relations,
+    same_spans,
+    spelled_by_steps,
+)
 from flipcore.axes.quantities import Mention, mentions
 from flipcore.axes.refusals import Refusal
 from flipcore.axes.tracing import Reading, distinct, probes, readings, results, sources
@@ -93,7 +101,7 @@ def _grouped(question: str, chain: list[Step], found: list[Mention], admissible:
     """The value groups that may change: they move the gold alike under every reading, and are frozen nowhere."""
     used = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
     frozen = (frozen_values(question, found) | _mental_producers(chain, admissible, found)
-              | parts_of_totals(found, set(used)))
+              | parts_of_totals(found, set(used)) | spelled_by_steps(chain, admissible, found) | same_spans(found))
     edges = limits(question, found, set(used))
     free = [value for value in used if value not in frozen and value not in edges]
     different = distinct(chain, admissible, free)

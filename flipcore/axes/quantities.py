@@ -91,6 +91,9 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "unit definition"
     if _FACT_AFTER.match(after) and value.denominator == 1 and value <= 50:
         return "fact of nature or of a game"
+    if re.match(r"\s?[–-]\s?\$?\d|\s(?:to|through)\s\$?\d", after) or re.search(
+            r"\d\s?[–-]\s?\$?$|\d (?:to|through) \$?$", tail):
+        return "range"
     if re.match(r"\s?:\s?\d", after) or re.search(r"\d\s?:\s?$", tail):
         return "ratio"
     if re.match(r"\s?-?\s?(?:digit|dimensional|sided|way|star)\b", after, re.IGNORECASE) or re.match(r"[A-Za-z]", after):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -47,7 +48,7 @@ def sources(steps: Sequence[Step], mentions: Sequence[Mention], question: str, c
     kept: list[Step] = []
     found: list[list[list[Source]]] = []
     for step in steps:
-        row = [_candidates(value, kept, mentions, question, step.line, stated, written) for value in step.literals]
+        row = [_candidates(value, kept, mentions, question, step, stated, written) for value in step.literals]
         row = [options or _counted(value, counts) for options, value in zip(row, step.literals, strict=True)]
         if mental:
             row = [options or _mental(value) for options, value in zip(row, step.literals, strict=True)]
@@ -65,19 +66,22 @@ def _mental(value: Fraction) -> list[Source]:
     return [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
 
 
-def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Mention], question: str, line: str,
+def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Mention], question: str, step: Step,
                 stated: set[Fraction], written: set[Fraction]) -> list[Source]:
+    """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or the step divides by 100."""
     found: list[Source] = []
     for mention in mentions:
         found += [Source("question", mention.value, form) for form in _forms(mention, value)]
-    found += [Source("result", i) for i, step in enumerate(before) if step.result == value]
-    text = f"{question}\n{line}"
+    found += [Source("result", i) for i, earlier in enumerate(before) if earlier.result == value]
+    text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
-        found += [Source("result", i, "percent") for i, step in enumerate(before)
-                  if step.result != value and step.result / 100 == value]
-    if any(not source.form.startswith(("rest", "over")) for source in found):
+        found += [Source("result", i, "percent") for i, earlier in enumerate(before)
+                  if earlier.result != value and earlier.result / 100 == value]
+        found += [Source("result", i, "whole") for i, earlier in enumerate(before)
+                  if earlier.result != value and earlier.result * 100 == value]
+    if not {F(100), F(1, 100)} & set(step.literals) and any(not source.form.startswith(("rest", "over")) for source in found):
         found = [source for source in found if not source.form.startswith(("rest", "over"))]
-    if (licensed(value, question, line, is_stated=value in stated) and (value != 1 or not found)) or (
+    if (licensed(value, question, step.line, is_stated=value in stated) and (value != 1 or not found)) or (
             value.denominator > 1 and written & {value, 1 - value, value - 1}):
         found.append(Source("constant", value))
     return list(dict.fromkeys(found))
@@ -99,7 +103,7 @@ def transformed(value: Fraction, form: str) -> Fraction:
     """A drawn number in the form in which the chain has it."""
     if not form or form == "same":
         return value
-    return {"percent": value / 100, "more": 1 + value / 100, "less": 1 - value / 100, "rest": 100 - value,
+    return {"percent": value / 100, "whole": value * 100, "more": 1 + value / 100, "less": 1 - value / 100, "rest": 100 - value,
             "over": 100 + value}[form]
 
 
@@ -119,14 +123,15 @@ def readings(steps: Sequence[Step], candidates: Sequence[Sequence[Sequence[Sourc
         if needed <= {source.key for source in chosen if source.kind == "result"}:
             iterator = iter(chosen)
             reading = [[next(iterator) for _ in range(n)] for n in shape]
-            if not any(_squares(row, n_stated) for row in reading):
+            if not any(step.is_product and _squares(row, n_stated) for step, row in zip(steps, reading, strict=True)):
                 found.append(reading)
     return found
 
 
 def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
-    """A number that the question states once stands twice in a step of two: one of the two is something else."""
-    return (len(row) == 2 and row[0] == row[1] and row[0].kind == "question" and n_stated.get(row[0].key, 0) < 2)
+    """A number that the question states once stands twice in a product: one of the two is something else."""
+    used = Counter(source.key for source in row if source.kind == "question")
+    return any(n > max(n_stated.get(value, 0), 1) for value, n in used.items())
 
 
 def results(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> list[Fraction]:
