@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# a busy machine is slow, not wrong: examples have no deadline of their own
+settings.register_profile("flipscope", deadline=None)
+settings.load_profile("flipscope")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
