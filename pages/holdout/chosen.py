@@ -91,9 +91,11 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
 
 
 def ask_models(sets: Sets) -> None:
-    """The button that starts a new study with these two sets as target and retro."""
-    if sets.sources and st.button("Ask models about these sets", key="ask-models", icon=":material/add_circle:"):
-        boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
-        st.session_state |= {"draft-of": "", "draft": replace(example_study(), name="", axes=boosted),
-                             "draft-sources": list(sets.sources)}
-        st.switch_page("pages/new_study.py")
+    """A link to a new study with these two sets as target and retro, and the source's boosts as axes."""
+    if not sets.sources:
+        return
+    boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
+    drafts = st.session_state.setdefault("offered-drafts", {})
+    drafts[sets.record_id] = replace(example_study(), name="", axes=boosted, items=sets.sources)
+    st.page_link("pages/new_study.py", label="Ask models about these sets", icon=":material/add_circle:",
+                 query_params={"from_study": sets.record_id})

@@ -20,6 +20,8 @@ def draft() -> Study:
         known = wanted in set(rows["study_id"]) if not rows.empty else False
         base = queries.study(session.store(), wanted) if known else demo_study()
         known, base = (known, base) if not base.is_recorded else (False, demo_study())  # an import has nothing to ask
+        if wanted in st.session_state.get("offered-drafts", {}):  # another page offers a study to start from
+            base = st.session_state["offered-drafts"][wanted]
         st.session_state["draft"] = replace(base, name=f"{base.name} (copy)" if known else "")
         st.session_state["draft-of"] = wanted
         st.session_state["draft-sources"] = list(base.items)

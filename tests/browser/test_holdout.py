@@ -145,3 +145,13 @@ def test_a_study_on_both_roles_shows_how_much_better_the_target_is_answered(page
     page.get_by_role("option", name=re.compile("Study: roles")).click()
     page.get_by_text(re.compile("answer the target better than retro")).wait_for()
     assert "SIMULATED" in text_of(page) and no_fault(page)
+
+
+def test_a_study_on_the_two_sets_is_declared_from_the_page(page, address):
+    page.goto(f"{address}/holdout?sets=unlike&part=Inflation")
+    page.get_by_role("link", name="Ask models about these sets").click()
+    page.get_by_text("Before you start").wait_for()
+    settled(page)
+    for role in ("target", "retro"):
+        page.get_by_text(f"as {role}, seed").wait_for()
+    assert "Examples before the question" in text_of(page) and no_fault(page)
