@@ -37,6 +37,7 @@ class Layout:
     join: str
     cue: str
     number_cue: str
+    free_cue: str = "Answer:"
 
 
 LAYOUTS: dict[str, Layout] = {
@@ -44,7 +45,7 @@ LAYOUTS: dict[str, Layout] = {
     "paren": Layout("Parentheses ((A) option)", "Question: {}\n", "({}) {}", "\n", "\nAnswer:", "Answer:"),
     "bracket": Layout("Bracket (A) option", "Question: {}\n", "{}) {}", "\n", "\nAnswer:", "Answer:"),
     "inline": Layout("On one line", "Question: {}\n", "{}. {}", "; ", "\nAnswer:", "Answer:"),
-    "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is"),
+    "bare": Layout("Without headings", "{}\n", "{}. {}", "\n", "\nThe answer is", "The answer is", "The answer is"),
     "helpful": Layout(
         "Helpful prompt",
         "Somebody who needs the true answer asks the question below. Take it literally, think of how the world really is, and "
@@ -53,7 +54,7 @@ LAYOUTS: dict[str, Layout] = {
         "Instructions for a chat model",
         "Answer the question below. Think it through briefly, then end with a line \"Answer: \" followed by your "
         "answer alone.\n\nQuestion: {}\n", "{}. {}", "\n", "\n\nEnd with \"Answer: \" and one label.",
-        "\nEnd with \"Answer: \" and one number."),
+        "\nEnd with \"Answer: \" and one number.", "\nEnd with \"Answer: \" and the answer alone."),
 }
 
 
@@ -67,15 +68,16 @@ def prompt(item: Item, *, question: str | None = None, order: Sequence[int] | No
            labels: Sequence[str] | None = None, layout: str = "plain", system: str = "") -> Prompt:
     """The item in a layout. `order[i]` is the item's index of the option at position i, `labels[i]` the label there.
 
-    A completion item is its raw text in every layout. Raises BadInput for an unknown layout, an order that is no
+    A completion item is its raw text in every layout, but where it has a solution it is a question with an answer in free words
+    and is laid out like a problem. Raises BadInput for an unknown layout, an order that is no
     permutation, and labels that are too few or not different.
     """
     text, chosen = item.question if question is None else question, layout_named(layout)
-    if item.kind == "completion":
+    if item.kind == "completion" and not item.solution:
         return Prompt((("stem", text),), system)
     stem = ("stem", chosen.stem.format(text))
-    if item.kind == "number":
-        return Prompt((stem, ("cue", chosen.number_cue)), system)
+    if item.kind != "choice":
+        return Prompt((stem, ("cue", chosen.number_cue if item.kind == "number" else chosen.free_cue)), system)
     order = tuple(range(len(item.options)) if order is None else order)
     labels = tuple(labels_of("upper", len(item.options)) if labels is None else labels)
     _check(item, order, labels)

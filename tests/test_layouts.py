@@ -42,6 +42,15 @@ def test_a_completion_is_its_raw_text_in_every_layout(layout):
     assert prompt(TEXT, layout=layout).text == TEXT.question
 
 
+@pytest.mark.parametrize(("layout", "text"), [
+    ("plain", "Question: Who was he?\nAnswer:"), ("bare", "Who was he?\nThe answer is"),
+    ("instruct", None)])
+def test_a_question_with_an_answer_in_free_words_is_laid_out_like_a_problem(layout, text):
+    item = Item.make(dataset="t", key="4", kind="completion", question="Who was he?", solution="Ada")
+    shown = prompt(item, layout=layout).text
+    assert shown == text if text else shown.endswith('"Answer: " and the answer alone.')
+
+
 def test_instructions_ask_for_a_last_line_that_can_be_read():
     assert 'end with a line "Answer: "' in prompt(CHOICE, layout="instruct").text
     assert prompt(NUMBER, layout="instruct").text.endswith("one number.")

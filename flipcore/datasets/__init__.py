@@ -9,6 +9,7 @@ from flipcore.datasets import (
     arc,
     competition_math,
     file,
+    gsm1k,
     gsm8k,
     hub,
     humaneval,
@@ -28,7 +29,7 @@ from flipcore.records import Item
 from flipcore.study import ItemSource
 
 LOADERS: dict[str, Dataset] = {loader.name: loader for loader in (
-    *shipped.LOADERS, gsm8k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, arc.LOADER,
+    *shipped.LOADERS, gsm8k.LOADER, gsm1k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, arc.LOADER,
     competition_math.LOADER, trivia_qa.LOADER, humaneval.LOADER, text_files.LOADER, file.LOADER, hub.LOADER)}
 
 

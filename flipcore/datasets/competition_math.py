@@ -55,7 +55,7 @@ def item(row: Row) -> Item:
              "solution": values["solution"], "meta": {"level": str(values.get("level", "")), "answer": answer}}
     if target is not None:
         return Item.make(dataset="math", key=key, kind="number", question=values["problem"], target=target, **about)
-    return Item.make(dataset="math", key=key, kind="completion", question=f"Question: {values['problem']}\nAnswer:", **about)
+    return Item.make(dataset="math", key=key, kind="completion", question=values["problem"], **about)
 
 
 def read(path: Path) -> Iterator[Row]:

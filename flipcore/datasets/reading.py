@@ -14,7 +14,7 @@ from flipcore.errors import BadInput
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
-_WRAPPERS = ("rows", "data", "items", "examples")
+_WRAPPERS = ("rows", "data", "Data", "items", "examples")
 _MAX_CELL = 10_000_000
 
 

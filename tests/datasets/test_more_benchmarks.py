@@ -4,9 +4,14 @@ import json
 
 import pytest
 
+from flipcore.axes import made as axis
+from flipcore.contracts import Ask, Material, Paraphrase
 from flipcore.datasets import load, load_report
 from flipcore.datasets.competition_math import boxed, number
 from flipcore.errors import BadInput
+from flipcore.extractors import made as extractor
+from flipcore.layouts import prompt
+from flipcore.stats.resample import generator
 from flipcore.study import ItemSource
 
 
@@ -35,9 +40,31 @@ def test_trivia_has_its_answer_as_solution_and_no_target(tmp_path):
     row = {"question": "Who was he?", "question_id": "tc_1", "answer": {"value": "Ada", "aliases": ["Ada", "A. L."]}}
     item, = load(ItemSource("trivia_qa", path=written(tmp_path, row)))
     assert (item.kind, item.solution, item.target) == ("completion", "Ada", None)
-    assert item.question == "Question: Who was he?\nAnswer:"
+    assert (item.question, prompt(item).text) == ("Who was he?", "Question: Who was he?\nAnswer:")
     with pytest.raises(BadInput, match="no answer value"):
         load(ItemSource("trivia_qa", path=written(tmp_path, row | {"answer": {"value": ""}})))
+    with pytest.raises(BadInput, match="hides its answers"):
+        load(ItemSource("trivia_qa", path=written(tmp_path, row | {"answer": {"value": "<unk>"}})))
+
+
+def test_trivia_as_it_was_published_is_the_same_item(tmp_path):
+    hub = {"question": "Who was he?", "question_id": "tc_1", "answer": {"value": "Ada", "aliases": ["Ada", "A. L."]}}
+    original = {"Data": [{"Question": "Who was he?", "QuestionId": "tc_1", "Answer": {
+        "Value": "Ada", "Aliases": ["Ada", "A. L."], "NormalizedValue": "ada"}}], "Domain": "Web", "VerifiedEval": False}
+    first = load(ItemSource("trivia_qa", path=written(tmp_path, hub)))
+    second = load(ItemSource("trivia_qa", path=written(tmp_path, original, name="dev.json")))
+    assert first == second and len(first) == 1 and first[0].meta == second[0].meta
+
+
+def test_the_losses_of_a_question_in_free_words_follow_the_same_cue_under_every_wording(tmp_path):
+    """A rewording replaces the question and nothing else, or the missing cue would be measured instead of the wording."""
+    row = {"question": "Who was he?", "question_id": "tc_1", "answer": {"value": "Ada"}}
+    item, = load(ItemSource("trivia_qa", path=written(tmp_path, row)))
+    pair = Paraphrase("p", "What was his name?", "accepted", "hand")
+    base, other = axis("paraphrase").variants(item, "plain", generator(0, "t"), Material({item.item_id: [pair]}))
+    assert (base.prompt.text, other.prompt.text) == ("Question: Who was he?\nAnswer:", "Question: What was his name?\nAnswer:")
+    need, = extractor("answer_loss").needs(item, other, Ask(), ())
+    assert (need.request.prompt, need.request.continuation) == (other.prompt.text, " Ada")
 
 
 @pytest.mark.parametrize(("answer", "value"), [
