@@ -1,6 +1,8 @@
 """New numbers, with the gold recomputed by the problem's own chain."""
 
+import hashlib
 import json
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +20,10 @@ from flipcore.datasets import load
 from flipcore.errors import BadInput
 from flipcore.records import Item
 from flipcore.stats.operands import operand_check
+from flipcore.stats.proportions import clopper_pearson
+from flipcore.stats.resample import generator
 from flipcore.study import ItemSource
+from tests.conftest import ROOT
 
 EGGS = ("Nora has ducks that lay 16 eggs per day. She eats three and sells the rest for $2 per egg. How many dollars does "
         "she make every day?")
@@ -175,6 +180,7 @@ def test_percents_stay_below_100_and_articles_fit():
         assert (" an " in made.question) == (str(price)[0] == "8" or price in (11, 18))
 
 
+@pytest.mark.slow
 def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, capsys):
     items = list(load(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl"))))
     found = coverage(AXIS, items, seed=0)
@@ -190,3 +196,60 @@ def test_every_reading_of_a_covered_problem_gives_its_published_gold(shared_data
         known = structure(row["question"], row["answer"])
         if isinstance(known, Structure):
             assert {results(known.steps, reading, {})[-1] for reading in known.readings} == {gold(row["answer"])}
+
+
+# The audit. A sample of 150 rewritten problems was drawn with `seed` after the operator's last change and solved from the new
+# text alone, before looking at the new golds. A verdict is right (the answers agree), implausible (they agree, but the text
+# contradicts itself), inherited (they differ because the published gold misreads its own text in the same way) or wrong.
+OPERATOR = ("chains", "quantities", "tracing", "numeric_constants", "numeric_story", "numeric_structure", "numeric_draw",
+            "numeric_resample")
+
+
+def code_hash() -> str:
+    return hashlib.sha256(b"".join((ROOT / f"flipcore/axes/{name}.py").read_bytes() for name in OPERATOR)).hexdigest()
+
+
+def audited_variants(shared_data, seed):
+    """The items of the test split, and item id -> rewriting of those that are covered."""
+    items = list(load(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl"))))
+    made = {one.item_id: AXIS.variants(one, "bare", generator(seed, one.item_id, AXIS.name), Material()) for one in items}
+    return items, {item_id: variants[1] for item_id, variants in made.items() if len(variants) > 1}
+
+
+def outputs_hash(variants) -> str:
+    rows = sorted([item_id, one.prompt.text, one.target] for item_id, one in variants.items())
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
+
+def audit():
+    head, *rows = [json.loads(line) for line in (ROOT / "tests/axes/numeric_audit.jsonl").read_text("utf-8").splitlines()]
+    return head, rows
+
+
+def test_the_audit_found_at_most_two_wrong_golds_in_150(capsys):
+    head, rows = audit()
+    verdicts = Counter(row["verdict"] for row in rows)
+    assert len(rows) == len({row["id"] for row in rows}) == 150 == sum(verdicts[v] for v in (
+        "right", "implausible", "inherited", "wrong"))
+    assert all((row["answer"] == row["gold"]) == (row["verdict"] in ("right", "implausible")) for row in rows)
+    not_right = verdicts["wrong"] + verdicts["inherited"]
+    low, high = clopper_pearson(not_right, 150)
+    with capsys.disabled():
+        print(f"\n{dict(verdicts)}; wrong or inherited {not_right / 150:.1%} [{low:.1%}, {high:.1%}]")
+    assert verdicts["wrong"] <= 2 and high <= 0.05
+
+
+def test_the_audited_operator_is_the_shipped_one():
+    assert audit()[0]["code"] == code_hash(), (
+        "the operator changed after its audit: run the next test where the public data are; if its outputs are the audited "
+        "ones, write the new hash into numeric_audit.jsonl, otherwise draw a new sample and audit it")
+
+
+@pytest.mark.slow
+def test_the_golds_of_the_audit_are_recomputed(shared_data):
+    head, rows = audit()
+    items, variants = audited_variants(shared_data, head["seed"])
+    assert (len(items), len(variants), outputs_hash(variants)) == (head["n_items"], head["n_covered"], head["outputs"])
+    assert {row["id"]: row["gold"] for row in rows} == {row["id"]: variants[row["id"]].target for row in rows}
+    drawn = generator(head["seed"], "audit").choice(len(variants), 150, replace=False)
+    assert [row["id"] for row in rows] == [sorted(variants)[i] for i in drawn]
