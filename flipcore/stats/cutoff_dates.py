@@ -6,15 +6,18 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from flipcore.datasets import dates
+
 AFTER, BEFORE, UNKNOWN = "after the cut-off", "before the cut-off", "unknown"
+_WHEN = {dates.NO: AFTER, dates.YES: BEFORE, dates.UNKNOWN: UNKNOWN}
 
 
 def control_rows(items: pd.DataFrame, roles: Sequence[str], cutoff: str | None) -> pd.DataFrame:
     """Counts of the items in `roles` by data set and by when they were published. `items` has dataset, role, published."""
     mine = items[items["role"].isin(roles)]
-    dates = pd.to_datetime(mine["published"], errors="coerce")
-    known = pd.to_datetime(cutoff) if cutoff else None
-    when = [UNKNOWN if known is None or pd.isna(date) else AFTER if date > known else BEFORE for date in dates]
+    published = pd.to_datetime(mine["published"], errors="coerce")
+    days = [None if pd.isna(day) else day.date().isoformat() for day in published]
+    when = [_WHEN[dates.could_have_been_seen(day, cutoff).answer] for day in days]
     counts = mine.assign(published=when).groupby(["dataset", "role", "published"], sort=False).size()
     return counts.rename("items").reset_index()
 
@@ -34,5 +37,5 @@ def control_sentence(rows: pd.DataFrame, model: str, cutoff: str | None, doses_k
                 "seen, and then a test against them is too kind to the model.")
     if after == n:
         return f"All {n:,} controls were published after {model}'s training cut-off ({cutoff}): it could not have seen them."
-    return (f"{n - after:,} of {n:,} controls have no publication date: that they could not have been seen before {cutoff} is "
-            "an assumption.")
+    return (f"{n - after:,} of {n:,} controls have no publication date, or one too near a cut-off ({cutoff}) that names no "
+            "day: that they could not have been seen is an assumption.")

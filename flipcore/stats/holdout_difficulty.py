@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from flipcore.datasets.dates import span
 from flipcore.stats.estimate import Estimate
 from flipcore.stats.holdout_verdict import HoldoutTest, difficulty_test, difficulty_test_paired, inflation, inflation_paired
 from flipcore.stats.multiplicity import holm
@@ -33,7 +34,8 @@ class PreRelease:
 
 
 def pre_release(model: str, cutoff: str | None, published: Sequence[str | None]) -> PreRelease:
-    """Dates are ISO (year-month-day) or None. Every target entry needs a date, for one unknown one may be older."""
+    """Dates are ISO (year-month-day) or None; a cut-off may be a month, which ends on its last day. Every target
+    entry needs a date, for one unknown one may be older."""
     known = [date for date in published if date]
     if not cutoff:
         return PreRelease(model, UNKNOWN, f"{model}: its training cut-off is not stated, so whether it saw the target is "
@@ -41,7 +43,7 @@ def pre_release(model: str, cutoff: str | None, published: Sequence[str | None])
     if not known:
         return PreRelease(model, UNKNOWN, f"{model}: the target has no publication date, so whether a model with the cut-off "
                                           f"{cutoff} saw it is unknown.")
-    if cutoff >= min(known):
+    if span("training cut-off", cutoff)[1] >= span("publication date", min(known))[0]:
         return PreRelease(model, AFTER, f"{model}: its training went on to {cutoff} and the target was out on {min(known)}, so "
                                         "it may have seen it.")
     if len(known) < len(published):

@@ -25,3 +25,10 @@ def test_what_may_have_been_seen_is_said_before_what_is_not_known():
     only = control_rows(ITEMS[:1], ["control"], "2023-10-01")
     assert "could not have seen them" in control_sentence(only, "m", "2023-10-01", False)
     assert "manifest" in control_sentence(only, "pocket", None, True)
+
+
+def test_a_cutoff_that_names_only_the_month_does_not_clear_what_came_out_in_it():
+    """2024-05 may mean its last day; read as its first, an item of the 15th would count as unseen."""
+    items = ITEMS[:1].assign(published=pd.Timestamp("2024-05-15"))
+    assert list(control_rows(items, ["control"], "2024-05")["published"]) == [UNKNOWN]
+    assert list(control_rows(items, ["control"], "2024-04")["published"]) == [AFTER]

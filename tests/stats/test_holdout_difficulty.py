@@ -11,7 +11,7 @@ from flipcore.stats.holdout_verdict import difficulty_test, difficulty_test_pair
     ("2021-01-01", ["2022-05-08", "2023-01-01"], "before"), ("2022-05-08", ["2022-05-08"], "after"),
     ("2024-01-01", ["2022-05-08"], "after"), (None, ["2022-05-08"], "unknown"), ("2021-01-01", [None], "unknown"),
     ("2021-01-01", [], "unknown"), ("2021-01-01", ["2022-05-08", None], "unknown"),
-    ("2024-01-01", ["2022-05-08", None], "after")])
+    ("2024-01-01", ["2022-05-08", None], "after"), ("2022-05", ["2022-05-08"], "after"), ("2022-04", ["2022-05-08"], "before")])
 def test_a_model_is_from_before_only_where_every_date_says_so(cutoff, published, state):
     found = pre_release("m", cutoff, published)
     assert found.state == state and found.sentence.startswith("m: ")
