@@ -40,8 +40,9 @@ def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAUL
     """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
 
     `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every retro entry was written from a target entry
-    of its own, only these pairs are compared and labels swap within them: a pair's likeness then helps nobody. Raises
-    BadInput for sets too small for five folds, MissingPackage where the classifier needs one.
+    of its own, only these pairs are compared and labels swap within them: a pair's likeness then helps nobody. A slow
+    classifier is permuted no more often than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
+    MissingPackage where the classifier needs one.
     """
     classifier = named(name)
     _check(target, retro)
@@ -52,7 +53,7 @@ def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAUL
     rows = np.arange(len(texts)) if pairs is None else pairs
     how = f"{len(retro):,} source pairs, swapped within pairs" if pairs is not None else (
         f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
-    m = classifier.n_permutations if m is None else m
+    m = classifier.n_permutations if m is None else min(m, classifier.n_permutations) if classifier.is_slow else m
     found = separability(rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None,
                          N_FOLDS, m, seed)
     return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")

@@ -37,6 +37,7 @@ class Bert:
     about = "What source 002 used. Downloads 440 MB on its first use; minutes a cross-validation without a GPU."
     needs_vectors = False
     n_permutations = 19
+    is_slow = True
 
     def why_not(self) -> str:
         missing = [package for package in ("torch", "transformers") if find_spec(package) is None]

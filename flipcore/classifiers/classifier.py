@@ -29,13 +29,15 @@ class Giveaway:
 
 
 class Classifier(Protocol):
-    """`n_permutations` of the whole cross-validation are affordable with it. `needs_vectors`: it reads embeddings."""
+    """`n_permutations` of the whole cross-validation are usual, and for one that `is_slow` the most that is affordable.
+    `needs_vectors`: it reads embeddings."""
 
     name: str
     title: str
     about: str
     needs_vectors: bool
     n_permutations: int
+    is_slow: bool
 
     def why_not(self) -> str: ...
 

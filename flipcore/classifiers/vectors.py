@@ -20,6 +20,7 @@ class Vectors:
     about = "Logistic regression on the chosen embedding."
     needs_vectors = True
     n_permutations = 199
+    is_slow = False
 
     def why_not(self) -> str:
         return ""

@@ -35,6 +35,7 @@ class Words:
     about = "Logistic regression on TF-IDF of words and word pairs."
     needs_vectors = False
     n_permutations = 199
+    is_slow = False
 
     def why_not(self) -> str:
         return ""

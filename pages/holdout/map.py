@@ -112,8 +112,8 @@ def _how_to_read() -> None:
     with st.expander("How to read the map"):
         st.markdown(
             "Each point is an entry, placed so that alike texts lie close together. UMAP keeps neighbourhoods and little else: "
-            "it may tear a cloud into clusters, and how large they are and how far apart says little. Principal components keep "
-            "large distances and hide small ones. So the sentence above is not read off the picture: it counts, among an entry's ten nearest "
-            "neighbours in all dimensions, those of its own set, and permutes the labels (within pairs where the retro-holdout "
-            "was written entry by entry). Ground that one set alone covers shows as a patch of one colour. The larger set "
-            "always comes closer to the other's entries, because it has more of them.")
+            "it may tear a cloud into clusters, and how large they are and how far apart says little. Principal components "
+            "keep large distances and hide small ones. So the sentence above is not read off the picture: it counts, among an "
+            "entry's ten nearest neighbours in all dimensions, those of its own set, and permutes the labels (within pairs "
+            "where the retro-holdout was written entry by entry). Ground that one set alone covers shows as a patch of one "
+            "colour. The larger set always comes closer to the other's entries, because it has more of them.")

@@ -105,6 +105,18 @@ def test_embeddings_are_read_row_by_row():
             told_apart(target, retro, "vectors", wrong, m=1)
 
 
+def test_a_slow_classifier_is_permuted_no_more_often_than_it_can_afford(monkeypatch):
+    runs = []
+
+    def prepared(self, texts, vectors=None):
+        return lambda train, labels, test: runs.append(1) or np.zeros(len(test))
+
+    monkeypatch.setattr("flipcore.classifiers.bert.Bert.prepared", prepared)
+    found = told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=199)
+    assert found.found.n_permutations == 19 and len(runs) == 5 * 20 and "19 permutations" in found.described
+    assert told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=3).found.n_permutations == 3
+
+
 def test_too_few_entries_for_five_folds_are_a_sentence():
     for ask in (lambda *sets: told_apart(*sets, m=1), giveaways):
         with pytest.raises(BadInput, match="at least 5 entries of each, and 20 target and 4 retro entries came"):
