@@ -10,7 +10,8 @@ WOMAN, MAN, EITHER = "woman", "man", "either"
 
 TITLES = {"Mr": MAN, "Mrs": WOMAN, "Ms": WOMAN, "Miss": WOMAN, "Sir": MAN, "Lady": WOMAN, "Dr": EITHER, "Doctor": EITHER,
           "Prof": EITHER, "Professor": EITHER, "Coach": EITHER, "Farmer": EITHER, "Principal": EITHER, "Officer": EITHER,
-          "Detective": EITHER, "Captain": EITHER, "Chef": EITHER, "Nurse": EITHER, "Teacher": EITHER, "Ranger": EITHER}
+          "Detective": EITHER, "Captain": EITHER, "Chef": EITHER, "Nurse": EITHER, "Teacher": EITHER, "Ranger": EITHER,
+          "Prince": MAN, "Princess": WOMAN, "King": MAN, "Queen": WOMAN, "Fireman": MAN, "Policeman": MAN, "Mister": MAN}
 KIN = {"Uncle": MAN, "Aunt": WOMAN, "Auntie": WOMAN, "Grandma": WOMAN, "Grandpa": MAN, "Granny": WOMAN, "Grandmother": WOMAN,
        "Grandfather": MAN, "Cousin": EITHER, "Sister": WOMAN, "Brother": MAN, "Mama": WOMAN, "Papa": MAN, "Nana": WOMAN,
        "Baby": EITHER, "Little": EITHER, "Big": EITHER, "Old": EITHER, "Young": EITHER}

@@ -42,6 +42,8 @@ _ACTS = re.compile(r"\s(?:also |then |now |only |already |just |still |always |u
                    r"sees?|saw|leaves?|left|rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?|threw|"
                    r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|"
                    r"turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|stops?|stopped)\b")
+_DOES = re.compile(r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)")  # a verb, or a plural: only with a pronoun beside it
+_HOUSEHOLD = re.compile(r"\s(?:family|twins|household|brothers|sisters|siblings|kids|couple)\b")
 _PLACED = re.compile(r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|Los|San|"
                      r"visit(?:s|ed|ing)?)\s$", re.IGNORECASE)
 _RELATION = re.compile(r"\b(?:(?P<man>brother|father|dad|uncle|son|husband|boyfriend|grandfather|nephew|grandson|boy|man)|"
@@ -107,7 +109,7 @@ def people(text: str) -> list[Person]:
     for token in seen:
         by_word.setdefault(token.text, []).append(token)
     lower = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
-    surnames = {word for word, places in by_word.items() if _is_surname(word, places, lower)}
+    surnames = {word for word, places in by_word.items() if _is_surname(word, places, text, lower)}
     given = [word for word, places in by_word.items() if word not in surnames and _is_person(word, places, text, lower)]
     made = []
     for word in by_word:
@@ -118,10 +120,12 @@ def people(text: str) -> list[Person]:
     return made
 
 
-def _is_surname(word: str, places: Sequence[Token], lower: set[str]) -> bool:
-    """After a title, or after a given name of the lists and not itself a thing."""
+def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
+    """After a title, before "family", or after a given name of the lists and not itself a thing."""
     if word in NO_PEOPLE or word.lower() in lower:
         return False
+    if any(_HOUSEHOLD.match(text[token.end:]) and len(token.run) <= 2 for token in places):
+        return True
     if any(token.title in TITLES and not (is_given(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"})
            for token in places):
         return True
@@ -134,16 +138,20 @@ def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -
     alone = [token for token in places if len(token.run) == 1 or (is_given(word) and len(token.run) == 2
                                                                   and token.run[0] == word and token.run[1] not in NO_PEOPLE)]
     known = is_given(word)
-    if not alone or any(_PLACED.search(text[:token.start]) for token in places if not known or is_doubtful(word)):
+    if not alone or any(_PLACED.search(text[:token.start]) and not _POSSESSIVE.match(text[token.end:])
+                        for token in places if not known or is_doubtful(word)):
         return False
     if known and not is_doubtful(word):
         return True
     evident = [token for token in alone if _evident(token, text)]
+    has_pronoun = bool(_PRONOUN.search(text))
+    does = [token for token in alone if has_pronoun and _DOES.match(text[token.end:])]
     if known:
-        return bool(evident) and all(token in evident or not token.starts_sentence for token in places)
-    spoken_of = bool(_PRONOUN.search(text)) and word not in NO_PEOPLE and word.lower() not in lower
-    return spoken_of and bool(evident) and all(len(token.run) == 1 for token in places) and any(
-        _ACTS.match(text[token.end:]) for token in evident)
+        return bool(evident or does) and all(token in evident or token in does or not token.starts_sentence for token in places)
+    if word in NO_PEOPLE or word.lower() in lower or not all(len(token.run) == 1 for token in places):
+        return False
+    acts = any(_ACTS.match(text[token.end:]) for token in evident)
+    return bool(evident) and (has_pronoun or (acts and len(places) > 1)) and (acts or bool(does))
 
 
 def _evident(token: Token, text: str) -> bool:

@@ -84,7 +84,8 @@ def _one_person_twice(names: Sequence[str], whole: str) -> tuple[str, str] | Non
             short, long = sorted((name, word), key=len)
             same = NICKNAMES.get(name, name) == NICKNAMES.get(word, word)
             slip = not (is_given(name) and is_given(word)) and len(short) > 3 and _alike(name, word)
-            if same or slip or (is_given(word) and len(short) > 2 and long.startswith(short)):
+            together = re.search(rf"\b(?:{name}(?:, | and | or ){word}|{word}(?:, | and | or ){name})\b", whole)
+            if not together and (same or slip or (is_given(word) and len(short) > 2 and long.startswith(short))):
                 return name, word
     return None
 
