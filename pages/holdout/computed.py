@@ -110,7 +110,7 @@ def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None
     tallies = [tally(holdout_queries.answers(session.store(), one.survey_id), is_model) for one in found]
     hits = [hit for one in tallies for hit in one.hits]
     if not hits:
-        return None, "Not run: nobody has answered a survey on these sets yet. Build one in the tab Survey."
+        return None, "Not run: no survey on these sets has an answer yet. Build one under Survey."
     entries = [entry for one in tallies for entry in one.entries]
     people = [name for one in tallies for name in one.annotators]
     result = odd_one_out_survey(hits, entries, people)

@@ -17,6 +17,8 @@ from pages.holdout.sets import Sets
 
 def show(sets: Sets) -> None:
     _results(sets)
+    if st.session_state.get("model-asked"):
+        st.info(plain(st.session_state.pop("model-asked")), icon=":material/smart_toy:")
     surveys = [Survey.of_design(row["design"]) for row in holdout_queries.surveys(session.store(), sets.sets_id)]
     for survey in surveys:
         _one(survey, sets)
@@ -97,7 +99,8 @@ def _ask(survey: Survey, sets: Sets) -> None:
             with st.spinner("Asking …"):
                 asked = survey_models.ask_model(session.store(), survey, _items(sets), own or model, cards, n_sheets=n,
                                                 budget_usd=budget)
-            st.info(plain(asked.sentence()))
+            st.session_state["model-asked"] = f"{own or model}: {asked.sentence()}"
+            st.rerun()
 
 
 def _out(survey: Survey, sets: Sets) -> None:

@@ -1,5 +1,6 @@
 """The holdout job in a real browser: read a point's neighbours, answer a survey to its end, move a margin, read the verdict."""
 
+import csv
 import re
 
 import pytest
@@ -83,6 +84,29 @@ def test_the_answers_are_a_row_of_the_verdict(page, address):
     row.get_by_text("n = 10 answers").wait_for()
     assert "Not run" not in row.inner_text() and "margin 0.45" in row.inner_text()
     assert "difficulty was not run" in page.locator(".margins .answer").inner_text() and no_fault(page)
+
+
+def test_a_sheet_goes_out_as_a_file_and_comes_back_with_its_answers(page, address, tmp_path):
+    page.get_by_role("button", name="Sheets out").click()
+    page.get_by_label("Annotators, a line each").fill("Grace")
+    page.get_by_label("Annotators, a line each").press("Control+Enter")
+    settled(page)
+    with page.expect_download() as coming:
+        page.get_by_role("button", name="Download as CSV").click()
+    with open(coming.value.path(), newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    filled = tmp_path / "filled.csv"
+    with filled.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(row | {"answer": "9" if row["question"] == "4" else "2"} for row in rows)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Sheets in").click()
+    page.locator("input[type=file]").set_input_files(filled)
+    page.get_by_text("12 answers can be used, 1 rows are refused").wait_for()
+    page.get_by_role("button", name="Store the answers").click()
+    page.get_by_text("2 people have answered").wait_for()
+    assert no_fault(page)
 
 
 def drag(page, slider, shares):
