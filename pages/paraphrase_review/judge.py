@@ -79,9 +79,9 @@ def _label(study_id: str, name: str) -> None:
         _text(texts[left[0]], name)
     else:
         st.success("Every text that is yours to label has a label. Thank you. Empty the name to see the gate.")
-    if mine and st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:"):
-        judge_queries.keep_labels(held, [undo_row(mine[-1])])
-        st.rerun(scope="fragment")
+    if mine:
+        st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:",
+                  on_click=lambda: judge_queries.keep_labels(held, [undo_row(mine[-1])]))
 
 
 def _text(text: dict, name: str) -> None:
@@ -95,23 +95,22 @@ def _text(text: dict, name: str) -> None:
         st.caption("The text to read. Which answer does it settle on? Do not solve the question, do not correct the text.")
         marked_span(text["text"], None, key=f"read-{text['call_id']}")
     if item.kind == "number":
-        with st.form("number", border=False, clear_on_submit=True):
-            said = st.text_input("The number that it gives", key=f"number-{text['call_id']}", width=260)
-            if st.form_submit_button("This number", type="primary") and said.strip():
-                _keep(text, name, said)
+        with st.form("number", border=False):
+            place = f"number-{text['call_id']}"
+            st.text_input("The number that it gives", key=place, width=260)
+            st.form_submit_button("This number", type="primary",
+                                  on_click=lambda: _keep(text, name, st.session_state[place].strip() or "nothing"))
     for place, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
         shortcut = str(place) if place < 10 else None
-        if st.button(plain(f"{label}. {answer_text(item, str(option))}"), key=f"label-{text['call_id']}-{option}",
-                     shortcut=shortcut, width="stretch"):
-            _keep(text, name, str(option))
-    if st.button("No single answer", key=f"label-none-{text['call_id']}", shortcut=NONE_KEY, icon=":material/block:"):
-        _keep(text, name, None)
+        st.button(plain(f"{label}. {answer_text(item, str(option))}"), key=f"label-{text['call_id']}-{option}",
+                  shortcut=shortcut, width="stretch", on_click=_keep, args=(text, name, str(option)))
+    st.button("No single answer", key=f"label-none-{text['call_id']}", shortcut=NONE_KEY, icon=":material/block:",
+              on_click=_keep, args=(text, name, None))
 
 
 def _keep(text: dict, name: str, answer: str | None) -> None:
+    """Runs before the next text is drawn."""
     try:
         judge_queries.keep_labels(session.store(), [label_row(text, name, answer)])
     except FlipscopeError as error:
-        st.error(plain(error), icon=":material/error:")
-    else:
-        st.rerun(scope="fragment")
+        st.toast(plain(error), icon=":material/error:")

@@ -1,0 +1,165 @@
+"""Every part of the review page: content or a sentence, never a traceback; files come in and go out through it."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore import demo, runner
+from flipcore.review.judge_labels import label_row
+from flipcore.review.verdicts import ADJUDICATION, verdict_row
+from flipcore.store import judge_queries, queries, review_queries
+from flipcore.store.connection import Store
+from tests.browser.serving import ROOT
+from tests.pages.test_pages import fresh_caches, path, words  # noqa: F401
+from tests.review.pairs import OTHER, SAME, made_pairs, stored
+from tests.review.test_effect import reworded_study
+from tests.review.test_judge_labels import STUDY as JUDGED
+
+PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+
+
+@pytest.fixture
+def store(path, monkeypatch):  # noqa: F811
+    """An open store that the page then shares; the demo neither seeds nor runs."""
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    opened = Store.open(path)
+    monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: opened))
+    yield opened
+    opened.close()
+
+
+def shown(part="Review", **link):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    for key, value in ({"part": part} | link).items():
+        app.query_params[key] = value
+    app.switch_page("pages/paraphrase_review.py").run()
+    assert not app.exception
+    return app
+
+
+def button(app, label):
+    return next(one for one in app.button if one.label == label)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_an_empty_store_says_what_to_do(store, part):
+    said = words(shown(part))
+    assert {"Review": "no rewording to judge", "Agreement": "Nobody has judged", "Effect": "There is no rewording yet",
+            "Judge": "No judge has read anything", "Propose and exchange": "nothing to take out"}[part] in said
+
+
+def test_a_name_opens_the_desk_and_leaving_closes_it(store):
+    stored(store, made_pairs(4))
+    app = shown()
+    assert "You do not see what others said" in words(app)
+    app.text_input(key="reviewer-name").set_value("  Ada  ")
+    button(app, "Begin").click().run()
+    assert not app.exception and app.query_params["as"] in ("Ada", ["Ada"]) and not app.title
+    button(app, "Leave: somebody else judges now").click().run()
+    assert "Your name" in [one.label for one in app.text_input]
+
+
+def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_then_settled(store):
+    pairs = made_pairs(12)
+    stored(store, pairs)
+    struck = {("Bea", 0), ("Ada", 1), ("Bea", 1)}
+    review_queries.keep_verdicts(store, [verdict_row(pair, name, OTHER if (name, i) in struck else SAME)
+                                         for i, pair in enumerate(pairs) for name in ("Ada", "Bea")])
+    app = shown("Agreement")
+    assert "On 12 pairs judged by two or more" in words(app) and "1 of 1 are open" in words(app)
+    for radio in app.radio:
+        radio.set_value("yes")
+    next(one for one in app.text_input if one.label == "Your name").set_value("Ada")
+    button(app, "Settle it").click().run()
+    assert "has judged this pair already" in words(app)
+    next(one for one in app.text_input if one.label == "Your name").set_value("Cem")
+    button(app, "Settle it").click().run()
+    assert "give the reason" in words(app)
+    next(one for one in app.text_input if one.label == "Reason").set_value("It asks the same.")
+    button(app, "Settle it").click().run()
+    assert not app.exception and "0 of 1 are open" in words(app)
+    settled = [row for row in review_queries.verdicts(store) if row["rule_version"] == ADJUDICATION]
+    assert [(row["reviewer"], row["note"]) for row in settled] == [("Cem", "It asks the same.")]
+    assert list(queries.paraphrase_states(store)["state"])[:2] == ["accepted", "rejected"]
+
+
+def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("FLIPSCOPE_DB", str(store.path))
+    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    demo.seed_store(store)
+    runner.run(reworded_study(), store)
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: store))
+    app = shown("Effect")
+    assert "of 2 sources of rewordings passed the gate" in words(app)
+    assert "No rewording of this study was struck out" in words(app)
+    asked = sorted(review_queries.materials(store, reworded_study().study_id).values())
+    pair = review_queries.pairs(store, asked[:1])[0]
+    against = [f"reviewer {i}" for i in range(2 * len(review_queries.verdicts(store)) // len(review_queries.pairs(store)))]
+    review_queries.keep_verdicts(store, [verdict_row(pair, name, OTHER) for name in against])
+    app.run()
+    assert not app.exception and f"1 of {len(asked)} rewordings were struck out" in words(app)
+
+
+def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
+    runner.run(JUDGED, store)
+    app = shown("Judge")
+    assert "100 more labels are needed" in words(app)
+    app.text_input(key="judge-name").set_value("Ada").run()
+    next(one for one in app.button if one.label == "No single answer").click().run()
+    assert [row["answer"] for row in judge_queries.labels(store)] == [None]
+    button(app, "Take the last one back").click().run()
+    assert judge_queries.labels(store) == []
+    texts = judge_queries.judged_texts(store, JUDGED.study_id)
+    judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    app.text_input(key="judge-name").set_value("").run()
+    assert not app.exception and "The judge passes" in words(app)
+
+
+def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
+    runner.run(JUDGED, store)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    app.switch_page("pages/decomposition.py").run()
+    shut = " ".join(one.value for one in app.warning)
+    assert "judge enters no claim" in shut and "100 more labels" in shut
+    texts = judge_queries.judged_texts(store, JUDGED.study_id)
+    judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    app.run()
+    assert not app.exception and "judge enters no claim" not in " ".join(one.value for one in app.warning)
+
+
+def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
+    app = shown("Propose and exchange")
+    content = (shared_data / "apty" / "apty_base.csv").read_bytes()
+    app.file_uploader(key="pairs-file").set_value(("apty_base.csv", content, "text/csv")).run()
+    assert not app.exception and "new pairs" in words(app)
+    app.selectbox(key="column-paraphrase").set_value("paraphrase-text")
+    app.selectbox(key="column-meaning").set_value("applied-correctly")
+    app.selectbox(key="column-generator").set_value("apt").run()
+    button(app, "Take them in").click().run()
+    assert not app.exception and len({row["reviewer"] for row in review_queries.verdicts(store)}) == 15
+    assert set(queries.paraphrase_states(store)["dataset"]) == {"apty_base"}
+    shut = shown("Effect")
+    assert "sources of rewordings passed the gate" in words(shut)
+    assert "pairs judged by two or more" in words(shown("Agreement"))
+
+
+def test_rewordings_of_gsm8k_come_in_beside_their_originals_and_wait_for_review(store, shared_data):
+    app = shown("Propose and exchange")
+    pairs = (shared_data / "rephrase" / "rephrase_gsm8k.jsonl").read_bytes()
+    originals = (shared_data / "gsm8k" / "test.jsonl").read_bytes()
+    app.file_uploader(key="pairs-file").set_value(("rephrase_gsm8k.jsonl", pairs, "application/jsonl")).run()
+    app.selectbox(key="originals-kind").set_value("gsm8k").run()
+    app.file_uploader(key="originals-file").set_value(("test.jsonl", originals, "application/jsonl")).run()
+    button(app, "Take them in").click().run()
+    assert not app.exception and len(queries.paraphrase_states(store)) > 1300
+    desk = shown(**{"as": "Ada", "shared": "100"})
+    assert not desk.exception and not desk.title
+
+
+def test_a_bad_file_is_a_sentence(store):
+    app = shown("Propose and exchange")
+    app.file_uploader(key="pairs-file").set_value(("a.csv", "original,paraphrase\na,b\n".encode("utf-16"), "text/csv")).run()
+    assert not app.exception and "UTF\\-16" in words(app)
