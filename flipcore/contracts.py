@@ -129,7 +129,11 @@ class History:
 
 
 class CallProtocol(Protocol):
-    """Which calls come next for an item, and what its readouts are once none is left."""
+    """Which calls come next for an item, and what its readouts are once none is left.
+
+    An adaptive one also says the most that it can ask, `most_calls(history)`, for the projection; one with prompts of its own
+    lists them as `variants(item, layout)`, for models that must be told what a prompt means.
+    """
 
     name: str
     title: str

@@ -42,7 +42,9 @@ class Plan:
     def prepare(self, backend: Backend) -> None:
         """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
         if hasattr(backend, "prepare"):
-            backend.prepare([asked.item for asked in self.items], [one for asked in self.items for one in asked.variants],
+            own = getattr(self.protocol, "variants", lambda item, layout: [])  # prompts of a protocol, behind those of the axes
+            shown = [one for asked in self.items for one in (*own(asked.item, asked.variants[0].layout), *asked.variants)]
+            backend.prepare([asked.item for asked in self.items], shown,
                             {asked.item.item_id: asked.role for asked in self.items})
 
     def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:

@@ -169,7 +169,8 @@ class Simulated:
         answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         if item.kind == "choice":
             place = variant.order.index(int(answer))
-            text = f" {variant.labels[place]}" if variant.layout in LAYOUTS and not self._chatty(item) else \
+            terse = "terse" in variant.params or variant.layout in LAYOUTS and not self._chatty(item)
+            text = f" {variant.labels[place]}" if terse else \
                 f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
         else:
             text = f" Working it out step by step.\n#### {answer}"

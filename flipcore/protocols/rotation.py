@@ -2,8 +2,14 @@
 
 An attempt shows the options in alphabetical order, turned by one more place each time, and takes as its vote the first that
 can be read of three prompts: the option's own text, its number, its letter. What an attempt leaves unread is an attempt and no
-vote. Two readouts stand on the item's base variant: `rotation`, the option that leads in the end, and `rotation_single`, the
-first attempt's vote, because a favourite of many votes is right more often than a single answer (statistics.md, section 6).
+vote. A reply counts only where its first line is the option or its index, case and a final full stop aside (section 15).
+
+Two readouts of each item stand in the one table beside those of the extractors, on its first variant (the base of the study's
+first axis) and as sample 0: `rotation`, the option that leads in the end, and `rotation_single`, the first attempt's vote,
+because a favourite of many votes is right more often than a single answer (statistics.md, section 6). Accuracy and inflation
+read them like any other extractor; flips never do, for there is one a prompt. A study must name an axis, since what its axes
+ask is asked as well: `identity` is the least (two samples of the base prompt). The turned options are prompts of the protocol
+itself and no variants of an axis, so the axis `option_order` beside it measures flips as ever.
 """
 
 from __future__ import annotations
@@ -19,11 +25,12 @@ from flipcore.extractors.readings import absent, failure, unreadable
 from flipcore.harness import Votes, normalise, rotate
 from flipcore.layouts import labels_of, layout_named, prompt
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
-from flipcore.records import OK, Call, Completion, Item, Reading, Readout, Request, correctness
+from flipcore.records import OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
 
 READOUTS = ("rotation", "rotation_single")
 FORMS = ("text", "number", "letter")
-_INDEX = re.compile(r"\(?(\d+|[A-Za-z])(?:\)?[.:]?\s*$|[.:)]\s*\S)")  # "B", "(B)", "B." or "B. tin", not "A metal"
+_INDEX = re.compile(r"\(?(\d+|[A-Za-z])\)?[.:]?(?:\s+(\S.*))?")  # "B", "(B)", "B." or "B. tin" where B is tin
+_TERSE = {"terse": True}  # tells a simulated model that its answer must be the label alone
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,12 @@ class Rotation:
             raise BadInput(f"Rotation has least = {self.least}, lead = {self.lead}, cap = {self.cap}; give a lead of at least "
                            "1 and a least number of attempts from 1 up to the cap.")
 
+    def variants(self, item: Item, layout: str) -> list[Variant]:
+        """What the votes show of an item, for models that must be told what prompts mean; its attempts repeat after these."""
+        if item.kind != "choice":
+            return []
+        return [_shown(item, attempt, form, layout) for attempt in range(len(item.options)) for form in FORMS]
+
     def next_calls(self, history: History) -> list[Call]:
         """What single shot still wants, and of the attempts as many as are needed in any case: none is asked in vain."""
         return [*SINGLE_SHOT.next_calls(history), *(self._wanted(history) if _votes_on(history) else ())]
@@ -55,8 +68,14 @@ class Rotation:
         return calls
 
     def readouts(self, history: History) -> list[Readout]:
-        """Single shot's readouts and, of a choice, the two of the vote."""
-        return [*SINGLE_SHOT.readouts(history), *(self._outcome(history) if _votes_on(history) else ())]
+        """Single shot's readouts and, of a choice, the two of the vote; absent where the model writes no text."""
+        made = SINGLE_SHOT.readouts(history)
+        if _votes_on(history):
+            made += self._outcome(history)
+        elif history.item.kind == "choice":
+            why = absent(history.backend.why_not("generate") or f"{history.backend.name} cannot do generate.")
+            made += [_readout(history, name, why, ()) for name in READOUTS]
+        return made
 
     def _wanted(self, history: History) -> list[Call]:
         votes, attempt = Votes([0] * len(history.item.options), [0] * len(history.item.options)), 0
@@ -135,34 +154,52 @@ def _order(item: Item, attempt: int) -> list[int]:
 
 
 def _call(history: History, attempt: int, form: str) -> Call:
-    ask = history.ask
-    request = Request("generate", _prompt(history, attempt, form), max_tokens=ask.max_tokens, temperature=ask.temperature,
-                      top_p=ask.top_p, seed=ask.seed, stop=tuple(ask.stop))
+    ask, shown = history.ask, _shown(history.item, attempt, form, history.variants[0].layout)
+    request = Request("generate", shown.prompt.text, max_tokens=ask.max_tokens, temperature=ask.temperature, top_p=ask.top_p,
+                      seed=ask.seed, stop=tuple(ask.stop))
     return Call(history.backend.name, history.backend.revision, request, attempt)
 
 
-def _prompt(history: History, attempt: int, form: str) -> str:
-    item, order, layout = history.item, _order(history.item, attempt), history.variants[0].layout
+def _shown(item: Item, attempt: int, form: str, layout: str) -> Variant:
+    """The prompt of an attempt. In the form "text" the options are their own labels."""
+    order = tuple(_order(item, attempt))
     if form == "text":
-        options = "\n".join(item.options[i] for i in order)
-        return f"{layout_named(layout).stem.format(item.question)}{options}\nThe answer is one of these, word for word:"
-    labels = labels_of("digits" if form == "number" else "upper", len(order))
-    return prompt(item, order=order, labels=labels, layout=layout).text
+        labels = tuple(item.options[i] for i in order)
+        stem, options = layout_named(layout).stem.format(item.question), "\n".join(labels)
+        made = Prompt((("stem", stem), ("options", options), ("cue", "\nThe answer is one of these, word for word:")))
+    else:
+        labels = labels_of("digits" if form == "number" else "upper", len(order))
+        made = prompt(item, order=order, labels=labels, layout=layout)
+    return Variant(item.item_id, READOUTS[0], f"{form}-{attempt % len(order)}", made, item.target, order, labels, layout,
+                   params=_TERSE)
 
 
 def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
-    """The item's own option that the reply's first line names, by its text (case and a full stop do not matter) or by the
-    index that it starts with; None for anything else."""
+    """The item's own option that the reply's first line is, by its text or by its index; None for anything else. An index with
+    other words after it than its own option's is no answer."""
     said = normalise(completion.text)
     if form == "text":
-        wanted = said.rstrip(".").casefold()
-        return next((i for i in order if item.options[i].strip().rstrip(".").casefold() == wanted), None)
-    found = _INDEX.match(said)
-    if not found:
+        return _named(said, item, order)
+    found = _INDEX.fullmatch(said)
+    if not found or found[1].isdigit() != (form == "number"):
         return None
-    index = found[1]
-    place = int(index) - 1 if index.isdigit() else ord(index.upper()) - ord("A")
-    return order[place] if index.isdigit() == (form == "number") and 0 <= place < len(order) else None
+    place = int(found[1]) - 1 if form == "number" else ord(found[1].upper()) - ord("A")
+    if not 0 <= place < len(order):
+        return None
+    return order[place] if found[2] is None or _named(found[2], item, order) == order[place] else None
+
+
+def _named(said: str, item: Item, order: Sequence[int]) -> int | None:
+    """The one option that reads like this: exactly, or else with a final full stop aside, or else with case aside too."""
+    for same in (str.strip, _unstopped, lambda text: _unstopped(text).casefold()):
+        fits = [i for i in order if same(item.options[i]) == same(said)]
+        if fits:
+            return fits[0] if len(fits) == 1 else None
+    return None
+
+
+def _unstopped(text: str) -> str:
+    return text.strip().rstrip(".")
 
 
 def _count(votes: Votes, vote: int | None, attempt: int) -> None:

@@ -1,21 +1,24 @@
 """The C.1 harness as a protocol: against `harness.c1_run` on the same votes, by hand, and through the runner."""
 
+from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from flipcore import runner
 from flipcore.axes import made as axis
 from flipcore.contracts import Ask, History, Material
 from flipcore.errors import BadInput
 from flipcore.extractors import made as extractor
-from flipcore.harness import c1_run
+from flipcore.harness import c1_run, lead3_two_option
+from flipcore.models.simulated import PROFILES, Profile
 from flipcore.plan import plan, projection
 from flipcore.protocols import made
 from flipcore.protocols.rotation import READOUTS, _order, _vote
-from flipcore.records import ABILITIES, Completion
+from flipcore.records import ABILITIES, Completion, Item
 from flipcore.stats.resample import generator
 from flipcore.store import queries
 from flipcore.store.connection import Store
@@ -31,6 +34,9 @@ class Lab:
     revision: str = "1"
     abilities: frozenset = frozenset(ABILITIES)
     simulated: bool = False
+
+    def why_not(self, ability):
+        return f"{self.name} cannot do {ability}."
 
 
 def history(completions, item=ITEM, backend=None, **ask):
@@ -80,6 +86,25 @@ def test_text_that_is_no_option_is_asked_for_by_number_and_then_by_letter():
     past, _ = answered(protocol, lambda call: "C" if "A. " in call.request.prompt else "no idea")
     found = outcome(protocol, past)
     assert len(found["rotation_single"].source_ids) == 3 and found["rotation_single"].reading.answer == "0"  # rye
+
+
+@pytest.mark.parametrize(("said", "form", "vote"), [
+    ("pH", "text", 0), ("PH.", "text", 1), ("ph", "text", None),  # exactly, or else it must be one alone
+    ("3.5 kg", "number", None), ("3. pH", "number", 0), ("3. PH", "number", None), ("3: 4", "number", None),
+    ("B", "letter", 3), ("B 4", "letter", 3), ("B pH", "letter", None)])
+def test_no_reply_is_taken_for_an_option_that_it_does_not_name(said, form, vote):
+    item = Item.make(dataset="t", key="1", kind="choice", question="?", options=("pH", "PH", "3", "4"), target="0")
+    order = _order(item, 0)
+    assert [item.options[i] for i in order] == ["3", "4", "pH", "PH"]
+    assert _vote(Completion("c", "ok", text=said), form, item, order) == vote
+
+
+def test_a_model_that_writes_no_text_leaves_both_votes_absent_with_its_reason():
+    scorer = Lab(abilities=frozenset({"score"}))
+    past = history({}, backend=scorer)
+    assert made("rotation").next_calls(past) == []
+    assert {name: (one.reading.status, one.reading.reason) for name, one in outcome(made("rotation"), past).items()} == {
+        name: ("absent", "lab cannot do generate.") for name in READOUTS}
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=40, max_size=40), st.integers(1, 6), st.integers(1, 4))
@@ -134,3 +159,35 @@ def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_
     assert not set(READOUTS) & set(queries.readouts(store, study.study_id)["extractor"])  # votes are no flips
     assert runner.run(study, store).n_reused == progress.n_done
     store.close()
+
+
+def voted(tmp_path, monkeypatch, profile):
+    """Which items a planted model gets right, by readout: our own choices, through the runner and a store, twice."""
+    monkeypatch.setitem(PROFILES, "noisy", profile)
+    study = Study("planted", (ItemSource("flipscope_choice"),), (Part("identity"),), (Part("regex"),),
+                  (ModelUse("simulated-noisy"),), protocol=Part("rotation", {"least": 1, "cap": 60}))
+    with closing(Store.open(tmp_path / "flips.duckdb")) as store:
+        progress = runner.run(study, store)
+        frame = queries.readouts(store, study.study_id, everything=True)
+        again = runner.run(study, store)
+        most = projection(plan(study, store)).n_calls
+    assert progress.state == "done" and progress.n_failed == 0 and again.n_reused == progress.n_done <= most
+    right = {name: frame[frame["extractor"] == name]["is_correct"].astype(bool) for name in READOUTS}
+    assert all(set(frame[frame["extractor"] == name]["status"]) == {"ok"} for name in READOUTS)
+    return right
+
+
+def test_a_planted_model_without_noise_votes_as_it_would_answer_once(tmp_path, monkeypatch):
+    right = voted(tmp_path, monkeypatch, Profile(ability=0.7))
+    assert list(right["rotation"]) == list(right["rotation_single"])
+    assert binomtest(int(right["rotation"].sum()), len(right["rotation"]), 0.7).pvalue > 0.001
+
+
+def test_planted_noise_is_amplified_as_the_gamblers_ruin_says(tmp_path, monkeypatch):
+    """Each sample is right with .7 and otherwise the same wrong option, so a vote to a lead of 3 is right with
+    .7³ / (.7³ + .3³) = .343 / .370 = .927; a single answer with .7."""
+    right = voted(tmp_path, monkeypatch, Profile(ability=1.0, noise=0.3))
+    assert lead3_two_option(0.7) == pytest.approx(0.343 / 0.370)
+    for name, p in (("rotation", 0.343 / 0.370), ("rotation_single", 0.7)):
+        assert binomtest(int(right[name].sum()), len(right[name]), p).pvalue > 0.001, name
+    assert right["rotation"].mean() > right["rotation_single"].mean() + 0.1
