@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from flipcore.classifiers import paired_rows, source_groups, told_apart
+from flipcore.classifiers import named, paired_rows, source_groups, told_apart
 from flipcore.embeddings import entry_text
 from flipcore.stats.duplicates import duplicates
 from flipcore.stats.holdout_verdict import DIFFERENT, prediction_test, semantic_test
@@ -12,7 +12,7 @@ from flipcore.stats.neighbours import mixing, nearest
 from flipcore.stats.ngrams import ngrams
 from flipcore.stats.separability import separability
 from tests import holdout_real
-from tests.holdout_real import benchmark, gsm1k, nearest_neighbour, part_p_values, rephrased, units_of
+from tests.holdout_real import benchmark, gsm1k, nearest_neighbour, part_rejections, rephrased, units_of
 
 pytestmark = pytest.mark.usefixtures("shared_data")
 
@@ -32,15 +32,25 @@ def reworded(test_split):
 @pytest.mark.slow
 @pytest.mark.parametrize("name, n_retro, n_parts", [("truthfulqa", 408, 50), ("gsm8k", 660, 40), ("gsm8k", 50, 40)])
 def test_random_parts_of_one_benchmark_are_seldom_told_apart_by_meaning(shared_data, name, n_retro, n_parts):
-    for p in part_p_values(benchmark(name), n_retro, n_parts, ("semantic", "mixing")).values():
-        assert binomtest(int((p < 0.05).sum()), n_parts, 0.05, alternative="greater").pvalue > 0.01
+    for rejected in part_rejections(benchmark(name), n_retro, n_parts, ("semantic", "mixing")).values():
+        assert binomtest(int(rejected.sum()), n_parts, 0.05, alternative="greater").pvalue > 0.01
 
 
 @pytest.mark.slow
-def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(shared_data, monkeypatch):
-    monkeypatch.setattr(holdout_real, "N_SWAPS", 39)  # p < .05 at one of forty: a nominal rate of .025
-    for p in part_p_values(benchmark("truthfulqa"), 408, 6, ("words", "vectors")).values():
-        assert binomtest(int((p < 0.05).sum()), 6, 0.05, alternative="greater").pvalue > 0.01
+def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(shared_data):
+    for rejected in part_rejections(benchmark("truthfulqa"), 408, 20, ("words", "vectors")).values():
+        assert binomtest(int(rejected.sum()), 20, 0.025, alternative="greater").pvalue > 0.01
+
+
+def test_an_early_end_decides_as_the_whole_test_does(shared_data):
+    items = benchmark("truthfulqa")[:120]
+    fit = named("words").prepared([entry_text(item) for item in items])
+    for i in range(4):
+        labels = holdout_real.part_labels(120, 60, i)
+        whole = separability(np.arange(120), labels, fit, m=39, seed=i).p < 0.05
+        assert holdout_real.rejected(labels, fit, 39, i) == whole
+    apart = (np.arange(120) >= 60).astype(int)  # the file's own order: categories, so there is something to find
+    assert holdout_real.rejected(apart, fit, 39, 0) and separability(np.arange(120), apart, fit, m=39).p < 0.05
 
 
 @pytest.mark.slow
