@@ -1,8 +1,11 @@
 """Names the pages and runs the chosen one; nothing else."""
 
+from pathlib import Path
+
 import streamlit as st
 
-st.set_page_config(page_title="Flipscope", page_icon=":material/flip:", layout="wide")
+# a named icon as page icon would be fetched from a server of Google's on every visit
+st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parent / "pages/components/icon.svg", layout="wide")
 
 PAGES = [
     st.Page("pages/studies.py", title="Studies", icon=":material/science:", url_path="studies", default=True,

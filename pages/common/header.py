@@ -11,6 +11,7 @@ import streamlit as st
 from flipcore.store import queries
 from flipcore.study import Study
 from pages.common import session
+from pages.common.notes import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 BADGES = {
@@ -76,7 +77,7 @@ def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[
     row = session.study_row(study_id)
     when = row["created_at"].strftime("%Y-%m-%d %H:%M") if row["created_at"] is not None else ""
     with right:
-        st.caption(f"{', '.join(row['models']) or 'no model'} · {int(row['n_items']):,} items · {when} · "
+        st.caption(f"{plain(', '.join(row['models']) or 'no model')} · {int(row['n_items']):,} items · {when} · "
                    f"flipscope {row['code_version']} · id `{study_id}`")
         show_badges(badges(row) + list(extra))
     if study_id in session.registry().running():

@@ -75,7 +75,7 @@ def _put_into_link(**params: str) -> None:
 
 
 def _title(name: str) -> str:
-    return EXTRACTORS[name].title if name in EXTRACTORS else name
+    return EXTRACTORS[name].title if name in EXTRACTORS else plain(name)
 
 
 def _title_line(seen: Inspection, axis: str, model: str, order: Sequence[str]) -> None:

@@ -10,6 +10,7 @@ from flipcore.stats import surface
 from flipcore.stats.readouts import disagreements
 from pages.common import session
 from pages.common.inspector import open_item
+from pages.common.notes import plain
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
@@ -26,7 +27,7 @@ def disagreement(study_id: str, model: str, title_of) -> None:
         st.info("This study has one readout, so there is nothing to compare. Add another one and run it again: what was "
                 "asked is not asked twice.")
         return
-    st.markdown(found.sentence(title_of))
+    st.markdown(plain(found.sentence(title_of)))
     left, right = st.columns([3, 2])
     left.plotly_chart(matrix(found.share, [title_of(name) for name in found.extractors], colours(st.context.theme.type)),
                       key="disagreement", theme=None, config={"displayModeBar": False})
