@@ -6,12 +6,12 @@ from pages.common import modes, record, session
 from pages.common.header import page_header
 from pages.common.inspector import inspector
 from pages.common.notes import shown_problem
-from pages.memorization import agreement, gap, loss, pearl, summary
+from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.computed import KINDS, View, compares
 
 PAGE = "memorization"
 TABS = {"summary": ("Summary", summary), "gap": ("Drop gap", gap), "loss": ("Loss test", loss), "pearl": ("PEARL", pearl),
-        "agreement": ("Do they agree?", agreement)}
+        "agreement": ("Do they agree?", agreement), "truth": ("Ground truth", truth)}
 
 study_id = page_header("Memorization", "Is the score memory?", fits=compares)
 if study_id is not None:

@@ -163,6 +163,13 @@ def doses(store: Store, study_id: str) -> dict[str, int]:
                            study_id=study_id))
 
 
+def fresh_items(store: Store, study_id: str) -> set[str]:
+    """Items of the study whose own data put them aside from every calibration (`split = "fresh"`)."""
+    return {item_id for (item_id,) in store.rows(
+        "SELECT item_id FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id "
+        "AND json_extract_string(meta, '$.split') = 'fresh'", study_id=study_id)}
+
+
 def n_unreviewed(store: Store, study_id: str) -> int:
     """Rewordings of the study that no reviewer has judged."""
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]

@@ -102,6 +102,11 @@ def doses(study_id: str) -> dict[str, int]:
     return queries.doses(store(), study_id)
 
 
+def fresh_items(study_id: str) -> set[str]:
+    """Items that say of themselves that nothing was ever calibrated on them."""
+    return queries.fresh_items(store(), study_id)
+
+
 def study_items(study_id: str) -> pd.DataFrame:
     return _study_items(study_id, store().revision(study_id))
 

@@ -87,6 +87,11 @@ def test_detectors_are_compared_item_by_item():
     assert not app.exception and "are flagged by at least one of" in words(app)
 
 
+def test_the_ground_truth_is_shown_where_doses_are_known():
+    app = shown("truth")
+    assert not app.exception and "At 5 % false positives memory is seen by" in words(app).replace("\\", "")
+
+
 def test_locked_mode_shows_nothing_before_a_lock():
     app = shown("loss")
     app.button_group(key="mode").set_value("locked").run()
