@@ -19,7 +19,7 @@ def app(tmp_path, monkeypatch):
     monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
-    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run().switch_page("pages/new_study.py").run()
+    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/new_study.py").run()
     st.cache_resource.clear()
 
 

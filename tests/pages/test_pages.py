@@ -30,7 +30,7 @@ def path(tmp_path, monkeypatch):
 
 
 def shown(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
     return app if page == PAGES[0] else app.switch_page(page).run()
 
 
@@ -66,7 +66,7 @@ def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
     store = Store.open(path)
     runner.run(tiny_study(), store)
     store.close()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
     app.query_params["study"] = "gone"
     app.run()
     app.switch_page("pages/flip_surface.py").run()
