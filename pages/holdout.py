@@ -7,7 +7,7 @@ from flipcore.stats.holdout_board import board
 from flipcore.stats.holdout_verdict import simultaneous
 from pages.common import modes, record, session
 from pages.common.header import badges, page_header, show_badges
-from pages.common.notes import plain
+from pages.common.notes import plain, shown_problem
 from pages.components.margin_board import margin_board
 from pages.holdout import chosen, computed, guide, inflation, locking, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
@@ -72,20 +72,21 @@ if sets is not None:
         made = verdict(view, lock)
         part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
                                     label_visibility="collapsed")
-        if part == "Map":
-            entry_map.show(list(sets.target), list(sets.retro), session.store())
-        elif part == "Look inside":
-            look_inside.show(list(sets.target), list(sets.retro), session.store())
-        elif part == "Tests":
-            tests.show(sets, made["found"], made["about"], made["missing"], mode == "locked")
-        elif part == "Survey":
-            survey_panel.show(sets)
-        elif part == "Inflation":
-            inflation.show(sets, mode == "locked")
-        elif part == "Versions":
-            versions.show(sets, made["found"], view)
-        elif part == "Guide":
-            guide.show()
+        with shown_problem():
+            if part == "Map":
+                entry_map.show(list(sets.target), list(sets.retro), session.store())
+            elif part == "Look inside":
+                look_inside.show(list(sets.target), list(sets.retro), session.store())
+            elif part == "Tests":
+                tests.show(sets, made["found"], made["about"], made["missing"], mode == "locked")
+            elif part == "Survey":
+                survey_panel.show(sets)
+            elif part == "Inflation":
+                inflation.show(sets, mode == "locked")
+            elif part == "Versions":
+                versions.show(sets, made["found"], view)
+            elif part == "Guide":
+                guide.show()
         record.kept(sets.record_id)
 
 with st.expander("How to read this"):

@@ -1,7 +1,8 @@
 """Generic files: which column is the question, which the options, which the right answer, and how it is written.
 
 A mapping names columns: question, options (one list column, or one column for each option), target, category, key,
-solution, published; and `target_as`: text, letter, index (from 0) or index1 (from 1). It is guessed and can be corrected.
+solution, published, source_id (the item it was written from); and `target_as`: text, letter, index (from 0) or index1 (from 1).
+It is guessed and can be corrected.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ NAMES = {
     "key": ("key", "id", "question_id", "item_id", "idx", "index", "uid"),
     "solution": ("solution", "rationale", "explanation", "cot_content"),
     "published": ("published", "date", "publication_date"),
+    "source_id": ("source_id", "source_item", "written_from", "based_on"),
 }
 FIELDS = (*NAMES, "target_as")
 TARGET_FORMS = ("text", "letter", "index", "index1")
@@ -144,7 +146,8 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         column = mapping.get(field)
         if column:
             shown = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
-            what = {"target": "right answer is", "options": "options are"}.get(field, f"{field} is")
+            what = {"target": "right answer is", "options": "options are",
+                    "source_id": "item it was written from is"}.get(field, f"{field} is")
             said.append(f"The {what} read from {shown}.")
     forms = {"text": "as the option's text", "letter": "as a letter", "index": "as a number counted from 0",
              "index1": "as a number counted from 1"}
@@ -159,7 +162,7 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
 
     def item(row: Row) -> Item:
         values = row.values
-        rest = {field: str(values[mapping[field]]) for field in ("category", "solution", "published")
+        rest = {field: str(values[mapping[field]]) for field in ("category", "solution", "published", "source_id")
                 if field in mapping and not _missing(values.get(mapping[field]))}
         key = values[mapping["key"]] if "key" in mapping else row.line
         options = options_in(values, mapping["options"]) if "options" in mapping else ()

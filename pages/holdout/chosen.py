@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.demo import DATA
 from flipcore.errors import FlipscopeError
+from flipcore.review.sources import written_from
 from flipcore.store import holdout_queries, queries
 from flipcore.study import ItemSource, Part, Study
 from pages.common import session
@@ -68,6 +69,7 @@ def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
     if kind == "study":
         roles = [tuple(holdout_queries.role_items(session.store(), key, role, confirmatory=confirmatory))
                  for role in ("target", "retro")]
+        roles[1] = written_from(roles[1], [item.item_id for item in roles[0]])
         return Sets(name, *roles, key, (key,), queries.study(session.store(), key).confirmatory_share)
     if kind == "version":
         row = next(one for one in holdout_queries.versions(session.store()) if one["version_id"] == key)

@@ -73,11 +73,12 @@ def _accuracies(study_id: str, revision: int, confirmatory: bool):
 
 def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
     """What the studies of these sets measured; of equal conditions the newest study's."""
-    ids = {item.item_id for item in (*sets.target, *sets.retro)}
+    sources = {item.item_id: item.source_id for item in (*sets.target, *sets.retro)}
     found: dict[str, Condition] = {}
     for study_id in sets.study_ids:
         frame = _accuracies(study_id, session.store().revision(study_id), confirmatory and sets.is_of_study)
-        for one in conditions(frame[frame["item_id"].isin(ids)], TOP_K if boosted else ()):
+        asked = frame[frame["item_id"].isin(sources)].assign(source_id=lambda rows: rows["item_id"].map(sources))
+        for one in conditions(asked, TOP_K if boosted else ()):
             found.setdefault(one.label, one)
     return list(found.values())
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from flipcore.datasets import load_report
 from flipcore.records import Item, digest
+from flipcore.review.sources import written_from
 from flipcore.store import holdout_queries
 from flipcore.study import ItemSource
 from pages.common import session
@@ -60,7 +61,7 @@ def _of_sources(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) ->
     both = [one for one in roles["retro"] if one in roles["target"]]
     if both:
         notes.append(f"{len(both):,} items of the retro source are target items and were left out of retro.")
-    retro = tuple(item for one, item in roles["retro"].items() if one not in roles["target"])
+    retro = written_from([item for one, item in roles["retro"].items() if one not in roles["target"]], roles["target"])
     return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(_sources))
 
 

@@ -14,7 +14,8 @@ from flipcore.study import ItemSource
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload
 
 SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
-FIELDS = {"question": "question", "options": "options", "target": "right answer", "category": "category", "key": "id"}
+FIELDS = {"question": "question", "options": "options", "target": "right answer", "category": "category", "key": "id",
+          "source_id": "written from"}
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
