@@ -40,9 +40,11 @@ _ACTS = re.compile(r"\s(?:also |then |now |only |already |just |still |always |u
                    r"swims?|swam|hikes?|hiked|travels?|travell?ed|watche[sd]|teache[sd]|taught|types?|typed|thinks?|knows?|"
                    r"tells?|told|asks?|asked|drinks?|drank|borrows?|borrowed|adds?|added|visits?|visited|practices?|grows?|grew|"
                    r"sees?|saw|leaves?|left|rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?|threw|"
-                   r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|"
+                   r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|owes?|owed|"
                    r"turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|stops?|stopped)\b")
 _DOES = re.compile(r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)")  # a verb, or a plural: only with a pronoun beside it
+_SUBJECT = re.compile(r"(?:,|\b(?:and|or|than|if|when|while|did|does|do|that|as|will|can|should|by|with|to|for|each|day))\s$",
+                      re.IGNORECASE)
 _HOUSEHOLD = re.compile(r"\s(?:family|twins|household|brothers|sisters|siblings|kids|couple)\b")
 _PLACED = re.compile(r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|Los|San|"
                      r"visit(?:s|ed|ing)?)\s$", re.IGNORECASE)
@@ -151,7 +153,19 @@ def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -
     if word in NO_PEOPLE or word.lower() in lower or not all(len(token.run) == 1 for token in places):
         return False
     acts = any(_ACTS.match(text[token.end:]) for token in evident)
-    return bool(evident) and (has_pronoun or (acts and len(places) > 1)) and (acts or bool(does))
+    subject = any(token.starts_sentence or _SUBJECT.search(text[:token.start]) for token in places)
+    return subject and bool(evident) and (has_pronoun or (acts and len(places) > 1)) and (acts or bool(does))
+
+
+def acts_alone(text: str, names: Sequence[str]) -> bool:
+    """Whether somebody of these names acts in the text, or owns and is spoken of by a pronoun, and none stands beside another
+    capitalised word or after "the", as somebody known or a law of nature would."""
+    places = [token for token in tokens(text) if token.text in names]
+    if any(len(token.run) > 1 or re.search(r"\bthe\s$", text[:token.start], re.IGNORECASE) for token in places):
+        return False
+    has_pronoun = bool(_PRONOUN.search(text))
+    return any(_ACTS.match(text[token.end:]) or _RELATION.search(text[:token.start]) or (has_pronoun and (
+        _POSSESSIVE.match(text[token.end:]) or _DOES.match(text[token.end:]))) for token in places)
 
 
 def _evident(token: Token, text: str) -> bool:

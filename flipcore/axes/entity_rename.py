@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from flipcore.axes.entity_names import NICKNAMES, NO_PEOPLE, is_doubtful, is_given, pool
-from flipcore.axes.entity_people import Person, people, tokens
+from flipcore.axes.entity_people import Person, acts_alone, people, tokens
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
 from flipcore.errors import BadInput
@@ -27,8 +27,11 @@ _ABOUT_LETTERS = re.compile(r"\b(?:letters? (?:in|of)|alphabet\w*|initials|rhym\
                             r"consonants?|anagram|palindrome|short for|named after|"
                             r"first names?|last names?|surnames?)\b", re.IGNORECASE)
 _REAL = re.compile(r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|philosoph\w+|president|"
-                   r"novel|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|war|"
-                   r"composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b", re.IGNORECASE)
+                   r"novel|opera|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|"
+                   r"war|composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b|"
+                   r"[“\"](?:The|A|An) [A-Z]", re.IGNORECASE)
+_FORMAL = re.compile(r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b",
+                     re.IGNORECASE)
 _ALIKE = 0.8
 
 
@@ -65,7 +68,10 @@ def _refused(item: Item, found: Sequence[Person], whole: str) -> Refusal | None:
     if _ABOUT_LETTERS.search(whole):
         return Refusal("the name itself matters", "The text speaks of letters or names, so another name may change the answer.")
     if item.kind == "choice":
-        unsure = _REAL.search(whole) or any(one.is_surname or not is_given(one.name) for one in found)
+        if _FORMAL.search(whole):
+            return Refusal("the name itself matters", "A formula may stand for the name by its first letter.")
+        unsure = (_REAL.search(whole) or any(one.is_surname or not is_given(one.name) for one in found)
+                  or not acts_alone(item.question, [one.name for one in found]))
         if unsure:
             return Refusal("may be a real person", "The question may be about somebody who lived; another name would be wrong.")
         if any(re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", option) for one in found for option in item.options):

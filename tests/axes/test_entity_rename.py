@@ -44,6 +44,7 @@ def test_a_name_inside_another_word_stays():
 @pytest.mark.parametrize(("text", "name", "kind"), [
     ("Mary has 3 cats.", "Mary", WOMAN), ("Peter has 3 cats.", "Peter", MAN), ("Taylor ate 3 of her pies.", "Taylor", WOMAN),
     ("Taylor ate 3 of his pies.", "Taylor", MAN), ("Taylor ate 3 pies.", "Taylor", EITHER),
+    ("The Quill family has 3 cats.", "Quill", EITHER), ("Prince Uriel has 3 cats.", "Uriel", EITHER),
     ("Her brother Alex met Tina. She paid 3 dollars.", "Alex", MAN), ("Zorbo has 4 hats. He buys 2.", "Zorbo", MAN)])
 def test_gender_follows_the_list_the_pronoun_or_the_relation(text, name, kind):
     assert {one.name: one.gender for one in people(text)}[name] == kind
@@ -85,7 +86,10 @@ def test_what_is_not_certain_is_refused_with_a_class(text, kind):
     ("Nora pays for what Tom broke. What may she claim?", ("All", "None"), None),
     ("Nora owes Tom 5 dollars. Who is the debtor?", ("Nora", "Tom"), "name in an option"),
     ("Which king was beheaded after Charles lost?", ("I", "II"), "may be a real person"),
-    ("What did John Locke hold?", ("a", "b"), "may be a real person")])
+    ("What did John Locke hold?", ("a", "b"), "may be a real person"),
+    ("What does the Henry's law constant say?", ("a", "b"), "may be a real person"),
+    ("Which is a Lewis acid?", ("a", "b"), "may be a real person"),
+    ("Translate: if Nora sings, then Tom sings.", ("N > T", "T > N"), "the name itself matters")])
 def test_a_choice_is_renamed_only_if_nobody_who_lived_can_be_meant_and_no_option_names_anybody(text, options, kind):
     one = renamed(text, options=options)
     assert isinstance(one, Renaming) if kind is None else one.kind == kind
