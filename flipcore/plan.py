@@ -145,15 +145,18 @@ def _notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
 
 
 def projection(made: Plan) -> cost.Projection:
-    """An upper bound on calls, tokens and price, from the calls of the first items scaled up to all."""
-    cards = model_cards()
+    """An upper bound on calls, tokens and price, from the calls of the first items scaled up to all. An adaptive protocol says
+    the most that it can ask; a judge is shown what the extractors read, never a protocol's own votes."""
+    cards, read = model_cards(), protocols.PROTOCOLS["single_shot"]
+    judge = open_backend(made.study.judge, cards) if made.study.judge else None
     head = made.items[:COUNTED_ITEMS]
     total = cost.NOTHING
     for use in made.study.models:
         backend = open_backend(use.name, cards)
         most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
-        calls = [call for asked in head for call in most(made.history(asked, use, backend, {}, None))]
-        total = total + cost.projected(calls, cards.get(use.name))
-        judged = [call for call in calls if call.request.kind == "generate"] if made.study.judge else []
+        histories = [made.history(asked, use, backend, {}, judge) for asked in head]
+        total = total + cost.projected((call for one in histories for call in most(one)), cards.get(use.name))
+        judged = [call for one in histories for call in read.next_calls(one)
+                  if call.request.kind == "generate"] if judge else []
         total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
     return total.scaled(len(made.items) / max(len(head), 1))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from flipcore import cost
 from flipcore.errors import FlipscopeError
 from flipcore.plan import plan, projection
+from flipcore.records import Completion
 from flipcore.runner import InFlight, Progress, run
 from flipcore.store import inbox, queries, rows
 from flipcore.store.connection import Store
@@ -99,13 +100,20 @@ class Registry:
         """Tokens and price of the pilot's completions, which are in the store."""
         from flipcore.models import model_cards, open_backend
 
-        made, cards, ids = plan(study, self._store, n_items), model_cards(), []
+        made, cards, used = plan(study, self._store, n_items), model_cards(), {}
+        judge = open_backend(study.judge, cards) if study.judge else None
         for use in study.models:
             backend = open_backend(use.name, cards)
             made.prepare(backend)
-            ids += [call.call_id for asked in made.items
-                    for call in made.protocol.next_calls(made.history(asked, use, backend, {}, None))]
-        return cost.measured([rows.completion_of(row) for row in queries.completions(self._store, ids)], 0.0)
+            for asked in made.items:
+                known: dict[str, Completion] = {}
+                while calls := made.protocol.next_calls(made.history(asked, use, backend, known, judge)):
+                    found = queries.completions(self._store, [call.call_id for call in calls])
+                    known |= {row["call_id"]: rows.completion_of(row) for row in found}
+                    if len(found) < len(calls):
+                        break
+                used |= known
+        return cost.measured(used.values(), 0.0)
 
     def watch_inbox(self) -> None:
         """Takes studies that the command line left, for as long as the process lives."""

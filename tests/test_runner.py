@@ -140,6 +140,15 @@ def test_a_pilot_measures_and_leaves_no_study(store):
     assert queries.studies(store).empty and n_completions(store) > 0
 
 
+def test_a_pilot_of_an_adaptive_protocol_measures_every_wave_of_its_calls(store):
+    """A noisy model needs more than the five votes that go out at once: all that was asked is in the measurement."""
+    study = tiny_study(protocol=Part("rotation", {"lead": 6}), models=(ModelUse("simulated-noisy"),))
+    measured = Registry(store).pilot(study, 2)
+    used = store.rows("SELECT sum(n_tokens_in) FROM completions")[0][0]
+    whole, part = (projection(plan(study, store, n)).n_calls for n in (None, 2))
+    assert measured.n_tokens_in == round(used * whole / part)
+
+
 _SLOW = """
 import sys, time
 from flipcore.models.simulated import Simulated
