@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 
 
@@ -11,7 +12,7 @@ def decomposition_bars(found: Sequence, title_of: Callable[[str], str], c: Colou
     """`found`: Decompositions of one model. A negative A is an outline beside the genuine part."""
     import plotly.graph_objects as go
 
-    axes = [[one.axis.replace("_", " ") for one in found], [title_of(one.extractor) for one in found]]
+    axes = [[as_text(one.axis.replace("_", " ")) for one in found], [as_text(title_of(one.extractor)) for one in found]]
     g = [min(one.G.value, one.T.value) if one.A.value < 0 else one.G.value for one in found]
     positive = [max(one.A.value, 0.0) for one in found]
     negative = [max(-one.A.value, 0.0) for one in found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 
 
@@ -11,6 +12,7 @@ def matrix(share: np.ndarray, names: list[str], c: Colours):
     """Heatmap of `share` (k, k), NaN left empty; the diagonal is empty too, because a readout agrees with itself."""
     import plotly.graph_objects as go
 
+    names = [as_text(name) for name in names]
     shown = share.astype(float).copy()
     np.fill_diagonal(shown, np.nan)
     text = [["" if np.isnan(value) else f"{value:.2f}" for value in row] for row in shown]

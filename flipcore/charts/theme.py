@@ -30,8 +30,8 @@ class Colours:
 LIGHT = Colours(genuine="#0072B2", artifact="#E69F00", floor="#6B7480", broken="#8E5BA6", fixed="#009E8E", benchmark="#1F4E79",
                 control="#9DB8D2", target="#0072B2", retro="#CC79A7", undefined="#B8C0CA", text="#1B2430", muted="#5B6673",
                 grid="#E3E7EC", flip=("#EEF3F8", "#6AA5CC", "#08306B"))
-DARK = Colours(genuine="#56B4E9", artifact="#F0B94B", floor="#9BA6B2", broken="#C39BD3", fixed="#3FC8B8", benchmark="#7FB2E5",
-               control="#41607F", target="#56B4E9", retro="#E39AC4", undefined="#566171", text="#E6EBF2", muted="#9BA6B2",
+DARK = Colours(genuine="#3D9BD9", artifact="#F0B94B", floor="#9BA6B2", broken="#C39BD3", fixed="#3FC8B8", benchmark="#7FB2E5",
+               control="#41607F", target="#3D9BD9", retro="#E39AC4", undefined="#566171", text="#E6EBF2", muted="#9BA6B2",
                grid="#2B3440", flip=("#1E2732", "#3D7FB0", "#D6ECFF"))
 
 
