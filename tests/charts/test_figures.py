@@ -166,8 +166,8 @@ def test_inflation_is_sorted_and_without_accuracies_half_the_picture():
 def test_a_test_that_no_version_ran_has_no_panel_and_a_state_its_own_mark():
     one = {"value": 0.02, "bound": (-0.05, 0.09), "margin": 0.1, "state": "equivalent"}
     other = {"value": 0.3, "bound": (0.2, 0.4), "margin": 0.1, "state": "different"}
-    drawn = equivalence_figure([{"label": "1", "results": {"difficulty": one}}, {"label": "2", "results": {"difficulty": other}}],
-                               LIGHT)
+    drawn = equivalence_figure([{"label": "1", "results": {"difficulty": one}},
+                                {"label": "2", "results": {"difficulty": other}}], LIGHT)
     marks = drawn.data[0]
     assert list(marks.y) == pytest.approx([2, 30]) and list(marks.marker.symbol) == ["circle", "x"]
     assert len(drawn.layout.annotations) == 1 and equivalence_figure([], LIGHT).data == ()
