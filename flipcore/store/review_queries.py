@@ -26,6 +26,11 @@ def strata(store: Store) -> list[dict]:
     return store.rows_of("SELECT pair_id, dataset, generator FROM paraphrases ORDER BY pair_id")
 
 
+def n_pairs(store: Store) -> int:
+    """How many rewordings are stored; they are never taken out."""
+    return store.rows("SELECT count(*) FROM paraphrases")[0][0]
+
+
 # A reviewer's latest verdict that was not taken back.
 _VERDICTS = """
 SELECT v.verdict_id, v.pair_id, v.reviewer, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
@@ -45,7 +50,9 @@ def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
 
 def judged_by_others(store: Store, reviewer: str) -> set[str]:
     """Pairs on which somebody else's verdict stands."""
-    return {row["pair_id"] for row in verdicts(store) if row["reviewer"] != reviewer}
+    return {pair for (pair,) in store.rows(
+        "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
+        "AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)", reviewer=reviewer)}
 
 
 def n_verdict_rows(store: Store) -> int:

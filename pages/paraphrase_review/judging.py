@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.errors import FlipscopeError
 from flipcore.review.desk import desk
 from flipcore.review.intake import take
-from flipcore.review.queue import queue
+from flipcore.review.queue import Place, queue
 from flipcore.review.verdicts import reviewer_name
 from flipcore.store import review_queries
 from pages.common import session
@@ -70,16 +70,25 @@ def _settings() -> dict:
 @st.fragment
 def _desk(name: str, settings: dict) -> None:
     """Drawn again after every message; the rest of the page is not."""
-    pairs = [row for row in review_queries.strata(session.store())
-             if settings["only"] in ("all sources", f"{row['dataset']} · {row['generator']}")]
-    moved = risk.moved_by(settings["study_id"]) if settings["study_id"] else None
-    order = queue(pairs, name, shared=settings["shared"], risk=moved)
+    study_id = settings["study_id"]
+    held = session.store()
+    stored = str(held.path), review_queries.n_pairs(held), review_queries.n_reworded_readouts(held, study_id) if study_id else 0
+    order = _order(name, settings["shared"], settings["only"], study_id, stored)
     place = f"desk-{name}"
     taken = st.session_state.get(f"{place}-taken")
     made = desk(session.store(), name, order, taken.acknowledged if taken else (), _finished(settings))
     pair_review(made.data, key=place, on_sent=lambda: _taken(place, name))
     for sentence in taken.refused if taken else ():
         st.warning(plain(sentence), icon=":material/sync_problem:")
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _order(name: str, shared: float, only: str, study_id: str | None, stored: tuple[str, int, int]) -> list[Place]:
+    """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
+    `stored`."""
+    pairs = [row for row in review_queries.strata(session.store())
+             if only in ("all sources", f"{row['dataset']} · {row['generator']}")]
+    return queue(pairs, name, shared=shared, risk=risk.moved_by(study_id) if study_id else None)
 
 
 def _taken(place: str, name: str) -> None:

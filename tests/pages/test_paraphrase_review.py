@@ -4,10 +4,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore import demo, runner
+from flipcore.review.desk import desk
 from flipcore.review.judge_labels import label_row
 from flipcore.review.verdicts import ADJUDICATION, verdict_row
 from flipcore.store import judge_queries, queries, review_queries
 from flipcore.store.connection import Store
+from pages.paraphrase_review import judging, risk
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import fresh_caches, path, words  # noqa: F401
 from tests.review.pairs import OTHER, SAME, made_pairs, stored
@@ -58,6 +60,23 @@ def test_a_name_opens_the_desk_and_leaving_closes_it(store):
     assert not app.exception and app.query_params["as"] in ("Ada", ["Ada"]) and not app.title
     button(app, "Leave: somebody else judges now").click().run()
     assert "Your name" in [one.label for one in app.text_input]
+
+
+def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, monkeypatch):
+    stored(store, made_pairs(4))
+    orders, flips = [], {}
+    monkeypatch.setattr(judging, "desk", lambda held, name, order, *rest: (
+        orders.append([place.pair_id for place in order]), desk(held, name, order, *rest))[1])
+    monkeypatch.setattr(risk, "studies", lambda: {"study": "a study"})
+    monkeypatch.setattr(risk, "moved_by", lambda study_id: dict(flips))
+    monkeypatch.setattr(review_queries, "n_reworded_readouts", lambda held, study_id: len(flips))
+    app = shown(**{"as": "Ada", "order": judging.ORDERS["risk"]})
+    flips[orders[0][-1]] = 0.5
+    app.run()
+    stored(store, made_pairs(4, "another set"))
+    app.run()
+    assert not app.exception and [len(order) for order in (orders[0], orders[-1])] == [4, 8]
+    assert orders[-1][0] == orders[0][-1] != orders[0][0]
 
 
 def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_then_settled(store):
