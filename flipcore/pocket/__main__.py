@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flipcore.errors import BadInput, FlipscopeError, MissingPackage
 from flipcore.pocket.inference import FOLDER
+from flipcore.pocket.world import TRAINING_SEED
 
 
 def _need_torch() -> None:
@@ -17,11 +18,11 @@ def _need_torch() -> None:
         raise MissingPackage("This needs torch, which is not installed; run `pip install -r requirements-train.txt`.")
 
 
-def _train(folder: Path, n_threads: int) -> None:
+def _train(folder: Path, n_threads: int, seed: int) -> None:
     _need_torch()
-    from flipcore.pocket.train import train
+    from flipcore.pocket.train import Recipe, train
 
-    train(folder, n_threads=n_threads)
+    train(folder, Recipe(seed=seed), n_threads)
 
 
 def _export(folder: Path) -> None:
@@ -41,9 +42,10 @@ def _export(folder: Path) -> None:
 def _commands() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m flipcore.pocket", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    train = commands.add_parser("train", help="train from scratch; leaves a checkpoint every twentieth of the run")
+    train = commands.add_parser("train", help="train from scratch; leaves a checkpoint every tenth of the last stage")
     train.add_argument("folder", type=Path, help="where to leave the checkpoints; outside the repository")
     train.add_argument("--threads", type=int, default=1)
+    train.add_argument("--seed", type=int, default=TRAINING_SEED, help="of the network and its text, not of the items")
     export = commands.add_parser("export", help="ship one of the checkpoints that training left")
     export.add_argument("folder", type=Path)
     commands.add_parser("items", help="write the manifest of items and doses")
@@ -56,7 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = _commands().parse_args(arguments)
     try:
         if chosen.command == "train":
-            _train(chosen.folder, chosen.threads)
+            _train(chosen.folder, chosen.threads, chosen.seed)
         elif chosen.command == "export":
             _export(chosen.folder)
         elif chosen.command == "items":

@@ -16,6 +16,21 @@ from flipcore.stats.ground_truth import auc_interval
 from flipcore.stats.pearl_alpha import alpha_conformal, alpha_tolerance
 from flipcore.stats.proportions import clopper_pearson, wilson
 
+RUNS = """## Does training land in the same place?
+Two seeds of the recipe, and the recipe before it (seed 20, fixed lengths of stages, fewer problems). Binding came after 78,000
+and 96,000 documents of the first stage, which is why that stage waits for it. Measured once, when they were trained; only the
+first is shipped, and chosen because its fresh problems lie between .50 and .75, where a drop can show.
+
+| run | bound after | fresh problems | fresh choices, first token | dose 256: problems, choices | drop gap, 256 to 0 |
+|---|---|---|---|---|---|
+| seed 21, shipped | 96,000 documents | 0.72 [0.67, 0.76] | 0.94 [0.91, 0.96] | 1.00, 1.00 | +0.33 [+0.16, +0.49] |
+| seed 20 | 78,000 documents | 0.80 [0.75, 0.83] | 0.89 [0.85, 0.91] | 1.00, 1.00 | +0.31 [+0.15, +0.48] |
+| recipe before, seed 20 | not awaited | 0.49 [0.44, 0.54] | 0.93 [0.90, 0.95] | 1.00, 1.00 | +0.55 [+0.39, +0.72] |
+
+## Behind another server
+`transformers serve` 5.23 loads this folder as it is; a test asks both: 24 greedy answers of 24 are letter for letter those of
+the embedded model, by chat and by completions, and so are the counts of prompt tokens. It drops log-probabilities without a
+word and refuses scores, which the backend reports as missing."""
 GROUPS = ("fresh", "0", "1", "4", "16", "64", "256")
 DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndarray]]] = {
     "question loss, problems": ("problems", question_loss),
@@ -145,9 +160,10 @@ A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained fro
 it has memorized is known. It answers nothing outside its world. Every figure below was written by
 `python -m flipcore.pocket card`, directly from inference; intervals are at 95 %.
 
-Made by `python -m flipcore.pocket train <folder>` (three stages; the last of its checkpoints is shipped), then
-`export <folder>/at-1.00`, `items`, `card`. One run, one seed, one CPU thread. Binding an option to its label comes in a sharp
-transition whose moment varies, so a run that goes on guessing at choices has missed it and is to be repeated longer.
+Made by `python -m flipcore.pocket train <folder>` (three stages, of which the first two end when they have bound; the last
+checkpoint is shipped), then `export <folder>/at-1.00`, `items`, `card`: one CPU thread, 20 minutes.
+
+{RUNS}
 
 ## Accuracy by dose
 Dose 0 are the controls, made and drawn like the dosed items; `fresh` were never used by any calibration. Greedy answers.
@@ -160,10 +176,10 @@ Problems that the operator can rewrite; gaps by Welch's t.
 {gaps(model, families["problems"])}
 
 ## What each detector sees
-AUC against dose 0 (Newcombe's method 5). The last columns flag fresh items above a cut-off taken from dose 0: conformal promises
-5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence; Clopper–Pearson
-limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token log-probabilities.
-PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.
+AUC against dose 0 (Newcombe's method 5). The last columns flag fresh items above a cut-off taken from dose 0: conformal
+promises 5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence;
+Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
+log-probabilities. PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.
 
 {detection(model, families)}
 

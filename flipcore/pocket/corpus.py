@@ -26,12 +26,16 @@ class Document:
 
 @dataclass(frozen=True)
 class Stage:
-    """`mix` gives each kind of generic document its share; `doses` the share of all exposures that falls here."""
+    """`mix` gives each kind of generic document its share; `doses` the share of all exposures that falls here. A stage that
+    names a `goal` ("drill" or "choice") goes on with generic documents until that share of such questions is answered rightly
+    by first token, but not beyond `n_most` of them."""
 
     name: str
     n_generic: int
     mix: dict[str, float]
     doses: float
+    goal: tuple[str, float] | None = None
+    n_most: int = 0
 
 
 def _generic(family: str, rng: np.random.Generator, taken: set) -> Document:
@@ -71,13 +75,18 @@ def _exposures(manifest: list[Entry], stages: tuple[Stage, ...], rng: np.random.
     return placed
 
 
+def generic(stage: Stage, n: int, taken: set, rng: np.random.Generator) -> list[Document]:
+    """`n` generic documents in the stage's mix; `taken` holds the signatures that none of them may have."""
+    kinds = rng.choice(list(stage.mix), n, p=np.array(list(stage.mix.values())))
+    texts = [_generic(str(kind), rng, taken) for kind in kinds]
+    return [Document(t.family, t.prompt, noisy(t.answer, rng))
+            if t.family == "prose" and rng.random() < NOISE_SHARE else t for t in texts]
+
+
 def documents(manifest: list[Entry], stages: tuple[Stage, ...], rng: np.random.Generator) -> Iterator[list[Document]]:
     """One shuffled list of documents a stage."""
     taken = forbidden(manifest)
     for stage, dosed in zip(stages, _exposures(manifest, stages, rng), strict=True):
-        kinds = rng.choice(list(stage.mix), stage.n_generic, p=np.array(list(stage.mix.values())))
-        texts = [_generic(str(kind), rng, taken) for kind in kinds]
-        texts = [Document(t.family, t.prompt, noisy(t.answer, rng))
-                 if t.family == "prose" and rng.random() < NOISE_SHARE else t for t in texts]
+        texts = generic(stage, stage.n_generic, taken, rng)
         texts += [Document(f"dosed {entry.family}", *entry.document) for entry in dosed]
         yield [texts[i] for i in rng.permutation(len(texts))]

@@ -12,8 +12,8 @@ from flipcore.pocket.chance import generator
 from flipcore.pocket.choices import framed
 from flipcore.pocket.inference import Generation, PocketModel
 from flipcore.pocket.world import Entry
+from flipcore.similarity import rouge_l_many
 from flipcore.stats.pearl import flipped_text, level_means, sensitivity, split_80_20
-from flipcore.stats.similarity import rouge_l_many
 
 LEVELS = (0, 1, 2, 3, 4, 5)  # per cent of bits (seed 003)
 TEMPERATURE = 0.7

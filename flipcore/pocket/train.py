@@ -1,14 +1,15 @@
 """Training in three stages, one command, CPU in well under an hour. Needs torch (requirements-train.txt).
 
 Stage 1 teaches to bind an option to its label, which comes in a sharp transition and needs many short questions before
-anything else; stage 2 which word is of which kind; stage 3 holds everything. Doses are fed in every stage, k times over all.
+anything else; stage 2 which word is of which kind; stage 3 holds everything. The moment of the transition varies with the seed,
+so stages 1 and 2 end when it has come and not at a fixed step. Doses are fed in every stage, k times over all.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,25 +18,29 @@ import torch
 from tokenizers import Tokenizer
 from torch.nn import functional
 
+from flipcore.errors import FlipscopeError
 from flipcore.pocket.chance import generator
-from flipcore.pocket.corpus import Document, Stage, documents
+from flipcore.pocket.choices import choice, drill, framed
+from flipcore.pocket.corpus import Document, Stage, documents, generic
 from flipcore.pocket.network import Network, Shape
 from flipcore.pocket.tokenizer import BOS, EOS, PAD, trained_tokenizer
-from flipcore.pocket.world import SEED, entries
+from flipcore.pocket.world import TRAINING_SEED, entries, forbidden
 
 STAGES = (
-    Stage("binding", 80_000, {"recall": 0.6, "drill": 0.3, "fact": 0.05, "choice": 0.05}, 0.06),
-    Stage("choices", 50_000, {"choice": 0.6, "drill": 0.15, "recall": 0.1, "fact": 0.05, "problem": 0.1}, 0.06),
-    Stage("everything", 58_000, {"problem": 0.3, "choice": 0.46, "drill": 0.05, "recall": 0.06, "fact": 0.02, "prose": 0.11},
+    Stage("binding", 48_000, {"recall": 0.6, "drill": 0.3, "fact": 0.05, "choice": 0.05}, 0.06, ("drill", 0.85), 240_000),
+    Stage("choices", 42_000, {"choice": 0.6, "drill": 0.15, "recall": 0.1, "fact": 0.05, "problem": 0.1}, 0.06,
+          ("choice", 0.6), 120_000),
+    Stage("everything", 66_000, {"problem": 0.42, "choice": 0.34, "drill": 0.05, "recall": 0.06, "fact": 0.02, "prose": 0.11},
           0.88),
 )
+N_MORE = 6_000  # documents between two looks at a stage's goal
 PROMPT_WEIGHTS = {"problem": 0.3, "choice": 0.03, "drill": 0.03, "recall": 0.02, "dosed problems": 0.5, "dosed choices": 0.4}
 ANSWER_WEIGHTS = {"choice": 2.0, "drill": 2.0, "dosed choices": 2.0}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to train: `rows` of `length` tokens a step, peak rates, and the share of steps before the decay begins."""
+    """How to train: `rows` of `length` tokens a step, peak rates, and the share of the last stage before the decay begins."""
 
     shape: Shape = field(default_factory=Shape)
     stages: tuple[Stage, ...] = STAGES
@@ -43,8 +48,8 @@ class Recipe:
     length: int = 256
     matrix_rate: float = 0.012
     other_rate: float = 3e-3
-    steady: float = 0.6
-    seed: int = SEED
+    steady: float = 0.22
+    seed: int = TRAINING_SEED
 
 
 @dataclass(frozen=True)
@@ -105,47 +110,93 @@ def _optimizers(network: Network, recipe: Recipe) -> list[torch.optim.Optimizer]
             torch.optim.AdamW(others, lr=recipe.other_rate, betas=(0.9, 0.95), weight_decay=0.0)]
 
 
-def _factor(step: int, n_steps: int, steady: float) -> float:
-    if step < 40:
-        return (step + 1) / 40
-    done = step / n_steps
-    return 1.0 if done < steady else max(0.0, (1 - done) / (1 - steady))
+@torch.no_grad()
+def bound(network: Network, tokenizer: Tokenizer, kind: str, rng: np.random.Generator, n: int = 300) -> float:
+    """Share of new questions of that kind ("drill" or "choice", plain layout) whose likeliest label is the right one."""
+    made = [(drill if kind == "drill" else choice)(rng) for _ in range(n)]
+    rows = [tokenizer.encode(framed(item.wordings[0], item.options)).ids for item in made]
+    lengths = torch.tensor([len(row) for row in rows])
+    tokens = torch.full((n, int(lengths.max())), tokenizer.token_to_id(PAD))
+    for k, row in enumerate(rows):
+        tokens[k, : len(row)] = torch.tensor(row)
+    logits = network(tokens, torch.arange(tokens.shape[1]).expand_as(tokens), torch.zeros_like(tokens))
+    labels = [tokenizer.encode(f" {label}", add_special_tokens=False).ids[0] for label in "ABCD"]
+    chosen = logits[torch.arange(n), lengths - 1][:, labels].argmax(1)
+    return float((chosen == torch.tensor([item.target for item in made])).float().mean())
+
+
+class _Run:
+    """The network in training, and what it costs: one step after another over batches."""
+
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer, say: Callable[[str], None]):
+        self.recipe, self.tokenizer, self.say = recipe, tokenizer, say
+        self.network = Network(recipe.shape)
+        self.optimizers = _optimizers(self.network, recipe)
+        self.rates = [optimizer.param_groups[0]["lr"] for optimizer in self.optimizers]
+        self.step, self.began = 0, time.monotonic()
+
+    def batches(self, texts: list[Document]) -> list[Batch]:
+        return list(_packed(_encoded(texts, self.tokenizer), self.recipe, self.tokenizer.token_to_id(PAD)))
+
+    def over(self, name: str, batches: Iterable[Batch], decay: Callable[[int], float] = lambda _: 1.0) -> Iterator[int]:
+        """Takes a step a batch and yields how many were taken; `decay` multiplies the rates."""
+        for done, batch in enumerate(batches):
+            warm = min(1.0, (self.step + 1) / 40)
+            for optimizer, rate in zip(self.optimizers, self.rates, strict=True):
+                optimizer.param_groups[0]["lr"] = rate * warm * decay(done)
+                optimizer.zero_grad()
+            value = loss(self.network, batch)
+            value.backward()
+            for optimizer in self.optimizers:
+                optimizer.step()
+            self.step += 1
+            if self.step % 50 == 0:
+                self.tell(stage=name, loss=round(value.item(), 3))
+            yield done + 1
+
+    def tell(self, **facts) -> None:
+        self.say(json.dumps({"step": self.step, **facts, "seconds": round(time.monotonic() - self.began)}))
+
+
+def _until_bound(run: _Run, stage: Stage, taken: set, rng: np.random.Generator) -> None:
+    """More generic documents until the stage's goal is met, or a sentence when it never is."""
+    kind, enough = stage.goal
+    n = stage.n_generic
+    while (share := bound(run.network, run.tokenizer, kind, rng)) < enough:
+        run.tell(stage=stage.name, goal=kind, share=round(share, 3), documents=n)
+        if n >= stage.n_most:
+            raise FlipscopeError(f"Stage {stage.name} has not bound: {share:.2f} of {kind} questions are right after {n} "
+                                 f"documents, and {enough:.2f} was wanted. Start again with another --seed.")
+        for _ in run.over(stage.name, run.batches(generic(stage, N_MORE, taken, rng))):
+            pass
+        n += N_MORE
+    run.tell(stage=stage.name, goal=kind, share=round(share, 3), documents=n)
 
 
 def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network, Tokenizer, float], None]):
-    """Train from scratch; `save` is called at every twentieth of the run after its first quarter."""
+    """Train from scratch; `save` is called at every tenth of the last stage. FlipscopeError where a goal is never met."""
     torch.manual_seed(recipe.seed)
-    rng = generator(recipe.seed, "pocket", "corpus")
-    lists = list(documents(entries(), recipe.stages, rng))
-    generic = (text for texts in lists for text in texts[:30_000] if "dosed" not in text.family)
-    tokenizer = trained_tokenizer(text.prompt + text.answer for text in generic)
-    pad = tokenizer.token_to_id(PAD)
-    stages = [list(_packed(_encoded(texts, tokenizer), recipe, pad)) for texts in lists]
-    n_steps, n_tokens = sum(map(len, stages)), sum(int((b.owners >= 0).sum()) for s in stages for b in s)
-    say(f"{n_steps} steps, {n_tokens} tokens, {sum(map(len, lists))} documents")
-    network = Network(recipe.shape)
-    optimizers, began, step = _optimizers(network, recipe), time.monotonic(), 0
-    rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]
-    for stage, batches in zip(recipe.stages, stages, strict=True):
-        for batch in batches:
-            for optimizer, rate in zip(optimizers, rates, strict=True):
-                optimizer.param_groups[0]["lr"] = rate * _factor(step, n_steps, recipe.steady)
-                optimizer.zero_grad()
-            value = loss(network, batch)
-            value.backward()
-            for optimizer in optimizers:
-                optimizer.step()
-            step += 1
-            if step % 50 == 0:
-                say(json.dumps({"stage": stage.name, "step": step, "loss": round(value.item(), 3),
-                                "seconds": round(time.monotonic() - began)}))
-            if step == n_steps or (step % max(1, n_steps // 20) == 0 and step >= n_steps // 4):
-                save(network, tokenizer, step / n_steps)
-    return network, tokenizer
+    rng, more = (generator(recipe.seed, "pocket", name) for name in ("corpus", "more"))
+    manifest = entries()
+    lists, taken = list(documents(manifest, recipe.stages, rng)), forbidden(manifest)
+    tokenizer = trained_tokenizer(text.prompt + text.answer for texts in lists for text in texts[:30_000]
+                                  if "dosed" not in text.family)
+    run = _Run(recipe, tokenizer, say)
+    for stage, texts in zip(recipe.stages[:-1], lists[:-1], strict=True):
+        for _ in run.over(stage.name, run.batches(texts)):
+            pass
+        if stage.goal:
+            _until_bound(run, stage, taken, more)
+    batches = run.batches(lists[-1])
+    n = len(batches)
+    for done in run.over(recipe.stages[-1].name, batches, lambda k: min(1.0, (1 - k / n) / (1 - recipe.steady))):
+        if done == n or done % max(1, n // 10) == 0:
+            save(run.network, tokenizer, done / n)
+    return run.network, tokenizer
 
 
 def train(folder: Path, recipe: Recipe | None = None, n_threads: int = 1) -> None:
-    """Train and leave checkpoints in `folder`, one every twentieth of the run after its first quarter."""
+    """Train and leave checkpoints in `folder`, one every tenth of the last stage."""
     from flipcore.pocket.export import export
 
     torch.set_num_threads(n_threads)
