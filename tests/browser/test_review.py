@@ -10,6 +10,7 @@ from flipcore import demo, runner
 from flipcore.review.verdicts import undo_row, verdict_row
 from flipcore.store import queries, review_queries
 from flipcore.store.connection import Store
+from pages.paraphrase_review.judging import ORDERS
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault, settled, text_of
 from tests.review.pairs import SAME
@@ -38,7 +39,7 @@ def address(tmp_path_factory):
 @pytest.fixture
 def page():
     with browser_page() as opened:
-        opened.set_default_timeout(45_000)
+        opened.set_default_timeout(90_000)
         yield opened
         assert opened.errors == []
 
@@ -107,7 +108,7 @@ def test_a_reviewer_resumes_and_takes_the_last_verdict_back(page, address):
 def test_two_reviewers_in_two_windows_do_not_see_each_other(page, address):
     begin(page, address, "Bea")
     other = page.context.browser.new_context(viewport={"width": 900, "height": 900}).new_page()
-    other.set_default_timeout(45_000)
+    other.set_default_timeout(90_000)
     begin(other, address, "Dan")
     for place in range(12):
         judge(page, "yyy")
@@ -139,7 +140,7 @@ def test_ten_reviewers_at_once_lose_nothing(page, address):
     before = n_verdicts(page, address)
     windows = [page.context.browser.new_context().new_page() for _ in range(10)]
     for i, window in enumerate(windows):
-        window.set_default_timeout(60_000)
+        window.set_default_timeout(90_000)
         begin(window, address, f"Reviewer {i}")
     for _ in range(5):
         for window in windows:
@@ -181,7 +182,7 @@ def test_the_gate_turns_and_the_estimate_follows_a_verdict(page, address):
     page.goto(f"{address}/paraphrase_review?part=Effect")
     page.get_by_text(re.compile(r"✓ flipscope_choice")).wait_for()
     for name in ("Gus", "Hal", "Ivy", "Jon"):  # an even split rejects; Cem, Ada, Bea and Dan said yes to some of these
-        begin(page, address, name, order="risk")
+        begin(page, address, name, order=ORDERS["risk"])  # a link names a choice as the page does
         for _ in range(12):
             judge(page, "nnn")
         all_stored(page, 12)
