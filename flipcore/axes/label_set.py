@@ -13,7 +13,7 @@ from flipcore.layouts import LABEL_SETS, labels_of
 class LabelSet:
     sets: tuple[str, ...] = field(default=("lower", "digits"), metadata={"choices": tuple(LABEL_SETS)})
     name: ClassVar[str] = "label_set"
-    title: ClassVar[str] = "Option labels"
+    title: ClassVar[str] = "Label set"
     about: ClassVar[str] = "The same options in the same order under other labels."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 

@@ -82,7 +82,8 @@ class Decomposition:
         total = number_text(self.T.value)
         start = f"On {axis} {self.A.text()} of the {total} flip rate is artifact"
         if round(self.A.value, 2) < 0:
-            start = f"On {axis} {readout} flips less than the reference: artifact {self.A.text()} at a flip rate of {total}"
+            start = f"On {axis} {readout} flips less than the reference: {total} against {self.G.text()}, " \
+                    f"artifact {self.A.text()}"
         if self.established is None:
             return f"{start}; {self.n_items} items are too few for an interval."
         if self.established:

@@ -42,13 +42,15 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     t, g = _both(first, second)
     total, genuine = mean_interval(t), mean_interval(g)
     said = f"{model}: " if n_models > 1 else ""
-    said += f"accuracy {accuracy.text()}" if not math.isnan(accuracy.value) else "accuracy not defined"
+    said += f"Accuracy {accuracy.text()}" if not math.isnan(accuracy.value) else "Accuracy not defined"
     if math.isnan(total.value):
         return Headline(said + "; no flip rate is defined yet.", model, accuracy)
     if field == reference:
         return Headline(f"{said}; {total.text()} of variant pairs flip, read one way only.", model, accuracy, total, genuine)
-    return Headline(f"{said}; {total.text()} of variant pairs flip in the field readout, of which {genuine.text()} is genuine "
-                    f"({total.n:,} items).", model, accuracy, total, genuine)
+    said += f"; {total.text()} of variant pairs flip in the field readout, "
+    said += f"of which {genuine.text()} is genuine" if genuine.value <= total.value else \
+        f"no more than in the reference: {genuine.text()}"
+    return Headline(f"{said} ({total.n:,} items).", model, accuracy, total, genuine)
 
 
 def _accuracy(base: pd.DataFrame) -> Estimate:

@@ -54,11 +54,11 @@ def table(found: list[Decomposition], title_of=str) -> pd.DataFrame:
 
 def _row(one: Decomposition, title_of) -> dict:
     hidden = one.is_reference
-    return {"axis": one.axis.replace("_", " "), "readout": title_of(one.extractor), "T": one.T.text(),
+    return {"axis": one.axis.replace("_", " "), "readout": title_of(one.extractor), "items": one.n_items, "T": one.T.text(),
             "G genuine": one.G.text(), "A artifact": "reference" if hidden else one.A.text(),
             "A+": "" if hidden else one.A_plus.text(), "A−": "" if hidden else one.A_minus.text(),
             "A − G": "" if hidden else one.A_minus_G.text(), "floor": one.W.text(), "T beyond floor": one.excess.text(),
-            "items": one.n_items, "items left out": one.n_excluded,
+            "items left out": one.n_excluded,
             "unreadable %": None if np.isnan(one.nulls.rate) else round(100 * one.nulls.rate, 1)}
 
 

@@ -1,6 +1,6 @@
 // The threshold board: every number was computed by flipcore for a grid of levels; dragging only looks another column up.
 const SVG = "http://www.w3.org/2000/svg";
-const SIGNS = { yes: "✓", open: "–", no: "✗" };
+const SIGNS = { yes: "A > G", open: "?", no: "G > A" };
 const WORDS = {
   yes: "more of it is artifact than genuine",
   open: "which part is larger is undecided",
@@ -37,6 +37,7 @@ export default function (component) {
   const state = root._state ?? (root._state = { at: data.start, ...data.chosen });
   const decoded = new Map();
   let dragged = null;
+  for (const name of ["artifact", "genuine"]) root.style.setProperty(`--${name}`, colours[name]);
 
   for (const [name, select] of Object.entries(selects)) {
     const wanted = options[name] ?? [];
@@ -114,9 +115,12 @@ export default function (component) {
       text.className = "text";
       const title = document.createElement("b");
       title.textContent = row.label;
+      const size = document.createElement("span");
+      size.className = "size";
+      if (t.n[r]) size.textContent = `${t.n[r].toLocaleString("en")} item${t.n[r] === 1 ? "" : "s"}`;
       const sentence = document.createElement("div");
       sentence.className = "sentence";
-      text.append(title, sentence);
+      text.append(title, size, sentence);
       const svg = document.createElementNS(SVG, "svg");
       svg.setAttribute("viewBox", "0 0 400 46");
       svg.setAttribute("preserveAspectRatio", "none");
@@ -160,11 +164,12 @@ export default function (component) {
   }
 
   function told(t, r, interval, said) {
-    const rest = `${number(t.G[r])}${interval(1)} genuine: ${WORDS[said]}`;
     if (t.A[r] < 0) {
-      return `flips less (${number(t.T[r])}) than the reference: artifact ${number(t.A[r])}${interval(2)}, ${rest}`;
+      return `flips less (${number(t.T[r])}) than the reference (${number(t.G[r])}${interval(1)}): artifact ${number(t.A[r])}${
+        interval(2)}: ${WORDS[said]}`;
     }
-    return `${number(t.A[r])}${interval(2)} of the ${number(t.T[r])} flip rate is artifact, ${rest}`;
+    return `${number(t.A[r])}${interval(2)} of the ${number(t.T[r])} flip rate is artifact, ${number(t.G[r])}${
+      interval(1)} genuine: ${WORDS[said]}`;
   }
 
   function paint() {
@@ -176,6 +181,7 @@ export default function (component) {
       const said = verdict(t, r);
       part.sign.textContent = said === "reference" ? "" : SIGNS[said] ?? "";
       part.sign.dataset.verdict = said;
+      part.sign.title = WORDS[said] ?? "";
       const interval = (q) => {
         const low = limit(t, "low", q, r);
         return Number.isFinite(low) ? ` [${number(low)}, ${number(limit(t, "high", q, r))}]` : "";

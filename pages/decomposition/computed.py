@@ -65,13 +65,26 @@ def _board(study_id: str, model: str, mode: str, revision: int) -> dict:
 
 
 def answer(found: list[Decomposition], closed: dict[str, str]) -> str:
-    """The page's answer: the field readout on the axis where it flips most. What has not passed its gate enters no claim."""
+    """The page's answer: the largest artifact that is shown to be more than what is genuine, otherwise the field readout where
+    it flips most; and how the other cells stand. What has not passed its gate enters no claim."""
     field = [one for one in found if not one.is_reference and one.T.value == one.T.value
              and one.axis not in closed and one.extractor not in closed]
     if not field:
         return "No readout besides the reference has a flip rate yet."
-    one = max(field, key=lambda cell: (cell.extractor == "first_token", cell.T.value))
-    return one.sentence(readout_title=title_of(one.extractor).lower())
+    shown = [one for one in field if one.established]
+    one = max(shown, key=lambda cell: cell.A.value) if shown else max(
+        field, key=lambda cell: (cell.extractor == "first_token", cell.T.value))
+    return f"{one.sentence(readout_title=title_of(one.extractor).lower())} {_rest(field)}".strip()
+
+
+def _rest(field: list[Decomposition]) -> str:
+    """How many cells of axis and readout hold more artifact, how many less, how many are open."""
+    if len(field) < 2:
+        return ""
+    more = sum(one.established is True for one in field)
+    less = sum(one.A_minus_G.has_interval and one.A_minus_G.high < 0 for one in field)
+    return f"Of {len(field)} pairings of axis and readout {more} hold more artifact, {less} less, " \
+           f"{len(field) - more - less} are open."
 
 
 def table(found: list[Decomposition], study_id: str) -> None:

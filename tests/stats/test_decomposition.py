@@ -87,7 +87,7 @@ def test_an_extractor_that_never_answers_is_excluded_not_stable():
 def test_artifact_may_be_negative_and_says_so():
     found = decomposition(readouts({E: [["0", "0"]] * 40, REF: [["0", "1"]] * 20 + [["0", "0"]] * 20}))
     assert found.A.value == -0.5 and found.share.text() == "–" and "nothing flips" in found.share.note
-    assert found.sentence().startswith("On option order first token flips less than the reference: artifact −0.50")
+    assert found.sentence().startswith("On option order first token flips less than the reference: 0.00 against 0.50")
     assert "less than is genuine" in found.sentence()
 
 
