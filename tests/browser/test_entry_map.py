@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import SIMULATED
+from tests.browser.test_main_job import SIMULATED, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 # where points of the first trace lie on the screen
@@ -13,6 +13,7 @@ POINTS = """(rows) => {
   return rows.map(row => [box.left + layout.xaxis._offset + layout.xaxis.l2p(points.x[row]),
                           box.top + layout.yaxis._offset + layout.yaxis.l2p(points.y[row])]);
 }"""
+MAP = "document.querySelector('.st-key-entry-map .js-plotly-plot')"
 GROUND = """() => {
   const graph = document.querySelector('.st-key-entry-map .js-plotly-plot'), box = graph.getBoundingClientRect();
   const { xaxis, yaxis } = graph._fullLayout;
@@ -37,35 +38,41 @@ def page(tmp_path_factory):
         opened.goto(f"{url}/holdout?sets=unlike&part=Map")
         opened.locator(".st-key-map-places").get_by_text("components", exact=True).click()
         opened.get_by_text("component 1").first.wait_for()
-        opened.wait_for_timeout(3_000)  # the map is drawn anew with it
+        settled(opened)
         yield opened
         assert opened.errors == []
 
 
-def clicked(page, row) -> None:
-    x, y = page.evaluate(POINTS, [row])[0]
+def clicked(page, x, y, hovered) -> None:
+    """A click after Plotly has found the point under the pointer: only then does it count as one on a point."""
     page.mouse.move(x - 3, y - 3)
     page.mouse.move(x, y)
-    page.wait_for_timeout(400)
+    page.locator(f"{hovered} .hoverlayer .hovertext").first.wait_for()
     page.mouse.click(x, y)
 
 
 def said(page, words) -> None:
     page.get_by_text(words).first.wait_for()
+    settled(page)
+
+
+def let_go(page) -> None:
+    page.get_by_text("Let go").click()
+    said(page, "Click a point to read it")
 
 
 def test_one_click_after_another_opens_the_entry_with_its_neighbours(page):
     for _ in range(2):
         for row in (0, 5):
-            clicked(page, row)
+            clicked(page, *page.evaluate(POINTS, [row])[0], ".st-key-entry-map")
             said(page, "Nearest in the retro set")
-            page.get_by_text("Let go").click()
-            said(page, "Click a point to read it")
+            let_go(page)
 
 
 def test_a_lasso_lists_what_is_in_it_and_marks_it_in_the_bars(page):
     page.locator(".st-key-map-pointer").get_by_text("lasso", exact=True).click()
-    page.wait_for_timeout(3_000)
+    page.wait_for_function(f"{MAP}?._fullLayout?.dragmode === 'lasso'")
+    settled(page)
     left, top, right, bottom = page.evaluate(GROUND)
     page.mouse.move(left, top)
     page.mouse.down()
@@ -73,21 +80,14 @@ def test_a_lasso_lists_what_is_in_it_and_marks_it_in_the_bars(page):
         page.mouse.move(x, y, steps=8)
     page.mouse.up()
     said(page, "144 entries: 72 target, 72 retro")
-    assert page.locator(".st-key-closest-bars").get_by_text("selected on the map").count() == 1
-    page.get_by_text("Let go").click()
-    said(page, "Click a point to read it")
+    page.locator(".st-key-closest-bars").get_by_text("selected on the map").first.wait_for()
+    let_go(page)
 
 
 def test_a_bar_rings_its_entries_on_the_map(page):
-    page.wait_for_timeout(3_000)  # the list above it is gone, so the bars move up
     bars = page.locator(".st-key-closest-bars .point path")
     heights = bars.evaluate_all("found => found.map(one => one.getBoundingClientRect().height)")
     box = bars.nth(heights.index(max(heights))).bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 - 1)
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_timeout(400)
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    clicked(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, ".st-key-closest-bars")
     said(page, " entries: ")
-    page.wait_for_timeout(2_000)
-    names = page.evaluate("document.querySelector('.st-key-entry-map .js-plotly-plot')._fullData.map(one => one.name)")
-    assert names[-1] == "chosen"
+    page.wait_for_function(f"{MAP}?._fullData?.at(-1)?.name === 'chosen'")
