@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from flipcore.proposals.numerals import numbers
+
 Check = tuple[str, bool, str]
 
-_WORDS = {word: str(value) for value, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen twenty".split())} | {"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "seventy": "70", "eighty": "80",
-                                   "ninety": "90", "dozen": "12", "hundred": "100", "thousand": "1000"}
-_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 _NEGATION = re.compile(r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b|n['’]t\b",
                        re.IGNORECASE)
+_ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)  # a pronoun as often as a number, so it is no number of its own
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SHORTEST, LONGEST = 0.5, 2.0
 
@@ -40,18 +38,10 @@ def _bare(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
-def numbers(text: str) -> list[str]:
-    """Every number of a text, digits and number words alike, in order of size as text."""
-    found = [match.replace(",", "").rstrip("0").rstrip(".") if "." in match else match.replace(",", "")
-             for match in _NUMBER.findall(text)]
-    words = (word.casefold() for word in _WORD.findall(text))
-    found += [_WORDS[word] for word in words if word in _WORDS and word != "one"]
-    return sorted(found)
-
-
 def _numbers(original: str, text: str) -> Check:
     before, after = set(numbers(original)), set(numbers(text))
-    lost, new = sorted(before - after), sorted(after - before)
+    lost, new = (sorted(these - those - ({"1"} if _ONE.search(other) else set()))
+                 for these, those, other in ((before, after, text), (after, before, original)))
     said = "; ".join(f"{what} {', '.join(found)}" for what, found in (("lost", lost), ("new", new)) if found)
     return "numbers", not lost and not new, f"Numbers: {said}." if said else "All numbers are kept."
 
@@ -64,7 +54,7 @@ def _owner(word: str) -> str:
 def names(text: str) -> set[str]:
     """Words with a capital inside a sentence; the first word of a sentence says nothing."""
     found = set()
-    for sentence in re.split(r"(?<=[.!?:])\s+|\n+", text):
+    for sentence in re.split(r"(?<=[.!?:])['\"’”)]*\s+|\n+", text):
         words = _WORD.findall(sentence)
         found |= {_owner(word) for word in words[1:] if word[:1].isupper() and word != "I"}
     return found

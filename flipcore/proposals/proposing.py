@@ -22,8 +22,11 @@ from flipcore.store import queries, rows
 from flipcore.store.connection import Store
 from flipcore.study import ModelUse
 
-_PREFACE = re.compile(r"^\s*(?:(?:sure|certainly|of course|here(?: is|'s| are))\b[^\n]*|rewritten|paraphrase|english|french)"
-                      r"\s*:\s*", re.IGNORECASE)
+_WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
+_POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
+_ABOUT = re.compile(  # "Here is what Tom bought" speaks of Tom, "here is the rewritten text" of the reply
+    rf"(?:here(?: is|'s|’s| are)|this is|below is)\b(?:.*\b{_WORK}.*|.* (?:the|your) (?:text|question))|here (?:you go|it is)"
+    rf"|(?:the )?{_WORK}(?: (?:text|question|version|sentences?))?|english|french", re.IGNORECASE)
 _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
 
@@ -111,7 +114,12 @@ async def _asked(call: Call, backend: Backend, store: Store) -> Completion:
 
 def cleaned(reply: str) -> str:
     """The rewording without a preface, surrounding quotes or emphasis; line breaks become spaces."""
-    text = " ".join(_PREFACE.sub("", reply.strip()).split()).strip("*").strip()
+    text = reply.strip()
+    polite = _POLITE.match(text)
+    text = text[polite.end():] if polite else text
+    head, _, rest = text.partition(":")
+    text = rest.lstrip("*_ ") if rest.strip() and _ABOUT.fullmatch(head.strip("*_# ")) else text
+    text = " ".join(text.split()).strip("*").strip()
     if len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
     return text

@@ -97,6 +97,18 @@ def test_an_edited_prompt_needs_its_text_once():
 
 @pytest.mark.parametrize(("said", "text"), [
     ("  **Two  cats\nsat.** ", "Two cats sat."), ("«Deux chats.»", "Deux chats."), ("Rewritten: Two cats.", "Two cats."),
-    ("Here is the text: Two cats.", "Two cats."), ("", "")])
+    ("Here is the text: Two cats.", "Two cats."), ("", ""),
+    ("Sure! Here's a paraphrased version:\n\n\"Two cats.\"", "Two cats."),
+    ("Certainly.\n\nTwo cats.", "Two cats."), ("**Rewritten:** Two cats: a, b.", "Two cats: a, b."),
+    ("Sure, here you go: Two cats.", "Two cats."), ("French: Deux chats.", "Deux chats.")])
 def test_a_reply_is_cleaned_of_what_is_no_part_of_it(said, text):
     assert cleaned(said) == text
+
+
+@pytest.mark.parametrize("said", [
+    "Here is what Tom bought: 4 pens and a cap.", "Here are the prices: a pen costs 4.",
+    "Rewrite the fraction as a decimal: 3/4.", "Which version is older: A or B?", "Sure enough, Tom has 4 cats.",
+    "The text says: no.", "Paraphrases of 4: which is one?", "Here is the question Tom asked: how many?", "Ratio 3:4",
+    "Of course, Tom wins."])
+def test_a_rewording_that_starts_like_a_preface_stays_whole(said):
+    assert cleaned(said) == said
