@@ -13,21 +13,29 @@ from flipcore.stats.decomposition import COLUMNS, item_rates
 from flipcore.stats.disagreement import POLICIES
 from flipcore.stats.joint import JointMeans
 from flipcore.stats.ladder import QUANTITIES, LevelLadder, level_ladder
+from flipcore.stats.resample import N_BOOT
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
 POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
 RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals apart (source)"}
-N_BOOT = 1_999
+MANY_ITEMS, FEW_BOOT = 2_000, 1_999
 
 
-def board(answers: CodedAnswers, title_of: Callable[[str], str], *, seed: int = 0, n_boot: int = N_BOOT,
+def resamples(answers: CodedAnswers) -> int:
+    """How many the board and the table under it take, so that they print the same limits. Beyond MANY_ITEMS items fewer do:
+    the limits are then so close that the draws no longer move their second digit."""
+    return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
+
+
+def board(answers: CodedAnswers, title_of: Callable[[str], str], *, seed: int = 0, n_boot: int | None = None,
           simultaneous: bool = False) -> dict:
     """`levels, rows, tables, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors and packed
     limits in the order quantity, row, level. With `simultaneous` the only kind is a max-|t| band over all rows, references
     and policies (statistics.md, section 7)."""
     references = tuple(e for e in answers.extractors
                        if any((codes >= 0).any() for (_, name), codes in answers.codes.items() if name == e))
+    n_boot = n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
     ladder = level_ladder(answers, references, policies=POLICIES, kinds=() if simultaneous else tuple(KINDS), levels=LEVELS,
                           seed=seed, n_boot=n_boot)

@@ -73,14 +73,15 @@ class Decomposition:
         return None if self.is_reference else established(self.rule, self.A, self.G, self.A_minus_G)
 
     def sentence(self, axis_title: str = "", readout_title: str = "") -> str:
-        """What a page says and a decision record keeps."""
+        """What a page says and a decision record keeps; with a title it names the readout in every case."""
         axis, readout = axis_title or self.axis.replace("_", " "), readout_title or self.extractor.replace("_", " ")
         if np.isnan(self.T.value):
             return f"On {axis} no item defines a flip rate under both {readout} and the reference."
         if self.is_reference:
             return f"On {axis} {readout} is the reference: its flip rate {self.T.text()} is what counts as genuine."
         total = number_text(self.T.value)
-        start = f"On {axis} {self.A.text()} of the {total} flip rate is artifact"
+        by = f", read by {readout}," if readout_title else ""
+        start = f"On {axis}{by} {self.A.text()} of the {total} flip rate is artifact"
         if round(self.A.value, 2) < 0:
             start = f"On {axis} {readout} flips less than the reference: {total} against {self.G.text()}, " \
                     f"artifact {self.A.text()}"

@@ -24,7 +24,7 @@ class Report:
         lines = []
         for model, found in self.decompositions.items():
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {one.sentence()} (n = {one.n_items:,})" for one in found]
+            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def as_dict(self) -> dict:

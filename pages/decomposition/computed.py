@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats import decomposition
 from flipcore.stats.board import board as arrays
+from flipcore.stats.board import resamples
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import Decomposition
 from flipcore.stats.report import table as rows
@@ -51,7 +52,8 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
     reference = reference if reference in coded.extractors else coded.extractors[-1]
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "seed_nonoverlap" if rule == "nonoverlap" else "paired"
-    return decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule)
+    return decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule,
+                                        n_boot=resamples(coded))
 
 
 def board(study_id: str, model: str, mode: str) -> dict:

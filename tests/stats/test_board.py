@@ -1,9 +1,10 @@
 import base64
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from flipcore.stats.board import LEVELS, board
+from flipcore.stats.board import LEVELS, board, resamples
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import decompositions
 from tests.stats.test_surface import asked, frame
@@ -23,8 +24,9 @@ def limits(table, side, n_rows):
     return np.frombuffer(base64.b64decode(table[side]), "<f4").reshape(4, n_rows, len(LEVELS))
 
 
-def test_the_board_holds_what_the_decomposition_says():
-    answers = study()
+@pytest.mark.parametrize("n", [40, 20])  # 20: limits are drawn, so both must take the same draws
+def test_the_board_holds_what_the_decomposition_says(n):
+    answers = study(n)
     made = board(answers, str)
     table, at = made["tables"]["regex|own_class|default"], made["start"]
     for row, one in enumerate(decompositions(answers, "regex")):
@@ -32,6 +34,10 @@ def test_the_board_holds_what_the_decomposition_says():
         if not one.is_reference:
             assert limits(table, "low", 2)[3, row, at] == pytest.approx(one.A_minus_G.low, abs=1e-5)
             assert limits(table, "high", 2)[2, row, at] == pytest.approx(one.A.high, abs=1e-5)
+
+
+def test_with_many_items_fewer_draws_do():
+    assert [resamples(SimpleNamespace(items=range(n))) for n in (2_000, 2_001)] == [9_999, 1_999]
 
 
 def test_a_higher_level_is_never_narrower():

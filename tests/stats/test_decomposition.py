@@ -52,6 +52,7 @@ def test_the_first_row_reads_as_the_design_says():
     found = decomposition(readme(15, 2), kind="percentile", n_boot=2000)
     assert found.sentence() == "On option order 0.50 [0.31, 0.69] of the 0.58 flip rate is artifact: more than is genuine, " \
                                "p = .003."
+    assert found.sentence(readout_title="first token").startswith("On option order, read by first token, 0.50 [0.31, 0.69] of")
     a_minus_g = [1.0] * 13 + [-1.0] * 2 + [0.0] * 11  # T - 2G: flips under e alone, under both, under neither
     assert found.p_more == pytest.approx(ttest_1samp(a_minus_g, 0).pvalue)
 
