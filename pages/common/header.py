@@ -10,7 +10,7 @@ import streamlit as st
 
 from flipcore.store import queries
 from flipcore.study import Study
-from pages.common import session
+from pages.common import judging, session
 from pages.common.notes import plain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ BADGES = {
     "UNREVIEWED PARAPHRASES": ("orange", "Some rewordings have not been accepted by a reviewer yet. Review them to remove "
                                          "this."),
     "JUDGE NOT PASSED": ("orange", "The judge's agreement with people has not been shown to reach 0.60; it enters no "
-                                   "claim."),
+                                   "claim. Label texts under Paraphrase review, Judge, to remove this."),
 }
 
 
@@ -40,6 +40,8 @@ def badges(row: dict) -> list[tuple[str, str]]:
         found.append(("POCKET", "POCKET"))
     if queries.n_unreviewed(session.store(), row["study_id"]):
         found.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
+    if judging.is_closed(row["study_id"]):
+        found.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
     if row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
         found.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))

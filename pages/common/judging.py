@@ -15,6 +15,12 @@ def report(study_id: str) -> JudgeReport:
     return _report(study_id, held.revision(study_id), judge_queries.n_label_rows(held))
 
 
+def is_closed(study_id: str) -> bool:
+    """Whether a judge has read in this study without having passed its gate."""
+    declared = any(one.name.startswith("judge") for one in session.declared(study_id).extractors)
+    return declared and study_id in judge_queries.studies_with_judge(session.store()) and not report(study_id).gate.is_open
+
+
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _report(study_id: str, revision: int, n_labels: int) -> JudgeReport:
     held = session.store()

@@ -142,11 +142,13 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
     app.switch_page("pages/decomposition.py").run()
     shut = " ".join(one.value for one in app.warning)
+    assert "JUDGE NOT PASSED" in words(app)
     assert "judge enters no claim" in shut and "100 more labels" in shut
     texts = judge_queries.judged_texts(store, JUDGED.study_id)
     judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
     assert not app.exception and "judge enters no claim" not in " ".join(one.value for one in app.warning)
+    assert "JUDGE NOT PASSED" not in words(app)
 
 
 def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
