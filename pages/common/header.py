@@ -99,7 +99,10 @@ def _follow(study_id: str, drawn: int) -> None:
 
 def show_progress(progress) -> None:
     """A run's progress, rate and time left on one line."""
-    share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
+    if not progress.n_calls:
+        st.progress(0.0, text="Writing the prompts …")
+        return
+    share = progress.n_done / progress.n_calls
     left = "" if progress.eta_s is None else f", about {progress.eta_s:,.0f} s left"
     failed = f", {progress.n_failed:,} failed" if progress.n_failed else ""
     st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a "

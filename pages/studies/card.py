@@ -56,10 +56,11 @@ def _progress(row: dict) -> None:
 
 
 def _facts(row: dict) -> None:
-    cost = "price unknown" if row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"] else f"${row['cost_usd']:,.2f}"
+    unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
+    cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · ${row['cost_usd']:,.2f}"
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
     st.caption(f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items · "
-               f"{int(row['n_calls_done']):,} calls{failed} · {cost}")
+               f"{int(row['n_calls_done']):,} calls{failed}{cost}")
 
 
 def _actions(row: dict) -> None:
