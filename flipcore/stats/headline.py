@@ -44,7 +44,9 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     said = f"{model}: " if n_models > 1 else ""
     said += f"Accuracy {accuracy.text()}" if not math.isnan(accuracy.value) else "Accuracy not defined"
     if math.isnan(total.value):
-        return Headline(said + "; no flip rate is defined yet.", model, accuracy)
+        asked = set(frame["axis"]) - {"identity"}
+        why = "no flip rate is defined yet" if asked else "nothing was reworded, so there is no flip rate"
+        return Headline(f"{said}; {why}.", model, accuracy)
     if field == reference:
         return Headline(f"{said}; {total.text()} of variant pairs flip, read one way only.", model, accuracy, total, genuine)
     said += f"; {total.text()} of variant pairs flip in the field readout, "

@@ -1,0 +1,50 @@
+"""The sentence on a study's card says what the numbers are, and nothing that they are not."""
+
+import pytest
+
+from flipcore.stats.headline import headline
+from tests.stats.test_surface import asked, frame
+
+
+def said(rows, right="A"):
+    made = frame(rows)
+    return headline(made.assign(is_correct=(made["answer"] == right).astype(float), variant_id=made["variant"]))
+
+
+def two_readouts(first, written, n=12):
+    return [row for i in range(n) for row in asked(f"i{i}", first, extractor="first_token") + asked(f"i{i}", written)]
+
+
+def test_nothing_yet_is_a_sentence():
+    assert headline(frame([])).sentence == "No answer has come back yet."
+
+
+def test_the_genuine_part_is_part_of_the_flip_rate():
+    # A, B, C under the first token: 3 of 3 pairs differ; written A, B, B: 2 of 3
+    found = said(two_readouts("ABC", "ABB"))
+    assert (found.total.value, found.genuine.value) == pytest.approx((1, 2 / 3))
+    assert found.sentence.startswith("Accuracy 1.00") and found.sentence.endswith("(12 items).")
+    assert "of variant pairs flip in the field readout, of which 0.67" in found.sentence
+
+
+def test_a_reference_that_flips_more_is_not_called_a_part():
+    found = said(two_readouts("ABB", "ABC"))
+    assert "of which" not in found.sentence and "no more than in the reference: 1.00" in found.sentence
+
+
+def test_one_readout_alone_names_no_genuine_part():
+    assert "read one way only" in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
+
+
+def test_asking_again_is_no_rewording():
+    again = [row for i in range(12) for sample in (0, 1) for row in asked(f"i{i}", "A", axis="identity", sample=sample)]
+    assert said(again).sentence.endswith("; nothing was reworded, so there is no flip rate.")
+
+
+def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
+    rows = asked("i", "AA") + asked("j", [None, "A"]) + asked("k", ["absent", "A"])
+    made = frame(rows)
+    made = made.assign(is_correct=[None if status == "absent" else float(answer == "A")
+                                   for status, answer in zip(made["status"], made["answer"], strict=True)],
+                       variant_id=made["variant"])
+    assert headline(made).accuracy.value == 0.5 and headline(made).accuracy.n == 2
