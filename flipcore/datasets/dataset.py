@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from flipcore.datasets.checks import checked
 from flipcore.datasets.reading import Row, read_rows
@@ -93,9 +96,23 @@ def hub_rows(name: str, hub: Hub | None, options: Mapping[str, Any]) -> Iterator
     return (Row(number, dict(values)) for number, values in enumerate(_downloaded(repo, config, split), start=1))
 
 
+def _offline(endpoint: str) -> bool:
+    """True where the environment says so, or the hub's address has no number."""
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "TRUE", "YES", "ON"):
+        return True
+    try:
+        socket.getaddrinfo(urlsplit(endpoint).hostname, None)
+    except OSError:
+        return True
+    return False
+
+
 def _downloaded(repo: str, config: str | None, split: str):
     import datasets
+    from huggingface_hub import constants
 
+    # without a network the package would ask five times over 25 seconds before it looks at what it keeps on disk
+    constants.HF_HUB_OFFLINE = datasets.config.HF_HUB_OFFLINE = _offline(constants.ENDPOINT)
     try:
         return datasets.load_dataset(repo, config, split=split)
     except Exception as error:  # the package raises many kinds: no network, no such repository, a script, a bad file

@@ -94,6 +94,21 @@ def test_a_repository_that_does_not_answer_gets_a_sentence(tmp_path):
         load(ItemSource("hub", options={"repo": str(tmp_path / "nowhere")}))
 
 
+def test_without_a_network_the_sentence_comes_at_once(monkeypatch):
+    from flipcore.datasets import dataset
+
+    asked = []
+
+    def unknown(*host):
+        asked.append(host)
+        raise OSError("no such host")
+
+    monkeypatch.setattr(dataset.socket, "getaddrinfo", unknown)
+    with pytest.raises(BadInput, match="The hub did not give nobody/nothing .*OfflineMode.*local copy"):
+        load(ItemSource("hub", options={"repo": "nobody/nothing"}))
+    assert len(asked) == 1  # five attempts of the package would each have asked
+
+
 def test_truthfulqa_with_two_true_answers_is_refused(monkeypatch):
     import datasets
 
