@@ -9,7 +9,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 MIXED, PROSE = "mixed", "prose"  # which equations of a line are taken, see `steps`
@@ -53,7 +53,8 @@ def steps(solution: str, take: str = MIXED) -> list[Step]:
     """The steps in reading order; raises ValueError with the first annotation that is not exact and has no prose beside it.
 
     MIXED takes annotations and the prose beside them (a result worked out in prose may be what a later step means), PROSE
-    takes prose instead of an annotation with the same result. A restated number (`<<28=28>>`) is no step.
+    takes prose instead of an annotation with the same result, and it counts as the annotation then. A restated number
+    (`<<28=28>>`) is no step.
     """
     made: list[Step] = []
     for line in solution.split("\n"):
@@ -74,8 +75,9 @@ def _steps_of_line(line: str, take: str) -> list[Step]:
     if inexact and not prose:
         raise ValueError(f"{inexact[0]} is not exact arithmetic")
     if take == PROSE:
-        told = {step.result for _, step in prose}
+        told, marked = {step.result for _, step in prose}, {step.result for _, step in annotated}
         annotated = [(at, step) for at, step in annotated if step.result not in told]
+        prose = [(at, replace(step, is_annotated=step.result in marked)) for at, step in prose]
     known = {(tuple(sorted(step.literals)), step.result) for _, step in annotated}
     prose = [(at, step) for at, step in prose if (tuple(sorted(step.literals)), step.result) not in known]
     return [step for _, step in sorted(annotated + prose, key=lambda pair: pair[0])]
@@ -87,6 +89,7 @@ def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
     text = re.sub(r"(?<=\d),(?=\d{3})", "", re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)).replace("$", " ")
     for pattern, sign in _PROSE_WORDS:
         text = re.sub(pattern, lambda match, sign=sign: sign.center(len(match.group())), text, flags=re.IGNORECASE)
+    text = re.sub(r"\.(?=\s)", ";", re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", " ", text))
     text = re.sub(r"[A-Za-z'’\"]", " ", text)
     text = re.sub(r"(?<=\d)(\s*)/(?=\s*[-+*=])", r"\1 ", text)
     sides, at = text.split("="), 0

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -36,8 +37,11 @@ class Resample:
 def resample(question: str, solution: str, rng: np.random.Generator) -> Resample | Refusal:
     """One rewriting with new numbers; deterministic given the generator."""
     known = structure(question, solution)
-    if isinstance(known, Refusal):
-        return known
+    return known if isinstance(known, Refusal) else rewriting(question, known, rng)
+
+
+def rewriting(question: str, known: Structure, rng: np.random.Generator) -> Resample | Refusal:
+    """One rewriting of a problem whose structure is known."""
     before = results(known.steps, known.readings[0], {})
     n_drawn = n_unchanged = n_ambiguous = n_loose = 0
     loose = None
@@ -67,12 +71,13 @@ def resample(question: str, solution: str, rng: np.random.Generator) -> Resample
 
 
 def _draws(known: Structure, rng: np.random.Generator) -> Iterator[dict[Fraction, Fraction]]:
-    """Draws that fit the story, the boldest first: all values, some, each alone, one or two."""
-    stated = {value: _mentions(known, value) for value in known.groups}
-    for chosen, coarse in _plans(known.groups, rng):
-        drawn = _mended(known, {value: _new_value(value, stated[value], rng, coarse) for value in chosen})
-        if drawn is not None:
-            yield drawn
+    """Draws that fit the story, the boldest first: all values, some, each alone, one or two. First those that keep the order
+    of all stated numbers, then those that keep it among amounts of money, among shares and among the rest."""
+    for order in (known.order, known.order_by_kind):
+        for chosen, coarse in _plans(known.groups, rng):
+            drawn = _mended(known, {value: _new_value(value, known.stated[value], rng, coarse) for value in chosen}, order)
+            if drawn is not None:
+                yield drawn
 
 
 def _plans(groups: Sequence[Fraction], rng: np.random.Generator) -> Iterator[tuple[Sequence[Fraction], bool]]:
@@ -84,10 +89,6 @@ def _plans(groups: Sequence[Fraction], rng: np.random.Generator) -> Iterator[tup
     yield from ((some(int(rng.integers(1, len(groups) + 1))), bool(i % 2)) for i in range(N_SOME))
     yield from (([value], False) for value in some(len(groups)) for _ in range(N_SINGLE))
     yield from ((some(2), False) for _ in range(N_PAIRS))
-
-
-def _mentions(known: Structure, value: Fraction) -> list[Mention]:
-    return [mention for mention in known.mentions if mention.value == value]
 
 
 def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Generator, coarse: bool) -> Fraction:
@@ -112,16 +113,18 @@ def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Genera
 
 def _most(mention: Mention) -> Fraction:
     """The largest plausible number for the unit that follows, given that the stated one was plausible."""
-    if mention.percent:
-        return Fraction(95 if mention.value < 100 else 400)
-    for pattern, bound, limit in _BOUNDS:
-        if re.match(pattern, mention.unit) and mention.value <= limit:
-            return Fraction(bound)
-    return Fraction(10**9)
+    return Fraction(95 if mention.value < 100 else 400) if mention.percent else _bound(mention.unit, mention.value)
 
 
-def _mended(known: Structure, drawn: dict[Fraction, Fraction]) -> dict[Fraction, Fraction] | None:
-    """The draw with the story's own relations restored; None where that cannot be, or the numbers' order changed."""
+@cache
+def _bound(unit: str, value: Fraction) -> Fraction:
+    return next((Fraction(bound) for pattern, bound, limit in _BOUNDS if re.match(pattern, unit) and value <= limit),
+                Fraction(10**9))
+
+
+def _mended(known: Structure, drawn: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
+            ) -> dict[Fraction, Fraction] | None:
+    """The draw with the story's own relations restored; None where that cannot be, or one of the pairs in `order` loses it."""
     def new(value: Fraction) -> Fraction:
         return drawn.get(value, value)
 
@@ -139,18 +142,17 @@ def _mended(known: Structure, drawn: dict[Fraction, Fraction]) -> dict[Fraction,
         return None
     if not any(old != value for old, value in drawn.items()) or not all(_fits(known, old, drawn[old]) for old in drawn):
         return None
-    stated = sorted({mention.value for mention in known.mentions})
-    if any(new(a) >= new(b) for a, b in zip(stated, stated[1:], strict=False)):
+    if any(new(a) >= new(b) for a, b in order):
         return None
     if any((value < edge) != (new(value) < edge) or (value > edge) != (new(value) > edge)
-           for edge in known.limits for value in stated):
+           for edge in known.limits for value in known.stated):
         return None
     return drawn
 
 
 def _fits(known: Structure, old: Fraction, new: Fraction) -> bool:
     """A number that can be written as the old one was."""
-    stated = _mentions(known, old)
+    stated = known.stated[old]
     grain = Fraction(1, 10**max(mention.decimals for mention in stated))
     return 0 < new and (new / grain).denominator == 1 and new != 1 and old / 4 <= new <= old * 4 and all(
         new <= max(old, _most(mention)) for mention in stated)

@@ -10,13 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.axes.numeric_draw import Resample, resample
+from flipcore.axes.numeric_draw import Resample, resample, rewriting
+from flipcore.axes.numeric_structure import structure
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
 from flipcore.errors import BadInput
 from flipcore.records import Item, Variant
 
 __all__ = ["AXIS", "NumericResample", "Refusal", "Resample", "resample"]
+
+DISPUTED = Refusal("gold is disputed", "Readers of the text alone reach another answer than the published one.")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ class NumericResample:
             raise BadInput(f"Numeric resample has n = {self.n}; give a number of rewritings from 1 to 100.")
 
     def variants(self, item, layout, rng, material):
-        made = [resample(item.question, item.solution, rng) for _ in range(self.n)]
+        known = DISPUTED if item.meta.get("gold") == "disputed" else structure(item.question, item.solution)
+        made = [known] if isinstance(known, Refusal) else [rewriting(item.question, known, rng) for _ in range(self.n)]
         return rewritten_or_base(item, self.name, layout, [
             one if isinstance(one, Refusal) else self._variant(item, layout, f"resample-{i + 1}", one)
             for i, one in enumerate(made)])

@@ -5,11 +5,13 @@ Source: statistics.md, section 12 (the guards were each added after a wrong gold
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from flipcore.axes.chains import MIXED, PROSE, Step, gold, steps
 from flipcore.axes.numeric_story import (
@@ -52,6 +54,28 @@ class Structure:
     relations: Sequence[tuple[str, Fraction, Fraction, Fraction]]
     limits: Sequence[Fraction]
     keeps_order: bool
+
+    @cached_property
+    def stated(self) -> dict[Fraction, list[Mention]]:
+        """Every stated value with its mentions, the smallest first."""
+        found: dict[Fraction, list[Mention]] = {}
+        for mention in sorted(self.mentions, key=lambda mention: mention.value):
+            found.setdefault(mention.value, []).append(mention)
+        return found
+
+    @cached_property
+    def order(self) -> list[tuple[Fraction, Fraction]]:
+        """Neighbours among the stated numbers, the smaller first."""
+        return list(itertools.pairwise(self.stated))
+
+    @cached_property
+    def order_by_kind(self) -> list[tuple[Fraction, Fraction]]:
+        """The same among amounts of money, among shares and among the rest, parts of a fraction left out."""
+        kinds: dict[tuple[bool, bool], set[Fraction]] = {}
+        for mention in self.mentions:
+            if mention.frozen != "fraction":
+                kinds.setdefault((mention.percent, mention.money), set()).add(mention.value)
+        return [pair for values in kinds.values() for pair in itertools.pairwise(sorted(values))]
 
 
 def structure(question: str, solution: str) -> Structure | Refusal:
@@ -103,7 +127,8 @@ def _grouped(question: str, chain: list[Step], found: list[Mention], admissible:
     frozen = (frozen_values(question, found) | _mental_producers(chain, admissible, found)
               | parts_of_totals(found, set(used)) | spelled_by_steps(chain, admissible, found) | same_spans(found))
     edges = limits(question, found, set(used))
-    free = [value for value in used if value not in frozen and value not in edges]
+    moves = _behind(len(chain) - 1, admissible)
+    free = [value for value in used if value in moves and value not in frozen and value not in edges]
     different = distinct(chain, admissible, free)
     if not free:
         return Refusal("no resamplable number", "Every number is frozen or part of the structure of the story.")

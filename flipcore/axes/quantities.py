@@ -89,6 +89,14 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "name of a thing"
     if _DEFINED_AFTER.match(after):
         return "unit definition"
+    if re.match(rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) (?:that|this|a) )?month\b", after,
+                re.IGNORECASE):
+        return "unit definition"
+    if re.match(r"\s(?:dollars? |cents? )?(?:bills?|notes?|coins?)\b", after) and (
+            re.search(r"\$$", tail) or re.match(r"\s(?:dollars?|cents?) ", after)):
+        return "name of a thing"
+    if re.match(r"\sdays?\b", after) and re.search(r"\b(?:other|remaining) (?:\w+ )?days\b|\brest of the week\b", after):
+        return "part of a week"
     if _FACT_AFTER.match(after) and value.denominator == 1 and value <= 50:
         return "fact of nature or of a game"
     if re.match(r"\s?[–-]\s?\$?\d|\s(?:to|through)\s\$?\d", after) or re.search(

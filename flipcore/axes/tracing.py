@@ -50,12 +50,21 @@ def sources(steps: Sequence[Step], mentions: Sequence[Mention], question: str, c
     for step in steps:
         row = [_candidates(value, kept, mentions, question, step, stated, written) for value in step.literals]
         row = [options or _counted(value, counts) for options, value in zip(row, step.literals, strict=True)]
+        row = _as_fractions(step, row, written)
         if mental:
             row = [options or _mental(value) for options, value in zip(row, step.literals, strict=True)]
         if step.is_annotated or step is steps[-1] or all(row):
             kept.append(step)
             found.append(row)
     return kept, found
+
+
+def _as_fractions(step: Step, row: list[list[Source]], written: set[Fraction]) -> list[list[Source]]:
+    """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results of the same size."""
+    pairs = enumerate(itertools.pairwise(step.literals))
+    parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in written for at in (i, i + 1)}
+    return [[source for source in options if source.kind != "result"] or options if i in parts else options
+            for i, options in enumerate(row)] if step.is_product else row
 
 
 def _counted(value: Fraction, counts: set[Fraction]) -> list[Source]:
