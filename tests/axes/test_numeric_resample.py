@@ -209,7 +209,7 @@ def test_what_has_one_value_only_in_this_world_stays(text, number, kind):
 def test_a_share_may_pass_a_count_where_nothing_else_can_be_drawn():
     # 2 % lies between no number and 3 months; as a share it has no order among months.
     made = resample("Ann owes $100 at 2% a month. What does she owe after 3 months?",
-                    "A month is 100*2/100=$<<100*2/100=2>>2. 3 are 2*3=$<<2*3=6>>6. She owes 100+6=$<<100+6=106>>106.\n#### 106",
+                    "A month is 100*2/100=$<<100*2/100=2>>2. 3 are 2*3=$<<2*3=6>>6. She owes 100+6=<<100+6=106>>106.\n#### 106",
                     rng())
     assert isinstance(made, Resample)
 
