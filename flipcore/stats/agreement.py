@@ -14,9 +14,9 @@ import numpy as np
 
 from flipcore.errors import BadInput
 from flipcore.stats.bootstrap import percentile_limits
-from flipcore.stats.estimate import Estimate, missing
+from flipcore.stats.estimate import MIN_N, Estimate, missing, without_interval
 from flipcore.stats.intervals import wilson
-from flipcore.stats.resample import generator
+from flipcore.stats.resample import SLACK, generator
 
 WEIGHTS = (None, "linear", "quadratic")
 PREVALENT = 0.9
@@ -74,6 +74,8 @@ def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
 
 def fleiss_kappa(table: Sequence[Sequence[int]]) -> float:
     """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2) of raters."""
+    if len({len(row) for row in table}) > 1:
+        raise BadInput("Every row of the table counts the same categories: these rows differ in length.")
     counts = np.asarray(table, dtype=float)
     if counts.size == 0:
         return math.nan
@@ -96,8 +98,14 @@ def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> f
     """
     if level not in ("nominal", "interval"):
         raise BadInput(f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}.")
-    units = [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
-    return _alpha([unit for unit in units if len(unit) >= 2], level)
+    return _alpha([unit for unit in _units(ratings) if len(unit) >= 2], level)
+
+
+def _units(ratings: Sequence[Sequence]) -> list[list]:
+    """What was said of each unit, gaps left out."""
+    if len({len(rater) for rater in ratings}) > 1:
+        raise BadInput(f"Every rater has a place for every unit, None where missing: came {sorted(map(len, ratings))} ratings.")
+    return [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
 
 
 def _alpha(units: list[list], level: str) -> float:
@@ -129,7 +137,7 @@ def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
     within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
     totals = counts.sum(axis=0)
     expected = float(totals @ distance @ totals) / (totals.sum() - 1)
-    return 1 - float(within.sum()) / expected if expected > 0 else math.nan
+    return float(1 - within.sum() / expected) if expected > 0 else math.nan
 
 
 @dataclass(frozen=True)
@@ -180,14 +188,15 @@ def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: 
         replicates = np.array([_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost)
                                for _ in range(n_boot)])
     warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
-    estimate = _bootstrap_estimate(value, replicates, level, pairs, seed)
-    return Agreement(estimate, raw_agreement(a, b), len(pairs), tuple(filter(None, warnings)))
+    raw = raw_agreement(a, b)
+    estimate = _bootstrap_estimate(value, replicates, level, pairs, seed, raw)
+    return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
 def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> Agreement:
     """Fleiss' kappa of `ratings[rater][unit]` with a percentile bootstrap over units: of the units that have the same number
     of ratings (two or more), the largest such group; `n_items` counts it."""
-    rated = [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
+    rated = _units(ratings)
     sizes = [len(unit) for unit in rated if len(unit) >= 2]
     most = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
     units = [unit for unit in rated if len(unit) == most and most]
@@ -200,15 +209,14 @@ def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2
     pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
     raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
     warning = prevalence_warning([rating for unit in units for rating in unit])
-    return Agreement(_bootstrap_estimate(value, replicates, level, units, seed), raw, len(units),
+    return Agreement(_bootstrap_estimate(value, replicates, level, units, seed, raw), raw, len(units),
                      (warning,) if warning else ())
 
 
 def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0,
                            n_boot: int = 2000, level: float = 0.95) -> Agreement:
     """Krippendorff's alpha with a percentile bootstrap over units; raw agreement is over all pairs within units."""
-    units = [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
-    units = [unit for unit in units if len(unit) >= 2]
+    units = [unit for unit in _units(ratings) if len(unit) >= 2]
     value = _alpha(units, level_of_measurement)
     replicates = np.array([])
     if not math.isnan(value):
@@ -219,18 +227,26 @@ def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: st
     pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
     raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
     warning = prevalence_warning([rating for unit in units for rating in unit])
-    estimate = _bootstrap_estimate(value, replicates, level, units, seed)
+    estimate = _bootstrap_estimate(value, replicates, level, units, seed, raw)
     return Agreement(estimate, raw, len(units), (warning,) if warning else ())
 
 
-def _bootstrap_estimate(value: float, replicates: np.ndarray, level: float, units: list, seed: int) -> Estimate:
+def _bootstrap_estimate(value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float) -> Estimate:
     if math.isnan(value):
         return missing(len(units), level, "Undefined: chance alone would agree always.")
-    if value == 1:  # every resample agrees too, so the bootstrap would print [1, 1]
-        ratings = [rating for unit in units for rating in unit]
-        chance = sum((ratings.count(category) / len(ratings)) ** 2 for category in set(ratings))
-        low = (wilson(len(units), len(units), level)[0] - chance) / (1 - chance)
-        return Estimate(value, low, 1.0, level, "wilson", len(units), None,
-                        "No disagreement at all, so the bound is Wilson's on the raw agreement.")
-    low, high = percentile_limits(replicates[~np.isnan(replicates)], level)
+    if len(units) < MIN_N:
+        return without_interval(value, len(units), level)
+    replicates = replicates[~np.isnan(replicates)]
+    if np.ptp(replicates) <= SLACK:  # every resample says the same, so the bootstrap would print [1, 1] or [0, 0]
+        return _from_raw(value, raw, level, units)
+    low, high = percentile_limits(replicates, level)
     return Estimate(value, low, high, level, "percentile", len(units), seed)
+
+
+def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
+    """Wilson's limits of the raw agreement, moved to the scale of the coefficient by its own chance agreement."""
+    ratings = [rating for unit in units for rating in unit]
+    chance = (raw - value) / (1 - value) if value < 1 else sum((ratings.count(one) / len(ratings)) ** 2 for one in set(ratings))
+    low, high = (max(-1.0, (limit - chance) / (1 - chance)) for limit in wilson(round(raw * len(units)), len(units), level))
+    return Estimate(value, min(low, value), max(high, value), level, "wilson", len(units), None,
+                    "Every resample gives the same coefficient, so the bounds are Wilson's on the raw agreement.")

@@ -126,7 +126,21 @@ def test_fleiss_with_gaps_takes_the_largest_group_of_equal_raters():
     found = agreement.fleiss_agreement(ratings, n_boot=200)
     assert found.n_items == 3
     assert found.estimate.value == pytest.approx(statsmodels_fleiss([[2, 0], [0, 2], [1, 1]]))
-    assert found.estimate.low <= found.estimate.value <= found.estimate.high
+    assert not found.estimate.has_interval and "below 10" in found.estimate.note
+
+
+def test_an_agreement_that_every_resample_repeats_gets_a_bound_with_width():
+    # one dissent in 20 by the second rater alone: kappa is 0 whatever is drawn, and [0, 0] would claim to know that.
+    # chance .95 = (.95 * 1); Wilson's of 19/20 is [.764, .991]: (.764 - .95)/.05 < -1, (.991 - .95)/.05 = .82
+    found = agreement.cohen_agreement(["y"] * 20, ["y"] * 19 + ["n"], n_boot=200).estimate
+    assert (found.value, found.low, found.method) == (0.0, -1.0, "wilson") and found.high == pytest.approx(0.82, abs=0.01)
+
+
+def test_raters_with_unequal_places_are_refused_in_words():
+    with pytest.raises(BadInput, match=r"came \[1, 2\] ratings"):
+        agreement.krippendorff_alpha([[1, 2], [1]])
+    with pytest.raises(BadInput, match="differ in length"):
+        agreement.fleiss_kappa([[1, 2], [3]])
 
 
 def test_fleiss_without_common_items_is_missing():
