@@ -18,20 +18,32 @@ KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", 
 
 @dataclass(frozen=True)
 class SourceGate:
-    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it."""
+    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it, `n_split` those on which the reviewers are
+    even."""
 
     dataset: str
     generator: str
     n_pairs: int
+    n_split: int
     gate: ParaphraseGate
 
     def sentence(self) -> str:
         """What the gate says, and whether there are pairs enough to open it."""
-        n_left = self.n_pairs - self.gate.accepted.n
-        if self.gate.is_open or self.gate.n_more is None or self.gate.n_more <= n_left:
+        n_left, n_more = self.n_pairs - self.gate.accepted.n, self.gate.n_more
+        if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
-        there = f"only {n_left:,} are left unreviewed" if n_left else "all there are have been reviewed"
-        return f"{self.gate.sentence()} But {there}: bring more rewordings of this source, or settle disagreements."
+        there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
+        wanted = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
+        return (f"{wanted}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
+                f"or let a model propose some.{self._split()}")
+
+    def _split(self) -> str:
+        """Pairs whose reviewers differ: a third verdict may turn them."""
+        if not self.n_split:
+            return ""
+        one = self.n_split == 1
+        return (f" On {self.n_split:,} pair{'' if one else 's'} the reviewers differ; a third verdict under Agreement "
+                f"may turn {'it' if one else 'them'}, either way.")
 
 
 def source_gates(states: pd.DataFrame) -> list[SourceGate]:
@@ -40,8 +52,9 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
     for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
         n = rows["state"].value_counts()
         n_accepted = int(n.get("accepted", 0))
+        n_split = int(((rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"])).sum())
         gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
-        found.append(SourceGate(dataset, generator, len(rows), gate))
+        found.append(SourceGate(dataset, generator, len(rows), n_split, gate))
     return found
 
 

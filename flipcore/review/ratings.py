@@ -39,11 +39,22 @@ class CheckAgreement:
     pairwise: tuple[tuple[str, str, Agreement], ...]
 
     @property
-    def warnings(self) -> tuple[str, ...]:
-        """Each once: prevalence, and two who never differ."""
-        found = [*self.alpha.warnings, *(f"{a} and {b}: {text}" for a, b, one in self.pairwise for text in one.warnings
-                                         if "agree on all" in text)]
-        return tuple(dict.fromkeys(found))
+    def never_differ(self) -> tuple[str, ...]:
+        """Reviewers who agree on everything: it may be one file loaded twice."""
+        return tuple(f"{a} and {b}: {text}" for a, b, one in self.pairwise for text in one.warnings if "agree on all" in text)
+
+
+def agreement_warnings(found: Mapping[str, CheckAgreement]) -> list[str]:
+    """What to distrust, each once: where one answer prevails, and who never differs on which check."""
+    prevailing = [f"{RATED[check]} ({text.split(': ')[0]})" for check, one in found.items()
+                  for text in one.alpha.warnings if "prevails" in text]
+    said = ([f"One answer prevails on {'; '.join(prevailing)}. Kappa and alpha then read low however well people agree: look "
+             "at the raw agreement too."] if prevailing else [])
+    never: dict[str, list[str]] = {}
+    for check, one in found.items():
+        for text in one.never_differ:
+            never.setdefault(text, []).append(RATED[check])
+    return said + [f"{text} (On {', '.join(checks)}.)" for text, checks in never.items()]
 
 
 def agreement(verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: int = 2000) -> CheckAgreement:

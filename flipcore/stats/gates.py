@@ -36,15 +36,27 @@ class ParaphraseGate:
 
     def sentence(self) -> str:
         """Open or closed, and what would open it."""
-        n, bound = self.accepted.n, f"{self.threshold:.2f}"
-        if not n:
+        if not self.accepted.n:
             return f"No pair has been reviewed yet; {self.fewest} are needed."
-        found = f"{self.accepted.text()} of {n} reviewed pairs were accepted"
         if self.is_open:
-            return f"{found}: the lower bound reaches {bound}, so these paraphrases may be used."
+            return f"{self.found}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
         if self.n_more is None:
-            return f"{found}: at that rate the lower bound never reaches {bound}. Discard this generator's paraphrases."
-        return f"{found}: review {self.n_more} more to open the gate if they are accepted at the same rate."
+            return (f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "
+                    "paraphrases.")
+        return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate."
+
+    @property
+    def found(self) -> str:
+        """The share accepted, in words."""
+        n = self.accepted.n
+        return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {self.accepted.text()}"
+
+    @property
+    def missing(self) -> str:
+        """What a closed gate lacks: pairs, a higher bound, or both."""
+        few = f"at least {self.fewest} reviewed pairs" if self.accepted.n < self.fewest else ""
+        low = "" if self.accepted.low >= self.threshold else f"a lower bound of {self.threshold:.2f}"
+        return f"{self.found}; the gate wants {' and '.join(filter(None, (few, low)))}."
 
 
 def paraphrase_gate(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
@@ -135,11 +147,16 @@ class JudgeGate:
 
     def sentence(self) -> str:
         """Passed or not, and why."""
-        found = f"kappa {self.agreement.estimate.text()} on {self.agreement.n_items} labels"
+        if not self.agreement.n_items:
+            return f"The judge has not passed yet: nobody has labelled what it read; {self.fewest} labels are needed."
+        n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
+        found = f"kappa {self.agreement.estimate.text()} on {n}"
+        if math.isnan(self.agreement.estimate.value):
+            found = f"people and judge give one and the same answer to all {n}, which says nothing beyond chance"
         if self.is_open:
             return f"The judge passes: {found}."
         if self.n_more:
-            return f"The judge is not passed yet: {found}; {self.n_more} more labels are needed."
+            return f"The judge has not passed yet: {found}; {self.n_more} more labels are needed."
         if not self.agreement.estimate.low >= self.threshold:
             bound = number_text(self.threshold)
             return f"The judge does not pass: {found}, and the lower bound must reach {bound}."

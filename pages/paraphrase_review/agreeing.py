@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.charts.theme import colours
 from flipcore.errors import BadInput
-from flipcore.review.ratings import KEPT, RATED, SOURCE_CHECKS, CheckAgreement, Disagreement, agreement, disagreements, retained
+from flipcore.review.ratings import (
+    KEPT,
+    RATED,
+    SOURCE_CHECKS,
+    CheckAgreement,
+    Disagreement,
+    agreement,
+    agreement_warnings,
+    disagreements,
+    retained,
+)
 from flipcore.review.verdicts import ADJUDICATION, CHECKS, SAID, keeps, reviewer_name, verdict_row
 from flipcore.stats.estimate import number_text
 from flipcore.stats.retention import RULES
@@ -23,12 +37,19 @@ def show() -> None:
         return
     found = _agreements(session.store().revision(""))
     st.markdown(f"### {plain(_sentence(found[KEPT]))}")
-    for text in dict.fromkeys(text for one in found.values() for text in one.warnings):
+    for text in agreement_warnings(found):
         st.warning(plain(text), icon=":material/warning:")
+    if found[KEPT].alpha.n_items:
+        rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in found.items()]
+        st.plotly_chart(interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None,
+                        config={"displayModeBar": False})
     st.dataframe([{"asked": RATED[check].capitalize(), "pairs judged by two or more": one.alpha.n_items,
                    "raw agreement": number_text(one.alpha.raw), "Krippendorff's alpha": one.alpha.estimate.text(),
                    "Fleiss' kappa": one.fleiss.estimate.text(), "on pairs": one.fleiss.n_items}
                   for check, one in found.items()], hide_index=True)
+    st.caption("The picture shows Krippendorff's alpha with its interval over pairs: 1 is full agreement, 0 what chance alone "
+               "would give. Fleiss' kappa needs equally many reviewers a pair and is taken on the largest such group. A dash "
+               "is undefined: everybody gave the same one answer, or nobody judged together.")
     if len(found[KEPT].pairwise) > 0:
         with st.expander("Two by two: Cohen's kappa"):
             st.dataframe([{"reviewer": a, "and": b, "asked": RATED[check], "pairs": one.n_items,
@@ -47,8 +68,11 @@ def _agreements(revision: int) -> dict[str, CheckAgreement]:
 def _sentence(found: CheckAgreement) -> str:
     if not found.alpha.n_items:
         return "No pair has been judged by two people yet, so agreement is not measured."
-    return (f"On {found.alpha.n_items:,} pairs judged by two or more, {found.alpha.raw:.0%} of the judgements agree about "
-            f"keeping the pair; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha).")
+    said = (f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, {found.alpha.raw:.0%} of "
+            "the judgements agree about keeping the pair")
+    if math.isnan(found.alpha.estimate.value):
+        return f"{said}. All say the same one thing, so agreement beyond chance is undefined."
+    return f"{said}; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha)."
 
 
 def _retention(verdicts: list[dict]) -> None:
@@ -84,11 +108,13 @@ def _settle(one: Disagreement) -> None:
     with right.container(border=True):
         st.caption("Paraphrase")
         differences(pair["original"], pair["paraphrase"], key=f"settle-b-{one.pair_id}")
-    rows = [*one.verdicts, *([one.settled] if one.settled else [])]
-    st.dataframe([{"reviewer": row["reviewer"] + (" (settled)" if row is one.settled else ""),
-                   "keeps it": "yes" if keeps(row) else "no"}
-                  | {RATED[check]: row[check] or "not asked" for check in CHECKS} | {"reason": row["note"]} for row in rows],
-                 hide_index=True)
+    if pair["options"]:
+        st.caption("Options: " + plain(" · ".join(pair["options"])))
+    for row in [*one.verdicts, *([one.settled] if one.settled else [])]:
+        who = row["reviewer"] + (", settling it" if row is one.settled else "")
+        said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
+        st.markdown(f"**{plain(who)}** {'keeps' if keeps(row) else 'strikes'} it: {said}.  \n"
+                    f"{plain(row['note']) or '*No reason given.*'}")
     with st.form(f"settle-{one.pair_id}", border=False):
         columns = st.columns(len(CHECKS))
         said = {check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")

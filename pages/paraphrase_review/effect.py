@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.charts.theme import colours
 from flipcore.extractors import EXTRACTORS
 from flipcore.review.effect import KEEP, Effect, SourceGate, source_gates
 from flipcore.review.effect import effect as computed
+from flipcore.stats.gates import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store import queries, review_queries
 from pages.common import session
 from pages.common.notes import plain, shown_problem
@@ -34,13 +37,17 @@ def show() -> None:
 def _gates(found: list[SourceGate]) -> None:
     n_open = sum(one.gate.is_open for one in found)
     some = "" if len(found) == 1 else f" of {len(found)}"
-    st.subheader(f"{n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate", anchor=False)
+    st.markdown(f"### {n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate")
+    st.caption(f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
+               f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and enter no claim.")
+    if any(one.gate.accepted.n for one in found):
+        rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in found]
+        st.plotly_chart(interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"), key="gates",
+                        theme=None, config={"displayModeBar": False})
     for one in found:
-        with st.container(border=True):
-            sign = "✓" if one.gate.is_open else "–"
-            st.markdown(f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**  \n{plain(one.sentence())}")
-            st.progress(min(1.0, one.gate.accepted.n / one.n_pairs), text=f"{one.gate.accepted.n:,} of {one.n_pairs:,} pairs "
-                                                                          "reviewed")
+        sign = "✓" if one.gate.is_open else "–"
+        st.markdown(f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
+                    f"pairs reviewed  \n{plain(one.sentence())}")
 
 
 def _estimate(studies: dict[str, str]) -> None:

@@ -89,7 +89,7 @@ def _offer(found: Incoming) -> None:
         with st.expander("The first pairs"):
             st.dataframe([{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in found.pairs[:20]],
                          hide_index=True)
-    if (found.pairs or found.verdicts) and st.button("Take them in", type="primary", icon=":material/download:"):
+    if (found.pairs or found.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
         review_queries.keep_pairs(session.store(), found.pairs, found.items)
         review_queries.keep_verdicts(session.store(), found.verdicts)
         st.success(f"{len(found.pairs):,} pairs and {len(found.verdicts):,} verdicts are stored.",
@@ -106,7 +106,7 @@ def _take_out() -> None:
     with st.container(horizontal=True):
         for name, rows, columns in (("pairs", pairs, PAIR_COLUMNS), ("verdicts", verdicts, VERDICT_COLUMNS)):
             st.download_button(f"{len(rows):,} {name}", written(rows, kind, columns), f"{name}.{kind}", key=f"out-{name}",
-                               icon=":material/upload:", on_click="ignore", disabled=not rows)
+                               icon=":material/download:", on_click="ignore", disabled=not rows)
     st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")
 
 

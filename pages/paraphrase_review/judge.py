@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.answers import answer_text
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.charts.theme import colours
 from flipcore.errors import FlipscopeError
 from flipcore.records import Item
 from flipcore.review.judge_labels import label_row, left_to_label, undo_row
@@ -40,7 +42,7 @@ def show() -> None:
 def _gate(study_id: str) -> None:
     found = judging.report(study_id)
     gate, position, again = found.sentences
-    st.subheader(plain(gate), anchor=False)
+    st.markdown(f"### {plain(gate)}")
     if not found.gate.is_open:
         show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
     st.progress(min(1.0, found.gate.agreement.n_items / found.gate.fewest),
@@ -48,6 +50,10 @@ def _gate(study_id: str) -> None:
                      "judged")
     for text in found.gate.agreement.warnings:
         st.warning(plain(text), icon=":material/warning:")
+    if found.gate.agreement.n_items:
+        rows = [("Kappa against people", found.gate.agreement.estimate)]
+        st.plotly_chart(interval_rows(rows, colours(st.context.theme.type), found.gate.threshold, "lower bound wanted"),
+                        key="judge-kappa", theme=None, config={"displayModeBar": False})
     st.dataframe([
         {"asked": "Does it read as people do? (Cohen's kappa)", "found": found.gate.agreement.estimate.text(),
          "must be": f"lower bound {number_text(found.gate.threshold)}", "texts": found.gate.agreement.n_items},

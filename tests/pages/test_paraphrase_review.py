@@ -125,7 +125,7 @@ def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
 def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
     runner.run(JUDGED, store)
     app = shown("Judge")
-    assert "100 more labels are needed" in words(app)
+    assert "100 labels are needed" in words(app)
     app.text_input(key="judge-name").set_value("Ada").run()
     next(one for one in app.button if one.label == "No single answer").click().run()
     assert [row["answer"] for row in judge_queries.labels(store)] == [None]
@@ -143,7 +143,7 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     app.switch_page("pages/decomposition.py").run()
     shut = " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" in words(app)
-    assert "judge enters no claim" in shut and "100 more labels" in shut
+    assert "judge enters no claim" in shut and "100 labels are needed" in shut
     texts = judge_queries.judged_texts(store, JUDGED.study_id)
     judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()

@@ -1,6 +1,6 @@
 import pytest
 
-from flipcore.review.ratings import agreement, blind, disagreements, ratings, retained
+from flipcore.review.ratings import agreement, agreement_warnings, blind, disagreements, ratings, retained
 from flipcore.review.verdicts import ADJUDICATION, verdict_row
 from tests.review.pairs import OTHER, SAME, made_pairs
 
@@ -38,9 +38,9 @@ def test_a_settled_pair_is_no_evidence_of_agreement():
 
 def test_two_who_never_differ_and_one_answer_that_prevails_are_pointed_out():
     same = agreement(said("Ada", "yn" * 20) + said("Bea", "yn" * 20), "meaning", n_boot=50)
-    assert any("Ada and Bea" in text and "loaded twice" in text for text in same.warnings)
+    assert any("Ada and Bea" in text and "loaded twice" in text for text in agreement_warnings({"meaning": same}))
     prevailing = agreement(said("Ada", "y" * 38 + "nn") + said("Bea", "y" * 37 + "nyn"), "meaning", n_boot=50)
-    assert any("prevails" in text for text in prevailing.warnings)
+    assert any("One answer prevails on meaning" in text for text in agreement_warnings({"meaning": prevailing}))
 
 
 def test_disagreements_name_the_checks_and_the_open_ones_come_first():

@@ -39,7 +39,9 @@ def test_a_rate_of_80_percent_never_opens_the_gate():
 
 def test_the_gate_says_what_would_open_it():
     found = gates.paraphrase_gate(18, 20)
-    assert found.n_more == 42 and "review 42 more" in found.sentence()
+    assert found.n_more == 42 and "Review 42 more" in found.sentence()
+    assert found.sentence().startswith("18 of 20 reviewed pairs were accepted, 0.90 [0.70, 0.97]")
+    assert "at least 50 reviewed pairs and a lower bound of 0.80" in found.sentence()
     assert gates.paraphrase_gate(0, 0).sentence() == "No pair has been reviewed yet; 50 are needed."
     assert gates.paraphrase_gate(0, 0).n_more == 50 and "may be used" in gates.paraphrase_gate(60, 60).sentence()
 
@@ -70,6 +72,12 @@ def test_an_unreadable_reading_counts_against_the_judge():
 def test_a_judge_needs_100_labels():
     found = gates.judge_gate([0, 1] * 40, [0, 1] * 40, n_boot=50)
     assert not found.is_open and "20 more labels" in found.sentence()
+
+
+def test_a_judge_without_labels_or_with_one_answer_has_no_kappa_and_does_not_pass():
+    empty, same = gates.judge_gate([], []), gates.judge_gate(["a"] * 120, ["a"] * 120)
+    assert not empty.is_open and "nobody has labelled" in empty.sentence() and "100 labels" in empty.sentence()
+    assert not same.is_open and "one and the same answer to all 120 labels" in same.sentence()
 
 
 def test_a_judge_that_favours_a_position_does_not_pass():
