@@ -1,4 +1,4 @@
-"""`python -m flipcore.pocket train | export | items | card`: make the model in the box again, and measure it."""
+"""`python -m flipcore.pocket train | export | items | card | gguf`: make the model in the box again, and measure it."""
 
 from __future__ import annotations
 
@@ -48,6 +48,8 @@ def _commands() -> argparse.ArgumentParser:
     train.add_argument("--seed", type=int, default=TRAINING_SEED, help="of the network and its text, not of the items")
     export = commands.add_parser("export", help="ship one of the checkpoints that training left")
     export.add_argument("folder", type=Path)
+    gguf = commands.add_parser("gguf", help="write the shipped checkpoint as one file for llama.cpp")
+    gguf.add_argument("file", type=Path)
     commands.add_parser("items", help="write the manifest of items and doses")
     card = commands.add_parser("card", help="measure the shipped model and write its card")
     card.add_argument("--quick", action="store_true", help="fewer items and samples, printed and not written")
@@ -61,6 +63,10 @@ def main(arguments: list[str] | None = None) -> int:
             _train(chosen.folder, chosen.threads, chosen.seed)
         elif chosen.command == "export":
             _export(chosen.folder)
+        elif chosen.command == "gguf":
+            from flipcore.pocket.gguf import write_gguf
+
+            write_gguf(chosen.file)
         elif chosen.command == "items":
             from flipcore.pocket.items import write_items
 

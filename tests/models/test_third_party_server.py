@@ -1,6 +1,8 @@
-"""The checkpoint behind a server that others wrote: `transformers serve`, asked over HTTP, must answer as the model in the box.
+"""The checkpoint behind servers that others wrote, asked over HTTP, must answer as the model in the box.
 
-It runs where the command `transformers` is on the path with its serving parts (`pip install "transformers[serving]" torch`).
+`transformers serve` loads the folder as it is (`pip install "transformers[serving]" torch`). llama.cpp's Python server loads
+the GGUF file and gives log-probabilities (`pip install "llama-cpp-python[server]" gguf`, built in some minutes). Each is asked
+where it is installed.
 """
 
 import asyncio
@@ -8,22 +10,23 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
+from importlib.util import find_spec
 
 import pytest
 
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai_compatible import OpenAICompatible
 from flipcore.models.pocket import CHECKPOINT, Pocket
+from flipcore.pocket.gguf import write_gguf
 from flipcore.pocket.items import read_items
 from flipcore.pocket.world import FAMILIES
 from flipcore.records import Call, Request
 
+pytestmark = pytest.mark.slow
 SERVER = shutil.which("transformers")
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
-    SERVER is None, reason="no third-party server here: `pip install \"transformers[serving]\" torch` puts `transformers` on "
-                           "the path")]
 WAIT_S = 180
 
 
@@ -34,25 +37,23 @@ def prompts(n_each: int = 4) -> list[str]:
     return [entry.document[0] or entry.question[: len(entry.question) // 2].rstrip() for entry in entries]
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
+def serving(command: list[str], log, health: str):
+    """The address of a server while it runs; it is asked for `health` until it answers. Skips where its parts are missing."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    log = (tmp_path_factory.mktemp("serve") / "log").open("w")
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-    command = [SERVER, "serve", str(CHECKPOINT), "--port", str(port), "--device", "cpu", "--dtype", "float32"]
-    server = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+    with log.open("w") as text:
+        server = subprocess.Popen([*command, "--port", str(port)], stdout=text, stderr=text, env=environment)
     try:
-        _wait(server, f"http://127.0.0.1:{port}/health", log.name)
+        _wait(server, f"http://127.0.0.1:{port}{health}", log)
         yield f"http://127.0.0.1:{port}/v1"
     finally:
         server.terminate()
         server.wait(30)
-        log.close()
 
 
-def _wait(server, health: str, log: str) -> None:
+def _wait(server, health: str, log) -> None:
     ends = time.monotonic() + WAIT_S
     while time.monotonic() < ends and server.poll() is None:
         try:
@@ -60,8 +61,29 @@ def _wait(server, health: str, log: str) -> None:
             return
         except OSError:
             time.sleep(0.5)
-    with open(log) as text:
-        pytest.fail(f"transformers serve did not start within {WAIT_S} s:\n{text.read()[-2000:]}")
+    said = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+    if "Missing dependencies for serving" in said:
+        pytest.skip("transformers is here without its server: `pip install \"transformers[serving]\"`")
+    pytest.fail(f"The server did not start within {WAIT_S} s:\n{said}")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory):
+    if SERVER is None:
+        pytest.skip("no `transformers` on the path: `pip install \"transformers[serving]\" torch`")
+    log = tmp_path_factory.mktemp("serve") / "log"
+    yield from serving([SERVER, "serve", str(CHECKPOINT), "--device", "cpu", "--dtype", "float32"], log, "/health")
+
+
+@pytest.fixture(scope="module")
+def llama_cpp(tmp_path_factory):
+    if find_spec("llama_cpp") is None or find_spec("gguf") is None:
+        pytest.skip("no llama.cpp server here: `pip install \"llama-cpp-python[server]\" gguf`")
+    folder = tmp_path_factory.mktemp("llama")
+    write_gguf(folder / "pocket.gguf")
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(folder / "pocket.gguf"), "--logits_all", "true",
+               "--n_ctx", "512", "--n_threads", "1", "--n_threads_batch", "1"]
+    yield from serving(command, folder / "log", "/v1/models")
 
 
 def served(url: str, api: str, requests: list[Request], **settings):
@@ -101,3 +123,30 @@ def test_scores_that_the_server_cannot_give_fail_or_are_missing(url):
     request = Request("score", prompts(1)[2], continuation=" C")
     made = served(url, "completions", [request], options={"n_attempts": 1})[0]
     assert made.tokens is None and (made.status == "ok" or made.error)
+
+
+LLAMA = {"score_tokens": 1, "extra_body": {"repeat_penalty": 1.0}, "n_attempts": 1}
+
+
+def test_llama_cpp_gives_the_same_answers(llama_cpp):
+    requests = [Request("generate", prompt, max_tokens=24, temperature=0.0) for prompt in prompts()]
+    ours, theirs = answers(Pocket(), requests), served(llama_cpp, "completions", requests, options=LLAMA)
+    assert [(one.status, one.text) for one in theirs] == [("ok", one.text) for one in ours]
+    assert [one.n_tokens_in for one in theirs] == [one.n_tokens_in for one in ours]
+
+
+def test_llama_cpp_gives_the_same_log_probabilities_of_a_first_token(llama_cpp):
+    requests = [Request("first_token", prompt, max_tokens=1, top_k=5) for prompt in prompts()]
+    ours, theirs = answers(Pocket(), requests), served(llama_cpp, "completions", requests, options=LLAMA)
+    for mine, other in zip(ours, theirs, strict=True):
+        shared = set(mine.top_logprobs) & set(other.top_logprobs)
+        assert len(shared) >= 4  # the fifth and the sixth may change places
+        assert all(abs(mine.top_logprobs[token] - other.top_logprobs[token]) < 1e-2 for token in shared)
+
+
+def test_llama_cpp_gives_the_same_scores(llama_cpp):
+    requests = [Request("score", prompt[: len(prompt) // 2], continuation=prompt[len(prompt) // 2:]) for prompt in prompts()]
+    ours, theirs = answers(Pocket(), requests), served(llama_cpp, "completions", requests, options=LLAMA)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert other.status == "ok" and [t for t, _ in other.tokens] == [t for t, _ in mine.tokens]
+        assert max(abs(a - b) for (_, a), (_, b) in zip(mine.tokens, other.tokens, strict=True)) < 1e-2
