@@ -103,12 +103,15 @@ def _chosen(store: Store, wanted: str) -> str:
              if row["study_id"] == wanted or row["name"].lower().startswith(wanted.lower())]
     if len(found) != 1:
         there = "; ".join(f"{row['study_id']} ({row['name']})" for row in rows.to_dict("records")) or "none yet"
-        what = "No study" if not found else f"{len(found)} studies"
-        raise BadInput(f"{what} match {wanted!r}. There are: {there}.")
+        what = "No study matches" if not found else f"{len(found)} studies match"
+        raise BadInput(f"{what} {wanted!r}. There are: {there}.")
     return found[0]
 
 
 def _stats(given) -> int:
+    from dataclasses import replace
+
+    from flipcore.stats.memory_report import memory_tests
     from flipcore.stats.report import study_report
     from flipcore.store import queries
 
@@ -116,6 +119,9 @@ def _stats(given) -> int:
     try:
         study_id = _chosen(store, given.study)
         found = study_report(queries.readouts(store, study_id), given.reference)
+        study, everything = queries.study(store, study_id), queries.readouts(store, study_id, everything=True)
+        found = replace(found, memory={model: memory_tests(everything[everything["model"] == model], study, model)
+                                       for model in found.decompositions})
         print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if given.json else found.text())
         return 0
     finally:

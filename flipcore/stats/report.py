@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -11,25 +12,30 @@ from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import COLUMNS, Decomposition, decompositions
 from flipcore.stats.estimate import Estimate
 from flipcore.stats.headline import Headline, headline
+from flipcore.stats.memory_report import MemoryTest
 
 
 @dataclass(frozen=True)
 class Report:
-    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them."""
+    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]`
+    the tests of items against controls, where there are any."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
+    memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
 
     def text(self) -> str:
         lines = []
         for model, found in self.decompositions.items():
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found]
+            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found if not math.isnan(one.T.value)]
+            lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
-        return {"models": {model: {"headline": self.headlines[model].sentence, "cells": [_cell(one) for one in found]}
+        return {"models": {model: {"headline": self.headlines[model].sentence, "cells": [_cell(one) for one in found],
+                                   "memory": [one.as_dict() for one in self.memory.get(model, ())]}
                            for model, found in self.decompositions.items()}}
 
 

@@ -12,6 +12,7 @@ from flipcore.stats import memory
 from flipcore.stats.drop_gap_analysis import DropGap, drop_gap_analysis
 from flipcore.stats.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.loss_test import FEWEST_CONTROLS
+from flipcore.stats.memory_report import pearl_setting
 from flipcore.stats.pearl_alpha import Setting
 from flipcore.stats.pearl_analysis import Pearl, pearl
 from flipcore.stats.pearl_analysis import sensitivities as pearl_sensitivities
@@ -97,12 +98,7 @@ def sensitivities(view: View, metric: str, rule: str, fpr: float) -> tuple[Pearl
 
 def setting_of(view: View, metric: str) -> Setting:
     """Everything that alpha depends on, as the study declares it."""
-    declared = session.declared(view.study_id)
-    axis = next((part.params for part in declared.axes if part.name == "bit_flip"), {})
-    params = next((part.params for part in declared.extractors if part.name == metric), {})
-    levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
-    return Setting(view.model, axis.get("task", "completion"), metric, params.get("compressor", "xz"), levels,
-                   int(axis.get("n_samples", 10)))
+    return pearl_setting(session.declared(view.study_id), view.model, metric)
 
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
