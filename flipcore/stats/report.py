@@ -28,7 +28,8 @@ class Report:
         lines = []
         for model, found in self.decompositions.items():
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found if not math.isnan(one.T.value)]
+            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found
+                      if not math.isnan(one.T.value)]
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
