@@ -40,7 +40,7 @@ if study_id is not None:
             record.log_move(study_id, moved)
             modes.remember(study_id, PAGE, computed.START, moved)
             record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
-            st.caption(modes.note(mode, study_id, BAND))
+            st.caption(f"{computed.tally(found, closed)} {modes.note(mode, study_id, BAND)}")
             gates.shown(closed)
             st.plotly_chart(decomposition_bars(found, computed.title_of, colours(st.context.theme.type)), key="bars",
                             theme=None, config={"displayModeBar": False})
@@ -57,6 +57,6 @@ with st.expander("How to read this"):
         "same under the reference readout, by default the answer that the model wrote. **A** (artifact) is T − G: what "
         "exists only because of how the answer was read. A may be negative: then the reference is the noisier of the two. "
         "**A+** are pairs that flip under the readout alone, **A−** those that flip under the reference alone. The grey "
-        "ticks are **floors**: how often the same prompt, asked again, gets another answer. A > G means that more of the "
-        "flip rate is artifact than genuine at this level, G > A that less is, ? that the data do not decide. Items "
+        "ticks are **floors**: how often the same prompt, asked again, gets another answer. ✓ A > G means that more of the "
+        "flip rate is artifact than genuine at this level, ✗ A < G that less is, – that the data do not decide. Items "
         "are the unit of resampling; every cell on the board comes from the same draws.")

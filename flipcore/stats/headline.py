@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from flipcore.stats import surface
@@ -39,7 +38,7 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     field = FIELD if FIELD in names else names[0]
     accuracy = _accuracy(frame[(frame["extractor"] == reference) & (frame["variant"] == "base")])
     first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
-    t, g = _both(first, second)
+    t, g = surface.shared_means(first, second)
     total, genuine = mean_interval(t), mean_interval(g)
     said = f"{model}: " if n_models > 1 else ""
     said += f"Accuracy {accuracy.text()}" if not math.isnan(accuracy.value) else "Accuracy not defined"
@@ -59,13 +58,3 @@ def _accuracy(base: pd.DataFrame) -> Estimate:
     """Item means of correctness; unreadable is wrong, absent is left out."""
     known = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
     return mean_interval(known.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float))
-
-
-def _both(first: surface.Cells, second: surface.Cells) -> tuple[np.ndarray, np.ndarray]:
-    """Item means over the axes where both readouts are defined, without the noise-floor axis."""
-    columns = [i for i, column in enumerate(first.columns) if column != "identity"]
-    t, g = first.rate[:, columns], second.rate[:, columns]
-    both = ~np.isnan(t + g)
-    n = both.sum(axis=1)
-    kept = n > 0
-    return (np.where(both, t, 0).sum(axis=1)[kept] / n[kept], np.where(both, g, 0).sum(axis=1)[kept] / n[kept])

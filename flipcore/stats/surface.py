@@ -118,19 +118,26 @@ def kept(first: Cells, second: Cells) -> np.ndarray:
     return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
 
 
-def pair_shares(first: Cells, second: Cells, without: str = "identity") -> tuple[float, float]:
-    """Share of variant pairs that flip under each readout, over the cells outside the noise-floor axis that both define."""
-    columns = [i for i, column in enumerate(first.columns) if column != without]
-    a, b = first.rate[:, columns], second.rate[:, columns]
-    both = ~np.isnan(a + b)
-    return (float(a[both].mean()), float(b[both].mean())) if both.any() else (float("nan"), float("nan"))
+def shared_means(first: Cells, second: Cells, without: str = "identity") -> tuple[np.ndarray, np.ndarray]:
+    """Item means of both readouts over the cells outside the noise-floor axis that both define; items without one are left
+    out."""
+    a, b = _shared(first, second, without)
+    n = (~np.isnan(a)).sum(axis=1)
+    kept = n > 0
+    return np.nansum(a[kept], axis=1) / n[kept], np.nansum(b[kept], axis=1) / n[kept]
 
 
 def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int:
-    """Items that flip somewhere under the first readout and nowhere under the second."""
-    columns = [i for i, column in enumerate(first.columns) if column != without]
-    flips = [np.nan_to_num(cells.rate[:, columns]).max(axis=1, initial=0) > 0 for cells in (first, second)]
+    """Items that flip somewhere under the first readout and nowhere under the second, where both are defined."""
+    flips = [np.nan_to_num(rates).max(axis=1, initial=0) > 0 for rates in _shared(first, second, without)]
     return int((flips[0] & ~flips[1]).sum())
+
+
+def _shared(first: Cells, second: Cells, without: str) -> tuple[np.ndarray, np.ndarray]:
+    columns = [i for i, column in enumerate(first.columns) if column != without]
+    a, b = first.rate[:, columns], second.rate[:, columns]
+    undefined = np.isnan(a + b)
+    return np.where(undefined, np.nan, a), np.where(undefined, np.nan, b)
 
 
 def row_means(cells: Cells, without: str = "identity") -> np.ndarray:

@@ -1,6 +1,6 @@
 // The threshold board: every number was computed by flipcore for a grid of levels; dragging only looks another column up.
 const SVG = "http://www.w3.org/2000/svg";
-const SIGNS = { yes: "A > G", open: "?", no: "G > A" };
+const SIGNS = { yes: "✓ A > G", open: "–", no: "✗ A < G" };
 const WORDS = {
   yes: "more of it is artifact than genuine",
   open: "which part is larger is undecided",

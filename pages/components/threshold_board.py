@@ -34,7 +34,7 @@ _CSS = """
 .board select, .board button { font: inherit; font-size: 14px; padding: 5px 8px; border-radius: 6px; color: inherit;
   border: 1px solid var(--st-border-color); background: var(--st-background-color); }
 .board button { cursor: pointer; border-color: var(--st-primary-color); color: var(--st-primary-color); font-weight: 600; }
-.board .row { display: grid; grid-template-columns: 52px minmax(0, 1.75fr) minmax(0, 1fr); gap: 8px; align-items: center;
+.board .row { display: grid; grid-template-columns: 76px minmax(0, 1.75fr) minmax(0, 1fr); gap: 8px; align-items: center;
   padding: 2px 0; border-top: 1px solid var(--st-border-color); min-height: 46px; }
 .board .sign { font-size: 15px; font-weight: 700; text-align: center; white-space: nowrap; border-radius: 6px; padding: 3px 0; }
 .board .sign[data-verdict="yes"] { background: color-mix(in srgb, var(--artifact) 28%, transparent); }
@@ -44,7 +44,7 @@ _CSS = """
 .board .text b { font-size: 16px; }
 .board .sentence { font-size: 15px; font-variant-numeric: tabular-nums; }
 .board svg { width: 100%; height: 42px; display: block; }
-@media (max-width: 760px) { .board .row { grid-template-columns: 48px 1fr; } .board svg { grid-column: 2; } }
+@media (max-width: 760px) { .board .row { grid-template-columns: 72px 1fr; } .board svg { grid-column: 2; } }
 """
 _component = st.components.v2.component(
     "flipscope_threshold_board", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))

@@ -68,19 +68,24 @@ def _board(study_id: str, model: str, mode: str, revision: int) -> dict:
 
 def answer(found: list[Decomposition], closed: dict[str, str]) -> str:
     """The page's answer: the largest artifact that is shown to be more than what is genuine, otherwise the field readout where
-    it flips most; and how the other cells stand. What has not passed its gate enters no claim."""
-    field = [one for one in found if not one.is_reference and one.T.value == one.T.value
-             and one.axis not in closed and one.extractor not in closed]
+    it flips most. What has not passed its gate enters no claim."""
+    field = _claimable(found, closed)
     if not field:
         return "No readout besides the reference has a flip rate yet."
     shown = [one for one in field if one.established]
     one = max(shown, key=lambda cell: cell.A.value) if shown else max(
         field, key=lambda cell: (cell.extractor == "first_token", cell.T.value))
-    return f"{one.sentence(readout_title=title_of(one.extractor).lower())} {_rest(field)}".strip()
+    return one.sentence(readout_title=title_of(one.extractor).lower())
 
 
-def _rest(field: list[Decomposition]) -> str:
-    """How many cells of axis and readout hold more artifact, how many less, how many are open."""
+def _claimable(found: list[Decomposition], closed: dict[str, str]) -> list[Decomposition]:
+    return [one for one in found if not one.is_reference and one.T.value == one.T.value
+            and one.axis not in closed and one.extractor not in closed]
+
+
+def tally(found: list[Decomposition], closed: dict[str, str]) -> str:
+    """How many pairings of axis and readout hold more artifact, how many less, how many are open; empty for a single one."""
+    field = _claimable(found, closed)
     if len(field) < 2:
         return ""
     more = sum(one.established is True for one in field)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.charts.packed import permille
 from flipcore.stats import surface
-from flipcore.stats.estimate import number_text
+from flipcore.stats.estimate import Estimate, number_text
 from flipcore.stats.intervals import mean_interval
 from flipcore.stats.surface import Cells
 from pages.common import session
@@ -36,21 +36,24 @@ def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, 
     return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful))
 
 
-def percent(share: float) -> str:
-    return "–" if share != share else f"{100 * share:.0f} %"
+def percent(estimate: Estimate) -> str:
+    """"22 % [15, 30]"."""
+    if not estimate.has_interval:
+        return f"{100 * estimate.value:.0f} %"
+    return f"{100 * estimate.value:.0f} % [{100 * estimate.low:.0f}, {100 * estimate.high:.0f}]"
 
 
 def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str | None) -> str:
-    """"38 % of item pairs flip under the field readout, 9 % under generated text; 41 items flip only in the readout.\""""
+    """"38 % [30, 46] of variant pairs flip under first token, 9 % [5, 15] under written answer; 41 items flip only …"."""
     where = "" if axis is None else f" on {axis.replace('_', ' ')}"
-    a, b = surface.pair_shares(first, second)
-    n = surface.only_in_first(first, second)
-    if a != a:
+    t, g = surface.shared_means(first, second)
+    if not len(t):
         return plain(f"Nothing can be compared yet{where}.")
+    said = f"{percent(mean_interval(t))} of variant pairs flip{where} under {field.lower()}"
     if field == faithful:
-        return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}.")
-    return plain(f"{percent(a)} of variant pairs flip{where} under {field.lower()}, {percent(b)} under {faithful.lower()}; "
-                 f"{n:,} of {len(first.items):,} items flip only under {field.lower()}.")
+        return plain(f"{said} ({len(t):,} items).")
+    return plain(f"{said}, {percent(mean_interval(g))} under {faithful.lower()}; {surface.only_in_first(first, second):,} of "
+                 f"{len(t):,} items flip only under {field.lower()}.")
 
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:

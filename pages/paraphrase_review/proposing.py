@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards
-from flipcore.proposals import RECIPES, Proposal, expected, propose
+from flipcore.proposals import RECIPES, Proposal, expected, maker, propose
 from flipcore.proposals.recipes import Recipe
 from flipcore.records import Item
 from flipcore.stats.estimate import number_text
@@ -23,7 +23,7 @@ def show() -> None:
     sources = _sources()
     first, second, third = st.columns(3)
     source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.get)
-    model = second.selectbox("Model", list(model_cards()), key="propose-model")
+    model = second.selectbox("Model", _models(), key="propose-model")
     recipe = RECIPES[third.selectbox("How", list(RECIPES), key="propose-recipe", format_func=lambda name: RECIPES[name].title)]
     with st.expander("The prompts, and how it is asked"):
         steps = [st.text_area(f"Step {i}", text, key=f"propose-{recipe.name}-{i}", height=150)
@@ -36,8 +36,8 @@ def show() -> None:
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
     with shown_problem():
         use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
-        items = _items(source, n, f"{model}: {recipe.name}")
         recipe = recipe.with_steps(steps)
+        items = _items(source, n, maker(model, recipe))
         if not items:
             st.info("Every question of this set has a rewording by this model and recipe already.")
         else:
@@ -46,6 +46,13 @@ def show() -> None:
             if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
                 st.session_state["proposed"] = _asked(items, recipe, use, budget or None)
         _found(st.session_state.get("proposed", []))
+
+
+def _models() -> list[str]:
+    """Models that can write: simulated ones only answer what was planted, and the one in the box writes poorly, so it is
+    last."""
+    able = [name for name, card in model_cards().items() if card.backend != "simulated"]
+    return sorted(able, key=lambda name: model_cards()[name].backend == "pocket")
 
 
 def _sources() -> dict[str, str]:
@@ -81,8 +88,14 @@ def _asked(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | Non
 def _found(made: list[Proposal]) -> None:
     if not made:
         return
+    errors = {one.error for one in made}
+    if len(errors) == 1 and "" not in errors:
+        st.error(plain(f"No text came back for any of the {len(made):,} questions. {errors.pop()}"), icon=":material/error:")
+        return
     n = sum(one.pair_id is not None for one in made)
     st.markdown(f"**{n:,} of {len(made):,} proposals passed the rules and wait for review.**")
-    st.dataframe([{"waits for review": "yes" if one.pair_id else "no", "original": one.original, "proposal": one.text,
+    st.dataframe([{"waits for review": "yes" if one.pair_id else "no",
                    "why not": one.error or " ".join(why for _, passed, why in one.checks if not passed),
-                   "words in common": number_text(one.overlap)} for one in made], hide_index=True)
+                   "proposal": one.text, "original": one.original, "words in common": number_text(one.overlap)}
+                  for one in made],
+                 hide_index=True)

@@ -49,7 +49,8 @@ def test_two_readouts_line_up_on_items_and_axes_that_only_one_has():
     assert first.items == second.items == ["i", "j"]
     assert np.isnan(first.rate[1, 0]) and second.rate[1, 0] == 0
     assert surface.only_in_first(first, second) == 1
-    assert surface.pair_shares(first, second) == (1.0, 0.0)  # on item i alone, which both define
+    assert [means.tolist() for means in surface.shared_means(first, second)] == [[1.0], [0.0]]  # item i alone has both
+    assert surface.only_in_first(second, first) == 0
     assert surface.order_of(first, second, "difference", first.items) == [0, 1]
 
 
