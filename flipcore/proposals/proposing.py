@@ -43,6 +43,11 @@ class Proposal:
     error: str = ""
 
 
+def maker(model: str, recipe: Recipe) -> str:
+    """The generator that a proposal carries: gates count each apart, so other prompts have another."""
+    return f"{model}: {recipe.name}"
+
+
 def expected(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Projection:
     """What asking will cost at most."""
     backend = open_backend(use.name, model_cards())
@@ -93,7 +98,7 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, bac
             return Proposal(item.item_id, item.question, "", (), float("nan"), None,
                             completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.")
     made = checks(item.question, text, item.options)
-    pair_id = _stored(item, text, f"{use.name}: {recipe.name}", store) if all(passed for _, passed, _ in made) else None
+    pair_id = _stored(item, text, maker(use.name, recipe), store) if all(passed for _, passed, _ in made) else None
     return Proposal(item.item_id, item.question, text, made, overlap(item.question, text), pair_id)
 
 

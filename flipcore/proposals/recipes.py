@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from flipcore.errors import BadInput
+from flipcore.records import digest
 
 _ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
 _PLAIN = "Say the text in other words. Keep every number, name, unit and negation, what is asked, and how hard it is. " + _ONLY
@@ -31,12 +32,13 @@ class Recipe:
     steps: tuple[str, ...]
 
     def with_steps(self, steps: Sequence[str]) -> Recipe:
-        """The recipe with edited prompts; raises BadInput for one without its {text}."""
+        """The recipe with edited prompts, under a name of its own if they differ; raises BadInput for one without {text}."""
         for number, step in enumerate(steps, start=1):
             if step.count("{text}") != 1:
                 raise BadInput(f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it needs it once, "
                                "where the text to be rewritten goes.")
-        return replace(self, steps=tuple(steps))
+        name = self.name if tuple(steps) == self.steps else f"{self.name}, edited {digest(*steps)[:6]}"
+        return replace(self, name=name, steps=tuple(steps))
 
     def prompt(self, step: int, text: str) -> str:
         """The prompt of a step; braces in the text stay as they are."""

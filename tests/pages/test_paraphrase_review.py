@@ -4,14 +4,19 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore import demo, runner
+from flipcore.datasets import load
+from flipcore.models import cards
 from flipcore.review.desk import desk
 from flipcore.review.judge_labels import label_row
 from flipcore.review.verdicts import ADJUDICATION, verdict_row
 from flipcore.store import judge_queries, queries, review_queries
 from flipcore.store.connection import Store
+from flipcore.study import ItemSource
 from pages.paraphrase_review import judging, risk
 from tests.browser.serving import ROOT
+from tests.models.server import Server
 from tests.pages.test_pages import fresh_caches, path, words  # noqa: F401
+from tests.proposals.test_proposing import reply
 from tests.review.pairs import OTHER, SAME, made_pairs, stored
 from tests.review.test_effect import reworded_study
 from tests.review.test_judge_labels import STUDY as JUDGED
@@ -178,6 +183,38 @@ def test_rewordings_of_gsm8k_come_in_beside_their_originals_and_wait_for_review(
     assert not app.exception and len(queries.paraphrase_states(store)) > 1300
     desk = shown(**{"as": "Ada", "shared": "100"})
     assert not desk.exception and not desk.title
+
+
+def reworded_by(server, monkeypatch):
+    """The page with a server behind it that the cards name `lab`."""
+    card = cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0,
+                           n_in_flight=1)
+    for where in ("flipcore.proposals.proposing", "pages.paraphrase_review.proposing"):
+        monkeypatch.setattr(f"{where}.model_cards", lambda: {"lab": card})
+    app = shown("Propose and exchange")
+    app.slider(key="propose-n").set_value(1)
+    app.text_area(key="propose-paraphrase-1").set_value("In other words, please: {text}").run()
+    return app
+
+
+def test_a_model_proposes_with_an_edited_prompt_and_its_proposals_wait(store, monkeypatch):
+    item = load(ItemSource("flipscope_choice"))[0]
+    with Server(reply(f"Here is a rewording: {item.question} Say so.")) as server:
+        app = reworded_by(server, monkeypatch)
+        app.button(key="propose").click().run()
+        assert server.bodies[0]["messages"][-1]["content"] == f"In other words, please: {item.question}"
+    assert not app.exception and "1 of 1 proposals passed the rules" in words(app)
+    row = queries.paraphrase_states(store).iloc[0]
+    assert row["state"] == "unreviewed" and row["generator"].startswith("lab: paraphrase, edited")
+
+
+def test_a_server_that_refuses_is_one_sentence(store, monkeypatch):
+    with Server(("status", 400, {})) as server:
+        app = reworded_by(server, monkeypatch)
+        app.button(key="propose").click().run()
+    assert not app.exception and "No text came back for any of the 1 questions" in words(app)
+    app.text_area(key="propose-paraphrase-1").set_value("no place").run()
+    assert not app.exception and "it needs it once" in words(app)
 
 
 def test_a_bad_file_is_a_sentence(store):

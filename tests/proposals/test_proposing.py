@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.errors import BadInput, OverBudget
 from flipcore.models import cards
-from flipcore.proposals import RECIPES, expected, propose
+from flipcore.proposals import RECIPES, expected, maker, propose
 from flipcore.proposals.proposing import cleaned
 from flipcore.records import Item
 from flipcore.store import queries
@@ -91,6 +91,8 @@ def test_a_cancelled_run_asks_nothing_more(store, lab):
 
 def test_an_edited_prompt_needs_its_text_once():
     assert RECIPES["paraphrase"].with_steps(["Say {text} again."]).prompt(0, "a {b}") == "Say a {b} again."
+    same, other = (RECIPES["paraphrase"].with_steps([step]) for step in (*RECIPES["paraphrase"].steps, "Say {text} again."))
+    assert maker("lab", same) == "lab: paraphrase" and maker("lab", other).startswith("lab: paraphrase, edited ")
     with pytest.raises(BadInput, match="0 times"):
         RECIPES["paraphrase"].with_steps(["Say it again."])
 
