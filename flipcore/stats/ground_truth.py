@@ -7,12 +7,13 @@ Every score is large where memory is suspected. Never-seen items of the same mak
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from flipcore.errors import BadInput
+from flipcore.stats.drop_gap import gap_welch
 from flipcore.stats.estimate import Estimate
 from flipcore.stats.intervals import clopper_pearson, mean_interval, z_quantile
 from flipcore.stats.pearl_alpha import alpha_conformal, alpha_seed, alpha_tolerance
@@ -58,12 +59,13 @@ def roc(positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.nd
 
 @dataclass(frozen=True)
 class AtDose:
-    """One detector on the items of one dose: their scores, the mean, the AUC against the never-seen, and the share above the
-    cut-off (Clopper–Pearson)."""
+    """One detector on the items of one dose: their scores, the mean, how far it lies above the mean of the never-seen (Welch),
+    the AUC against the never-seen, and the share above the cut-off (Clopper–Pearson)."""
 
     dose: int
     scores: np.ndarray
     mean: Estimate
+    above: Estimate
     auc: Estimate
     detected: Estimate
 
@@ -71,7 +73,8 @@ class AtDose:
 @dataclass(frozen=True)
 class Detector:
     """One detector over all doses. `never` are the never-seen scores that set `cutoff` (None where they are too few);
-    `false_positives` is its share of other never-seen items; `sees` the smallest dose from which on it sees, or None."""
+    `false_positives` is its share of other never-seen items; `sees` the smallest dose from which on it sees single items, or
+    None; `shifts` the smallest from which on the mean of a whole group lies above that of the never-seen, or None."""
 
     name: str
     never: np.ndarray
@@ -80,11 +83,16 @@ class Detector:
     false_positives: Estimate
     at: tuple[AtDose, ...]
     sees: int | None
+    shifts: int | None
 
     def sentence(self) -> str:
         """What it sees, with the share at the dose from which on it does."""
         if self.cutoff is None:
             return f"{self.name}: {len(self.never):,} never-seen items are too few to set a cut-off."
+        if self.sees is None and self.shifts is not None:
+            first = next(one for one in self.at if one.dose == self.shifts)
+            return (f"{self.name} tells no single item, and a group from dose {self.shifts:,} on (there its mean is "
+                    f"{first.above.text()} above the never-seen).")
         if self.sees is None:
             return f"{self.name} sees nothing at any dose."
         first = next(one for one in self.at if one.dose == self.sees)
@@ -102,17 +110,24 @@ class GroundTruth:
 
     def sentence(self) -> str:
         """The page's first sentence: who sees how little, and who sees nothing."""
-        sighted: dict[int, list[str]] = {}
-        for one in self.detectors:
-            if one.sees is not None:
-                sighted.setdefault(one.sees, []).append(one.name)
-        blind = [one.name for one in self.detectors if one.sees is None and one.cutoff is not None]
-        parts = [f"{_listed(names)} from dose {dose:,} on" for dose, names in sorted(sighted.items())]
-        lost = f"{_listed(blind)} {'sees' if len(blind) == 1 else 'see'} nothing" if blind else ""
-        if not parts and not blind:
+        able = [one for one in self.detectors if one.cutoff is not None]
+        if not able:
             return "The never-seen items are too few to set any cut-off, so nothing can be said of any detector."
-        seen = f"memory is seen by {'; by '.join(parts)}" if parts else "no detector sees memory at any dose"
-        return f"At {100 * self.rate:g} % false positives {seen}{'; ' + lost if parts and lost else ''}."
+        single = _by_dose((one.sees, one.name) for one in able)
+        groups = _by_dose((one.shifts, one.name) for one in able if one.sees is None)
+        blind = [one.name for one in able if one.sees is None and one.shifts is None]
+        parts = [f"memory is seen by {'; by '.join(single)}" if single else "no detector sees memory of a single item"]
+        parts += [f"of whole groups only, not of single items, by {'; by '.join(groups)}"] if groups else []
+        parts += [f"{_listed(blind)} {'sees' if len(blind) == 1 else 'see'} nothing"] if blind and (single or groups) else []
+        return f"At {100 * self.rate:g} % false positives {'; '.join(parts)}."
+
+
+def _by_dose(found: Iterable[tuple[int | None, str]]) -> list[str]:
+    names: dict[int, list[str]] = {}
+    for dose, name in found:
+        if dose is not None:
+            names.setdefault(dose, []).append(name)
+    return [f"{_listed(mine)} from dose {dose:,} on" for dose, mine in sorted(names.items())]
 
 
 def share_text(share: Estimate) -> str:
@@ -133,20 +148,25 @@ def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
     return Estimate(k / n if n else math.nan, low, high, level, "clopper_pearson", n, None)
 
 
-def _above(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
+def _flagged(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
     if cutoff is None:
         return exact_share(0, 0, level)
     return exact_share(int((scores > cutoff).sum()), len(scores), level)
 
 
-def _first_seen(at: tuple[AtDose, ...], false_positives: Estimate) -> int | None:
-    """The smallest dose such that there and at every larger one more is flagged, beyond both intervals, than of the fresh."""
-    sees = None
+def _from_on(at: tuple[AtDose, ...], seen: Callable[[AtDose], bool]) -> int | None:
+    """The smallest dose such that it is seen there and at every larger one."""
+    first = None
     for one in sorted(at, key=lambda one: -one.dose):
-        if not one.detected.low > false_positives.high:
-            return sees
-        sees = one.dose
-    return sees
+        if not seen(one):
+            return first
+        first = one.dose
+    return first
+
+
+def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
+    found = gap_welch(scores, never, level)
+    return Estimate(found["gap"], found["lo"], found["hi"], level, "welch_t", len(scores) + len(never), None)
 
 
 def detector(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray], rule: str = "conformal",
@@ -156,10 +176,12 @@ def detector(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[i
         raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
     cutoff = RULES[rule](never, rate)[0]
     cutoff = None if math.isinf(cutoff) else cutoff
-    wrong = _above(fresh, cutoff, level)
-    at = tuple(AtDose(dose, scores, mean_interval(scores, level=level, bounds=None), auc_interval(scores, never, level),
-                      _above(scores, cutoff, level)) for dose, scores in sorted(by_dose.items()))
-    return Detector(name, never, mean_interval(never, level=level, bounds=None), cutoff, wrong, at, _first_seen(at, wrong))
+    wrong = _flagged(fresh, cutoff, level)
+    at = tuple(AtDose(dose, scores, mean_interval(scores, level=level, bounds=None), _above(scores, never, level),
+                      auc_interval(scores, never, level), _flagged(scores, cutoff, level))
+               for dose, scores in sorted(by_dose.items()))
+    return Detector(name, never, mean_interval(never, level=level, bounds=None), cutoff, wrong, at,
+                    _from_on(at, lambda one: one.detected.low > wrong.high), _from_on(at, lambda one: one.above.low > 0))
 
 
 def ground_truth(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = (),

@@ -24,7 +24,8 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
                 "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
                 "dose 0 among them.", icon=":material/fact_check:")
         return
-    rule = st.selectbox("Cut-off from never-seen items by", list(RULES), format_func=TITLES.get, key="truth-rule", width=320)
+    rule = st.selectbox("Cut-off from never-seen items by", _rules(scores, doses, fresh), format_func=TITLES.get,
+                        key="truth-rule", width=320)
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
         st.info("No detector has a score on an item that was read. Wait for answers, or add readouts to the study.",
@@ -44,13 +45,21 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
             "(Newcombe's interval, which keeps a width at 1). **Flagged** is the share above a cut-off that never-seen items "
             "set; **false positives** is the share of *other* never-seen items above it, with Clopper and Pearson's limits. "
             "A detector **sees from** the smallest dose at which, as at every larger one, the interval of what it flags lies "
-            "wholly above that of its false positives. One small model, one training: the order of detectors carries over to "
-            "large models better than the doses do.")
+            "wholly above that of its false positives; **a group from** the smallest from which on the group's mean score lies "
+            "above that of the never-seen (Welch), which asks for much less. One small model, one training: the order of "
+            "detectors carries over to large models better than the doses do.")
+
+
+def _rules(scores, doses, fresh) -> list[str]:
+    """The tolerance bound first where every detector has never-seen items enough for it, else the conformal rule."""
+    enough = all(one.cutoff is not None for one in ground_truth(scores, doses, fresh, "tolerance").detectors)
+    return sorted(RULES, key=lambda rule: rule != "tolerance") if enough else list(RULES)
 
 
 def rows(truth: GroundTruth) -> list[dict]:
     """One row a detector: what it flags at each dose, and wrongly."""
     return [{"detector": one.name, "sees from": "–" if one.sees is None else f"{one.sees:,}×",
+             "a group from": "–" if one.shifts is None else f"{one.shifts:,}×",
              "false positives": share_text(one.false_positives),
              **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
              "never seen": len(one.never), "fresh": one.false_positives.n} for one in truth.detectors]
@@ -64,5 +73,6 @@ def _closely(truth: GroundTruth, c) -> None:
     left, right = st.columns(2)
     left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
     right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)
-    st.dataframe([{"times read": f"{at.dose:,}", "items": len(at.scores), "mean score": at.mean.text(), "AUC": at.auc.text(),
-                   "flagged": share_text(at.detected)} for at in one.at], hide_index=True)
+    st.dataframe([{"times read": f"{at.dose:,}", "items": len(at.scores), "mean score": at.mean.text(),
+                   "above never-seen": at.above.text(), "AUC": at.auc.text(), "flagged": share_text(at.detected)}
+                  for at in one.at], hide_index=True)

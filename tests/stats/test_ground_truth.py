@@ -103,6 +103,20 @@ def test_a_blind_detector_is_rarely_said_to_see():
     assert binomtest(wrong, 150, 0.05, alternative="greater").pvalue > 0.01
 
 
+def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
+    # a drop is -1, 0 or 1, so no item exceeds a cut-off of 1; at dose 16 the mean is .5 and above the never-seen's .1
+    never = np.repeat([0.0, 1.0], [90, 10])
+    one = detector("drop", never, never, {1: np.repeat([0.0, 1.0], [36, 4]), 16: np.repeat([0.0, 1.0], [20, 20])})
+    assert (one.cutoff, one.sees, one.shifts) == (1.0, None, 16)
+    assert one.at[1].above.value == pytest.approx(0.4) and one.at[0].above.low < 0 < one.at[0].above.high
+    assert one.sentence().startswith("drop tells no single item, and a group from dose 16 on (there its mean is 0.40 [")
+    scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
+    doses = {item: 0 if item[0] == "n" else 16 for item in scores}
+    assert ground_truth({"drop": scores}, doses).sentence() == (
+        "At 5 % false positives no detector sees memory of a single item; of whole groups only, not of single items, by drop "
+        "from dose 16 on.")
+
+
 def test_a_dose_is_seen_only_if_every_larger_one_is():
     never, fresh = np.arange(100.0), np.arange(100.0)
     high, low = np.full(20, 1000.0), np.full(20, 50.0)
