@@ -31,7 +31,9 @@ if study_id is not None:
         models, kinds = list(dict.fromkeys(frame["model"])), [kind for kind in KINDS if kind in set(frame["kind"])]
         with st.container(horizontal=True, vertical_alignment="center"):
             model = st.selectbox("Model", models, key="model", bind="query-params", width=240, label_visibility="collapsed")
-            kind = st.segmented_control("Items", kinds, default=kinds[0], key=f"kind-{study_id}", required=True,
+            passages = tab == "pearl" and "completion" in kinds
+            kind = st.segmented_control("Items", kinds, default="completion" if passages else kinds[0], required=True,
+                                        key=f"kind-{study_id}-{passages}",
                                         format_func=KINDS.get, label_visibility="collapsed")
             controls = st.container(horizontal=True, vertical_alignment="center", width="content")
         view = View(study_id, revision, model, kind, mode == "locked")

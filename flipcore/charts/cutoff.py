@@ -74,7 +74,7 @@ def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False
 def margin_line(found: DropGap, start: float) -> dict:
     """The margin within which a gap counts as none, over the gap's intervals by every rule."""
     low, high = found.equivalence_interval
-    inside = ((low > -MARGINS) & (high < MARGINS)).astype(float)
+    inside = ((low > -MARGINS) & (high < MARGINS)) + 2.0 * ((low > MARGINS) | (high < -MARGINS))
     estimates = [("gap, score interval (ours)", found.gap, "genuine"), ("gap, the source's bootstrap", found.gap_seed, "floor"),
                  ("among items answered right before", found.cond_gap, "broken")]
     rows = [{"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
@@ -84,8 +84,8 @@ def margin_line(found: DropGap, start: float) -> dict:
         id=f"margin-{found.gap.value:.6g}-{found.gap.n}", control="margin", name="A gap within ± this counts as none:",
         unit="percentage points", side="gt", scale=100, mirrored=True, shown="{at|pp}", start=start, range=[-reach, reach],
         rows=_numbers(rows), positions=packed(MARGINS), tables={"inside": packed(inside)},
-        words={"inside": ["not shown: the gap may be larger.", "shown: the gap lies within the margin (two one-sided tests)."]},
-        lines=["No memory beyond {at|pp} is {inside|word}",
+        words={"inside": ["may lie within or beyond", "lies within", "lies beyond"]},
+        lines=["The gap {inside|word} ± {at|pp}.",
                f"The 90 % interval that decides this is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−")])
 
 

@@ -168,8 +168,10 @@ class LossTest:
         if rule != DEFAULT_RULE:
             return f"{n_flagged:,} of {n:,} items are flagged ({RULES[rule]})."
         found = self.excess()
-        beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.0f}; "
-                  f"{int(self.flagged['seed_p01'].sum()):,} are, so at least {max(0.0, found['lower95']):.1%} are beyond it.")
+        share = (f"so at least {found['lower95']:.1%} of all items are beyond chance" if found["lower95"] > 0
+                 else "which chance can explain")
+        beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['seed_p01'].sum()):,} are, "
+                  f"{share}.")
         start = (f"No item of {n:,} is easier as published than the controls allow" if not n_flagged else
                  f"{n_flagged:,} of {n:,} items are easier as published than the controls allow")
         return f"{start} (false discoveries held at {self.alpha:.0%}). {beyond}"

@@ -28,11 +28,6 @@ REPOSITORY_LEVELS_PCT = (0.0, 0.1, 0.2, 0.3, 0.4)
 SLACK = 1e-12
 
 
-
-
-
-
-
 def flipped_token_ids(ids: Sequence[int], pct: float, rng: np.random.Generator, largest_id: int) -> list[int]:
     """Mode `repository`: each bit of each token id, in its own shortest binary form, flips with probability pct / 100.
 
@@ -62,7 +57,8 @@ def present(scores: Iterable[float | None]) -> list[float]:
 
 def drops(means: Sequence[float]) -> np.ndarray:
     """m_k - m_{k+1}, one per step."""
-    return -np.diff(np.asarray(means, dtype=float))
+    levels = np.asarray(means, dtype=float)
+    return levels[:-1] - levels[1:]
 
 
 def sensitivity(means: Sequence[float]) -> float:
@@ -102,7 +98,6 @@ def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int
     means = np.add.reduceat(shuffled, np.cumsum(sizes) - sizes, axis=1) / sizes
     n_as_extreme = int(np.sum((-np.diff(means, axis=1)).max(axis=1) >= observed - SLACK))
     return {"p": (n_as_extreme + 1) / (m + 1), "sens": observed}
-
 
 
 __all__ = ["LEVELS_PCT", "REPOSITORY_LEVELS_PCT", "abruptness", "alpha_conformal", "alpha_seed", "alpha_tolerance",

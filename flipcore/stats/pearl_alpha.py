@@ -59,12 +59,13 @@ class Calibration:
         """What alpha promises, in a sentence."""
         if math.isinf(self.alpha):
             need = min_calibration(self.fpr) if self.rule == "tolerance" else math.ceil((1 - self.fpr) / self.fpr - SLACK)
-            return (f"No alpha keeps false positives at {self.fpr:.0%} with {self.n} non-members under the {self.rule} "
+            return (f"No α keeps false positives at {100 * self.fpr:g} % with {self.n} non-members under the {self.rule} "
                     f"rule, so nothing is flagged: {need} are needed.")
-        promise = {"seed": "the quantile of these texts, which promises nothing about the next ones",
-                   "conformal": f"at most {self.fpr:.0%} of non-members on average",
-                   "tolerance": f"at most {self.fpr:.0%} of non-members, with 95 % confidence"}[self.rule]
-        return f"Alpha is {self.alpha:.3f} ({self.rule}, {self.n} non-members): {promise} exceed it."
+        share = f"{100 * self.fpr:g} %"
+        promise = {"seed": f"it is their own {100 - 100 * self.fpr:g} % quantile, which promises nothing about the next ones",
+                   "conformal": f"on average at most {share} of texts like them exceed it",
+                   "tolerance": f"with 95 % confidence at most {share} of texts like them exceed it"}[self.rule]
+        return f"α comes from {self.n} non-members: {promise}."
 
 
 def _finite(neg: Iterable[float]) -> np.ndarray:
@@ -101,6 +102,8 @@ def alpha_tolerance(neg: Iterable[float], fpr: float, conf: float = 0.95) -> tup
 
 def min_calibration(fpr: float, conf: float = 0.95) -> int:
     """Fewest non-members from which a tolerance alpha exists: smallest m with 1 - (1 - fpr)^m >= conf."""
+    if not (0 < fpr < 1 and 0 < conf < 1):
+        raise BadInput(f"A tolerance bound needs shares between 0 and 1: came {fpr} false positives and {conf} confidence.")
     return math.ceil(math.log(1 - conf) / math.log(1 - fpr) - SLACK)
 
 

@@ -103,8 +103,8 @@ class Pearl:
         known = len(self.item_ids) - self.n_undefined
         left_out = f" {self.n_undefined} without a defined sensitivity are left out." if self.n_undefined else ""
         return (f"{int(self.flagged.sum())} of {known} texts lose their continuation more abruptly than "
-                f"α = {number_text(self.calibration.alpha, 3)}.{left_out} {self.calibration.sentence()} "
-                f"{LABELS[self.calibration.setting.mode]}.")
+                f"α = {number_text(self.calibration.alpha, 3)}.{left_out} {self.calibration.sentence()}"
+                + ("" if self.calibration.setting.mode == "paper" else f" {LABELS[self.calibration.setting.mode]}."))
 
 
 def _share(k: int, n: int) -> Estimate:

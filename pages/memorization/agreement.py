@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.detectors import flag_table, pairs, share_flagged_by_all
+from flipcore.stats.detectors import Pair, flag_table, pairs, share_flagged_by_all
 from pages.common.notes import plain
 from pages.memorization.computed import View, flags
 from pages.memorization.items import item_table
@@ -21,11 +21,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "No detector flags any item." if not share.n else
         f"{share.n:,} items are flagged by at least one of {len(found)} detectors; {share.text()} of them by every one that "
         "judged them."))
+    compared = pairs(found)
     st.dataframe([{
         "detector": one.first, "and": one.second, "κ": one.agreement.estimate.text(),
         "same verdict, %": round(100 * one.agreement.raw, 1), "both flag": one.both, "first only": one.first_only,
-        "second only": one.second_only, "items": one.agreement.n_items,
-        "distrust": " ".join(one.agreement.warnings)} for one in pairs(found)], hide_index=True)
+        "second only": one.second_only, "items": one.agreement.n_items} for one in compared], hide_index=True)
+    st.caption(plain(_distrust(compared)))
     st.markdown("**Items, those that most detectors flag first**")
     item_table(view, flag_table(found), "paraphrase" if view.kind != "completion" else "bit_flip", "question_loss",
                key="agreement-items")
@@ -35,3 +36,13 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "different things: losses see the wording, PEARL sees whether the text can be continued from a damaged beginning, "
             "a broken answer sees whether the result depends on the published form. Where few items are flagged, κ is "
             "unstable and its interval says so.")
+
+
+def _distrust(compared: list[Pair]) -> str:
+    """Why some κ mean little: one verdict prevails, or two detectors never differ."""
+    rare = sum(min(one.both + one.first_only, one.both + one.second_only) == 0 for one in compared)
+    same = [f"{one.first} and {one.second}" for one in compared
+            if one.both and not one.first_only and not one.second_only]
+    said = [f"In {rare} of {len(compared)} pairs one detector flags nothing, so κ is 0 or undefined there."] if rare else []
+    said += [f"{', '.join(same)} flag the very same items."] if same else []
+    return " ".join(said)

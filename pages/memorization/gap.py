@@ -8,7 +8,7 @@ from flipcore.charts.cutoff import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
 from flipcore.stats import memory
-from flipcore.stats.drop_gap_analysis import DropGap
+from flipcore.stats.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, DropGap
 from flipcore.stats.estimate import p_text
 from pages.common import modes, record
 from pages.common.notes import plain
@@ -18,6 +18,7 @@ from pages.memorization.computed import NAMES, View, gap, readouts_of, title_of
 from pages.memorization.items import item_table
 
 START = {"margin": 0.05}
+DECISIONS = {FLAG: "flags memory", NO_EVIDENCE: "does not flag memory", UNRESOLVED: "leaves it unresolved: difficulty mismatch"}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
@@ -62,7 +63,8 @@ def _source(found: DropGap) -> str:
     flagged = "flags memory" if found.seed_literal else "does not flag memory"
     negative = found.seed_literal and not found.seed_directional
     twist = " Read as a direction it would not: the gap is negative." if negative else ""
-    return f"The source's rule {flagged}: its bootstrap gap is {found.gap_seed.text_pp()}.{twist} Ours says: {found.decision}."
+    return (f"The source's rule {flagged}: its bootstrap gap is {found.gap_seed.text_pp()}.{twist} "
+            f"The recommended rule {DECISIONS[found.decision]}.")
 
 
 def _table(found: DropGap) -> None:

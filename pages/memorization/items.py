@@ -9,10 +9,14 @@ from pages.common import session
 from pages.common.inspector import open_item
 from pages.memorization.computed import View
 
+TITLES = {"original": "as published, nats", "reworded": "reworded, nats", "d": "D, nats", "before": "right before",
+          "after": "right after"}
+
 
 def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
     """`rows` has item_id first; a click on a row opens its two raw outputs below."""
     asked = session.study_items(view.study_id).set_index("item_id")["question"]
+    rows = rows.rename(columns=TITLES)
     shown = rows.assign(question=rows["item_id"].map(asked), item=rows["item_id"].str.split("@").str[0])
     columns = ["item", *(name for name in rows.columns if name != "item_id"), "question"]
     formats = {name: st.column_config.NumberColumn(format="%.3f") for name in rows.columns

@@ -95,4 +95,5 @@ def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
         f"Accuracy is {accuracy.raw.text()}, and {accuracy.corrected.text()} without the {accuracy.n_flagged:,} flagged items. "
         f"The placebo, the same cut-off taken to the controls: {accuracy.control_raw.text()} and "
         f"{accuracy.control_corrected.text()} without {accuracy.n_controls_flagged:,}."
-        + ("" if beyond != beyond else f" Beyond the placebo the exclusion costs {100 * beyond:+.1f} pp.".replace("-", "−"))))
+        + ("" if beyond != beyond else
+           f" Beyond the placebo, leaving them out changes accuracy by {-100 * beyond + 0.0:+.1f} pp.".replace("-", "−"))))

@@ -72,7 +72,7 @@ def test_exchangeability_is_checked_on_request():
 
 def test_the_drop_gap_has_both_rules_side_by_side():
     said = words(shown("gap")).replace("\\", "")
-    assert "Rewriting costs" in said and "The source's rule" in said and "Ours says" in said
+    assert "Rewriting costs" in said and "The source's rule" in said and "The recommended rule" in said
 
 
 def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_asked():

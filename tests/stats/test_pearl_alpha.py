@@ -79,3 +79,9 @@ def test_realised_false_positive_rates_are_those_of_statistics_f20():
         k = pearl_alpha.alpha_conformal(range(m), 0.05)[1]
         realised = 1 - np.sort(rng.random((n, m)), axis=1)[:, k - 1]
         assert realised.mean() == pytest.approx(stated, abs=0.006)
+
+
+@pytest.mark.parametrize(("fpr", "conf"), [(0.0, 0.95), (1.0, 0.95), (0.05, 1.0)])
+def test_a_tolerance_bound_for_no_share_is_refused(fpr, conf):
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        pearl_alpha.min_calibration(fpr, conf)
