@@ -23,6 +23,11 @@ from pages.common.notes import plain
 from pages.new_study.items import loaded
 
 REWRITING = frozenset({*OPERATORS, "bit_flip"}) - {"paraphrase"}
+LABELS = {"kind": "orders", "n": "how many", "sets": "label sets", "norm": "likelihood per",
+          "top_k": "log-probabilities asked for",
+          "levels_pct": "levels (% of bits)", "n_samples": "samples a level", "unreviewed": "also unreviewed ones",
+          "pct": "lowest % of tokens", "least_mass": "least label mass", "max_tokens": "most tokens"}
+
 
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     """The study's axes, extractors, protocol and layout, as keyword arguments of `Study`."""
@@ -89,7 +94,7 @@ def _params(plugin, before: dict, place, key: str) -> dict:
 
 def _param(column, field, value, key: str):
     """One control, by the kind of its default; `choices` in the field's metadata limit it."""
-    label, choices = field.name.replace("_", " "), list(field.metadata.get("choices", ()))
+    label, choices = LABELS.get(field.name, field.name.replace("_", " ")), list(field.metadata.get("choices", ()))
     if isinstance(value, bool):
         return column.toggle(label, value, key=key)
     if isinstance(value, (tuple, list)):
@@ -124,7 +129,8 @@ def _preview(sources: list[ItemSource], axes: tuple[Part, ...], layout: str) -> 
     if not known:
         st.caption("None of the chosen axes applies to this item.")
         return
-    name = right.selectbox("Axis", list(known), key="preview-axis", format_func=lambda axis: AXES[axis].title)
+    axes = sorted(known, key=lambda axis: axis == "identity")  # an axis that changes something shows more
+    name = right.selectbox("Axis", axes, key="preview-axis", format_func=lambda axis: AXES[axis].title)
     try:
         axis = made_axis(name, known[name].params)
         variants = axis.variants(item, layout, generator(0, item.item_id, name), material(session.store()))
