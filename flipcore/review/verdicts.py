@@ -55,6 +55,6 @@ def undo_row(verdict: Mapping, *, verdict_id: str = "", created_at: dt.datetime 
 
 
 def keeps(verdict: Mapping) -> bool:
-    """Did this reviewer find everything that was asked kept? Unsure is not yes."""
-    asked = [verdict[check] for check in ("meaning", "difficulty")]
-    return all(word == "yes" for word in asked) and verdict["solution_path"] in ("yes", None)
+    """Did this reviewer find the meaning kept, and all else that was asked? Unsure is not yes; a check that was not asked
+    (None: an audit brought in from elsewhere) does not count against the pair."""
+    return verdict["meaning"] == "yes" and all(verdict[check] in ("yes", None) for check in CHECKS)

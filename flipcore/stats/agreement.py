@@ -183,7 +183,7 @@ def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: 
     value = cohen_kappa(a, b, weights)
     codes, n = _codes(pairs)
     replicates = np.array([])
-    if not math.isnan(value):
+    if not math.isnan(value) and len(pairs) >= MIN_N:
         rng, cost = generator(seed), disagreement_weights(n, weights)
         replicates = np.array([_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost)
                                for _ in range(n_boot)])
@@ -203,7 +203,7 @@ def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2
     counts, categories = _unit_counts(units)
     value = fleiss_kappa(counts) if units else math.nan
     replicates = np.array([])
-    if not math.isnan(value):
+    if not math.isnan(value) and len(units) >= MIN_N:
         rng = generator(seed)
         replicates = np.array([fleiss_kappa(counts[rng.integers(0, len(units), size=len(units))]) for _ in range(n_boot)])
     pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
@@ -219,7 +219,7 @@ def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: st
     units = [unit for unit in _units(ratings) if len(unit) >= 2]
     value = _alpha(units, level_of_measurement)
     replicates = np.array([])
-    if not math.isnan(value):
+    if not math.isnan(value) and len(units) >= MIN_N:
         rng, (counts, categories) = generator(seed), _unit_counts(units)
         distance = _distances(categories, level_of_measurement)
         replicates = np.array([_alpha_of_counts(counts[rng.integers(0, len(units), size=len(units))], distance)

@@ -40,6 +40,8 @@ class ParaphraseGate:
             return f"No pair has been reviewed yet; {self.fewest} are needed."
         if self.is_open:
             return f"{self.found}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
+        if self.n_more is None and self.accepted.n < self.fewest and self.accepted.high >= self.threshold:
+            return f"{self.missing} At that rate it never opens, but so few say little: review more."
         if self.n_more is None:
             return (f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "
                     "paraphrases.")

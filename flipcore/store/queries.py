@@ -57,7 +57,7 @@ def study_items(store: Store, study_id: str) -> pd.DataFrame:
 # difficulty kept (and the solution path, where asked), rejected when not, unreviewed without a verdict.
 _STANDING = """
 latest AS (
-    SELECT pair_id, reviewer, arg_max(coalesce(meaning, '') = 'yes' AND coalesce(difficulty, '') = 'yes'
+    SELECT pair_id, reviewer, arg_max(coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
                                       AND coalesce(solution_path, 'yes') = 'yes', created_at) AS kept
     FROM verdicts v
     WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)

@@ -40,14 +40,18 @@ def _gates(found: list[SourceGate]) -> None:
     st.markdown(f"### {n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate")
     st.caption(f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
                f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and enter no claim.")
-    if any(one.gate.accepted.n for one in found):
-        rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in found]
+    judged = [one for one in found if one.gate.accepted.n]
+    if judged:
+        rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in judged]
         st.plotly_chart(interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"), key="gates",
                         theme=None, config={"displayModeBar": False})
-    for one in found:
+    for one in judged:
         sign = "✓" if one.gate.is_open else "–"
         st.markdown(f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
                     f"pairs reviewed  \n{plain(one.sentence())}")
+    if len(judged) < len(found):
+        names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in found if not one.gate.accepted.n)
+        st.markdown(plain(f"No pair has been reviewed yet of {names}."))
 
 
 def _estimate(studies: dict[str, str]) -> None:

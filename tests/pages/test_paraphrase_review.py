@@ -166,7 +166,8 @@ def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
     app.selectbox(key="column-generator").set_value("apt").run()
     button(app, "Take them in").click().run()
     assert not app.exception and len({row["reviewer"] for row in review_queries.verdicts(store)}) == 15
-    assert set(queries.paraphrase_states(store)["dataset"]) == {"apty_base"}
+    states = queries.paraphrase_states(store)
+    assert set(states["dataset"]) == {"apty_base"} and set(states["state"]) == {"accepted", "rejected"}
     shut = shown("Effect")
     assert "sources of rewordings passed the gate" in words(shut)
     assert "pairs judged by two or more" in words(shown("Agreement"))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import product
 
 import pytest
 
@@ -13,7 +14,7 @@ from flipcore.records import digest
 from flipcore.review.desk import desk, pair_shown
 from flipcore.review.intake import take
 from flipcore.review.queue import queue
-from flipcore.review.verdicts import RULE_VERSION, keeps, reviewer_name, undo_row, verdict_row
+from flipcore.review.verdicts import CHECKS, RULE_VERSION, SAID, keeps, reviewer_name, undo_row, verdict_row
 from flipcore.store import queries, review_queries
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
@@ -101,7 +102,8 @@ def test_names_are_trimmed_and_must_be_there():
 
 def test_unsure_is_not_yes_and_a_check_that_was_not_asked_does_not_count():
     assert keeps(SAME) and keeps(SAME | {"solution_path": None})
-    assert not keeps(SAME | {"difficulty": "unsure"}) and not keeps(SAME | {"difficulty": None})
+    assert not keeps(SAME | {"difficulty": "unsure"}) and not keeps(SAME | {"meaning": None})
+    assert keeps(SAME | {"difficulty": None, "solution_path": None})  # nobody asked
 
 
 def test_an_undo_row_says_nothing_itself():
@@ -190,3 +192,12 @@ def test_a_later_verdict_of_the_same_reviewer_replaces_the_earlier(store):
     review_queries.keep_verdicts(store, [verdict_row(pair, "Ada", said, created_at=start + dt.timedelta(days=day))
                                          for day, said in ((2, SAME), (1, OTHER))])
     assert states(store)[pair["pair_id"]] == "accepted" and len(review_queries.verdicts(store)) == 1
+
+
+def test_the_store_and_the_pages_read_a_verdict_alike(store):
+    words = [dict(zip(CHECKS, said, strict=True)) for said in product((*SAID, None), repeat=3) if any(said)]
+    pairs = list(stored(store, made_pairs(len(words))).values())
+    review_queries.keep_verdicts(store, [verdict_row(pair, "Ada", said) for pair, said in zip(pairs, words, strict=True)])
+    found = states(store)
+    for pair, said in zip(pairs, words, strict=True):
+        assert found[pair["pair_id"]] == ("accepted" if keeps(said) else "rejected"), said
