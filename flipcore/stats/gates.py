@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from flipcore.errors import BadInput
 from flipcore.stats.agreement import Agreement, cohen_agreement
 from flipcore.stats.drop_gap import mcnemar
-from flipcore.stats.estimate import Estimate, number_text, p_text
+from flipcore.stats.estimate import MIN_N, Estimate, number_text, p_text
 from flipcore.stats.intervals import wilson
 
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
@@ -40,7 +40,8 @@ class ParaphraseGate:
             return f"No pair has been reviewed yet; {self.fewest} are needed."
         if self.is_open:
             return f"{self.found}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
-        if self.n_more is None and self.accepted.n < self.fewest and self.accepted.high >= self.threshold:
+        n = self.accepted.n
+        if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
             return f"{self.missing} At that rate it never opens, but so few say little: review more."
         if self.n_more is None:
             return (f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "

@@ -28,14 +28,18 @@ from pages.common import session
 from pages.common.differences import differences
 from pages.common.notes import plain, shown_problem
 
+EVERY = "all sources"
+
 
 def show() -> None:
-    verdicts = review_queries.verdicts(session.store())
+    verdicts = _of(review_queries.verdicts(session.store()), EVERY)
     if not verdicts:
         st.info("Nobody has judged a pair yet. Agreement can be measured once two people have judged the same pairs.",
                 icon=":material/group:")
         return
-    found = _agreements(session.store().revision(""))
+    only = _source(verdicts)
+    verdicts = _of(verdicts, only)
+    found = _agreements(session.store().revision(""), only)
     st.markdown(f"### {plain(_sentence(found[KEPT]))}")
     for text in agreement_warnings(found):
         st.warning(plain(text), icon=":material/warning:")
@@ -59,9 +63,28 @@ def show() -> None:
     _adjudication(disagreements(verdicts))
 
 
+def _source(verdicts: list[dict]) -> str:
+    """Which pairs the page looks at, chosen where more than one source was judged."""
+    sources = _sources()
+    judged = sorted({sources[row["pair_id"]] for row in verdicts})
+    if len(judged) == 1:
+        return judged[0]
+    return st.selectbox("Pairs of", [EVERY, *judged], key="agreement-of", bind="query-params", width=420)
+
+
+def _sources() -> dict[str, str]:
+    """Pair -> dataset and generator."""
+    return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in review_queries.strata(session.store())}
+
+
+def _of(verdicts: list[dict], only: str) -> list[dict]:
+    sources = _sources()
+    return [row for row in verdicts if row["pair_id"] in sources and only in (EVERY, sources[row["pair_id"]])]
+
+
 @st.cache_resource(show_spinner="Resampling the pairs …", max_entries=4)
-def _agreements(revision: int) -> dict[str, CheckAgreement]:
-    verdicts = review_queries.verdicts(session.store())
+def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
+    verdicts = _of(review_queries.verdicts(session.store()), only)
     return {check: agreement(verdicts, check) for check in RATED}
 
 
@@ -110,11 +133,8 @@ def _settle(one: Disagreement) -> None:
         differences(pair["original"], pair["paraphrase"], key=f"settle-b-{one.pair_id}")
     if pair["options"]:
         st.caption("Options: " + plain(" · ".join(pair["options"])))
-    for row in [*one.verdicts, *([one.settled] if one.settled else [])]:
-        who = row["reviewer"] + (", settling it" if row is one.settled else "")
-        said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
-        st.markdown(f"**{plain(who)}** {'keeps' if keeps(row) else 'strikes'} it: {said}.  \n"
-                    f"{plain(row['note']) or '*No reason given.*'}")
+    rows = [*one.verdicts, *([one.settled] if one.settled else [])]
+    st.markdown("  \n".join(_saying(row, "settles it and " if row is one.settled else "") for row in rows))
     with st.form(f"settle-{one.pair_id}", border=False):
         columns = st.columns(len(CHECKS))
         said = {check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
@@ -125,6 +145,12 @@ def _settle(one: Disagreement) -> None:
             with shown_problem():
                 _keep(pair, one, name, said, why)
                 st.rerun()
+
+
+def _saying(row: dict, first: str) -> str:
+    """One reviewer's verdict and reason on a line."""
+    said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
+    return f"**{plain(row['reviewer'])}** {first}{'keeps' if keeps(row) else 'strikes'} it: {said}. {plain(row['note'])}".strip()
 
 
 def _keep(pair: dict, one: Disagreement, name: str, said: dict, why: str) -> None:
