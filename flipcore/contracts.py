@@ -72,10 +72,12 @@ class Ask:
 
 @dataclass(frozen=True)
 class Need:
-    """A request that an extractor reads; `judged` names the position of the need whose text a judge is shown."""
+    """A request that an extractor reads; `judged` names the position of the need whose text a judge is shown. One with a
+    `sample` is asked once for all samples."""
 
     request: Request
     judged: int | None = None
+    sample: int | None = None
 
 
 class Extractor(Protocol):

@@ -8,6 +8,7 @@ from typing import Any
 from flipcore import plugins
 from flipcore.axes import (
     bit_flip,
+    bit_flip_summary,
     entity_rename,
     few_shot,
     identity,
@@ -21,7 +22,7 @@ from flipcore.contracts import Axis
 
 AXES: dict[str, Axis] = {module.AXIS.name: module.AXIS
                          for module in (identity, option_order, label_set, prompt_format, few_shot, paraphrase,
-                                        numeric_resample, entity_rename, bit_flip)}
+                                        numeric_resample, entity_rename, bit_flip, bit_flip_summary)}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:

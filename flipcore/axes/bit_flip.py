@@ -6,70 +6,56 @@ compare continuations read them. Each is asked `n_samples` times at `temperature
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.bits import LEVELS_PCT, flipped_text, split_80_20
 from flipcore.errors import BadInput
 from flipcore.records import BASE, CONTINUATION, Prompt, Variant
 
-TASKS = ("completion", "summary")
-_SUMMARY_CUE = "\n\nSummary:"
-
 
 @dataclass(frozen=True)
 class BitFlip:
-    """`levels_pct` in percent of the bits, 0 first; `task` completes the last fifth or writes the item's summary;
-    `ascii7` never flips a byte's top bit, so that the text stays ASCII."""
+    """`levels_pct` in percent of the bits, 0 first; `ascii7` never flips a byte's top bit, so that the text stays ASCII."""
 
     levels_pct: tuple = LEVELS_PCT
     n_samples: int = 10
     temperature: float = 0.7
-    task: str = field(default="completion", metadata={"choices": TASKS})
     ascii7: bool = False
     name: ClassVar[str] = "bit_flip"
     title: ClassVar[str] = "Flipped bits (PEARL)"
     about: ClassVar[str] = "A growing share of the text's bits is inverted: memory breaks off abruptly, skill fades."
     applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
     harmless: ClassVar[bool] = False
+    task: ClassVar[str] = "completion"
+    cue: ClassVar[tuple] = ()
 
     def __post_init__(self):
         levels = self.levels_pct
         if len(levels) < 2 or levels[0] != 0 or any(b <= a for a, b in zip(levels, levels[1:], strict=False)) \
                 or levels[-1] > 100:
-            raise BadInput(f"Bit flip has levels_pct = {list(levels)}; give at least two rising shares up to 100, 0 first.")
-        if self.task not in TASKS:
-            raise BadInput(f"Bit flip has the task {self.task!r}; choose one of {', '.join(TASKS)}.")
+            raise BadInput(f"{self.title} has levels_pct = {list(levels)}; give at least two rising shares up to 100, 0 first.")
         if not 1 <= self.n_samples <= 1000:
-            raise BadInput(f"Bit flip has n_samples = {self.n_samples}; give a number from 1 to 1000.")
+            raise BadInput(f"{self.title} has n_samples = {self.n_samples}; give a number from 1 to 1000.")
 
     def variants(self, item, layout, rng, material):
-        begin, reference = self._split(item)
+        shown, reference = self.split(item)
         made = []
         for level in self.levels_pct:
-            text, share = flipped_text(begin, level, rng, self.ascii7)
+            text, share = flipped_text(shown, level, rng, self.ascii7)
             made.append(Variant(
-                item.item_id, self.name, f"bits-{level:g}%" if level else BASE, Prompt((("stem", text), *self._cue())),
+                item.item_id, self.name, f"bits-{level:g}%" if level else BASE, Prompt((("stem", text), *self.cue)),
                 None, layout=CONTINUATION,
-                params={"level_pct": float(level), "characters_changed": share, "reference": reference, "task": self.task,
-                        "n_samples": self.n_samples, "temperature": self.temperature}))
+                params={"level_pct": float(level), "characters_changed": share, "task": self.task,
+                        "n_samples": self.n_samples, "temperature": self.temperature} | reference))
         return _distinct(made)
 
-    def _split(self, item) -> tuple[str, str]:
-        """What is shown and what the output is compared with."""
-        text = item.question
-        if self.task == "completion":
-            begin, reference = split_80_20(text)
-            if not reference:
-                raise BadInput(f"{item.item_id} is too short to be cut: it has no end that could be left to complete.")
-            return begin, reference
-        summary = str(item.meta.get("summary") or "").strip()
-        if not summary:
-            raise BadInput(f"{item.item_id} has no summary to compare with; the summary task needs one in its meta.")
-        return text, summary
-
-    def _cue(self) -> tuple:
-        return (("cue", _SUMMARY_CUE),) if self.task == "summary" else ()
+    def split(self, item) -> tuple[str, dict]:
+        """What is shown, and as a param what the output is compared with."""
+        begin, end = split_80_20(item.question)
+        if not end:
+            raise BadInput(f"{item.item_id} is too short to be cut: it has no end that could be left to complete.")
+        return begin, {"reference": end}
 
 
 def _distinct(variants: list[Variant]) -> list[Variant]:

@@ -1,4 +1,8 @@
-"""What the similarity readouts share: the request for a continuation, and its reference, which the variant carries."""
+"""What the similarity readouts share: the request for a continuation, and the text that it is compared with.
+
+The variant carries its reference, or the prompt whose answer at temperature 0 is one: that is asked once, whatever the number
+of samples.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +13,36 @@ from flipcore.extractors.readings import absent, failure
 from flipcore.records import Completion, Reading, Request, Variant
 
 _ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
-
-
-def reference(variant: Variant) -> str:
-    """The text that a continuation is compared with; empty where the variant has none."""
-    return str(variant.params.get("reference") or "")
+_MOST = 1024
 
 
 def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
-    """One request for a continuation about as long as the reference, at the axis' own temperature."""
-    if not reference(variant):
+    """A request for a continuation about as long as the reference, at the axis' own temperature, after one for the reference
+    where the variant has none."""
+    reference, prompt = variant.params.get("reference"), variant.params.get("reference_prompt")
+    if not reference and not prompt:
         return []
-    words = 2 * len(reference(variant).split()) + 8
-    room = min(1024, _ROOM_STEP * -(-words // _ROOM_STEP))
-    temperature = float(variant.params.get("temperature", ask.temperature))
-    return [Need(Request("generate", variant.prompt.text, variant.prompt.system, max_tokens=room, temperature=temperature,
-                         top_p=ask.top_p, seed=ask.seed))]
+    words = 2 * len(str(reference).split()) + 8
+    room = min(_MOST, _ROOM_STEP * -(-words // _ROOM_STEP)) if reference else min(_MOST, ask.max_tokens)
+
+    def asked(text: str, temperature: float, top_p: float) -> Request:
+        return Request("generate", text, variant.prompt.system, max_tokens=room, temperature=temperature, top_p=top_p,
+                       seed=ask.seed)
+
+    continued = Need(asked(variant.prompt.text, float(variant.params.get("temperature", ask.temperature)), ask.top_p))
+    return [continued] if reference else [Need(asked(prompt, 0.0, 1.0), sample=0), continued]
 
 
-def continued(variant: Variant, completions: Sequence[Completion]) -> str | Reading:
-    """The continuation, or the absent reading that says why there is none. An empty one is a continuation too."""
-    if not reference(variant):
+def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:
+    """The reference and the continuation, or the absent reading that says why there are not both. An empty continuation is a
+    continuation too."""
+    reference = str(variant.params.get("reference") or "")
+    if not reference and not variant.params.get("reference_prompt"):
         return absent("This variant carries no reference to compare a continuation with.")
-    return failure(completions) or completions[0].text
+    failed = failure(completions)
+    if failed:
+        return failed
+    reference = reference or completions[0].text.strip()
+    if not reference:
+        return absent("The model wrote nothing of the unchanged text, so there is nothing to compare with.")
+    return reference, completions[-1].text

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flipcore.errors import BadInput
-from flipcore.extractors.continuations import continuation_need, continued, reference
+from flipcore.extractors.continuations import compared, continuation_need
 from flipcore.records import OK, Reading
 from flipcore.similarity import COMPRESSORS, ncd
 
@@ -32,10 +32,11 @@ class Ncd:
         return continuation_need(variant, ask)
 
     def read(self, item, variant, completions):
-        text = continued(variant, completions)
-        if isinstance(text, Reading):
-            return text
-        return Reading(OK, value=1 - ncd(reference(variant), text.strip(), self.compressor))
+        found = compared(variant, completions)
+        if isinstance(found, Reading):
+            return found
+        reference, text = found
+        return Reading(OK, value=1 - ncd(reference, text.strip(), self.compressor))
 
 
 EXTRACTOR = Ncd()

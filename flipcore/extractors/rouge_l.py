@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.extractors.continuations import continuation_need, continued, reference
+from flipcore.extractors.continuations import compared, continuation_need
 from flipcore.records import OK, Reading
 from flipcore.similarity import rouge_l
 
@@ -24,8 +24,8 @@ class RougeL:
         return continuation_need(variant, ask)
 
     def read(self, item, variant, completions):
-        text = continued(variant, completions)
-        return text if isinstance(text, Reading) else Reading(OK, value=rouge_l(reference(variant), text))
+        found = compared(variant, completions)
+        return found if isinstance(found, Reading) else Reading(OK, value=rouge_l(*found))
 
 
 EXTRACTOR = RougeL()

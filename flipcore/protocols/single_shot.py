@@ -71,7 +71,7 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
             asked, parent = history.backend, None
             if need.judged is not None:
                 asked, parent = history.judge, calls[need.judged].call_id
-            calls.append(Call(asked.name, asked.revision, need.request, sample, parent))
+            calls.append(Call(asked.name, asked.revision, need.request, sample if need.sample is None else need.sample, parent))
         came = [history.completions[call.call_id] for call in calls if call.call_id in history.completions]
         if len(came) < len(calls) or len(calls) == len(so_far):
             return calls, came

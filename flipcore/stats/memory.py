@@ -18,6 +18,7 @@ from flipcore.stats.rewritten import Rewritten
 OPERATORS = ("numeric_resample", "entity_rename", "paraphrase")
 LOSSES = ("question_loss", "answer_loss", "min_k")
 SIMILARITIES = ("rouge_l", "ncd")
+TASKS = {"bit_flip": "completion", "bit_flip_summary": "summary"}  # PEARL's axes
 JUDGED, COMPARED = ("benchmark", "target"), ("control", "non_member", "retro")
 
 
@@ -65,7 +66,7 @@ def losses(frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: 
     is known. Min-k needs no second wording: its `d` is its value."""
     mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
     asked = mine[mine["axis"] == operator]
-    asked = asked if len(asked) else mine[mine["axis"] != "bit_flip"]
+    asked = asked if len(asked) else mine[~mine["axis"].isin(TASKS)]
     found = _means(asked, "value").unstack() if len(asked) else pd.DataFrame()
     items = list(dict.fromkeys(asked["item_id"]))
     found = found.reindex(items)
@@ -78,9 +79,16 @@ def losses(frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: 
     return made.dropna(subset="d", ignore_index=True)
 
 
-def pearl_scores(frame: pd.DataFrame, metric: str, roles: Sequence[str]) -> tuple[dict[str, Scores], int]:
+def tasks(frame: pd.DataFrame) -> list[str]:
+    """PEARL's axes that were asked, completion first."""
+    asked = set(frame["axis"])
+    return [axis for axis in TASKS if axis in asked]
+
+
+def pearl_scores(frame: pd.DataFrame, metric: str, roles: Sequence[str], axis: str = "bit_flip"
+                 ) -> tuple[dict[str, Scores], int]:
     """Scores by item, [level][sample], of the items whose levels are all there; and how many items are not complete."""
-    mine = frame[frame["role"].isin(roles) & (frame["axis"] == "bit_flip") & (frame["extractor"] == metric)]
+    mine = frame[frame["role"].isin(roles) & (frame["axis"] == axis) & (frame["extractor"] == metric)]
     n_levels = mine["position"].nunique()
     found: dict[str, Scores] = {}
     left_out = 0

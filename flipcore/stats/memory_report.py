@@ -43,12 +43,12 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def pearl_setting(study: Study, model: str, metric: str) -> Setting:
+def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_flip") -> Setting:
     """Everything that PEARL's alpha depends on, as the study declares it."""
-    axis = next((part.params for part in study.axes if part.name == "bit_flip"), {})
+    axis = next((part.params for part in study.axes if part.name == axis_name), {})
     params = next((part.params for part in study.extractors if part.name == metric), {})
     levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
-    return Setting(model, axis.get("task", "completion"), metric, params.get("compressor", "xz"), levels,
+    return Setting(model, memory.TASKS[axis_name], metric, params.get("compressor", "xz"), levels,
                    int(axis.get("n_samples", 10)))
 
 
@@ -71,10 +71,12 @@ def _tests(frame: pd.DataFrame, judged: list[str], compared: list[str], study: S
     for measure in memory.LOSSES:
         if measure in asked:
             yield TITLES[measure], lambda measure=measure: _loss(frame, measure, judged, compared)
-    for metric in memory.SIMILARITIES:
-        if metric in asked:
-            yield f"PEARL, {metric}", lambda metric=metric: _pearl(frame, metric, judged, compared,
-                                                                 pearl_setting(study, model, metric))
+    for axis in memory.tasks(frame):
+        for metric in memory.SIMILARITIES:
+            if metric in asked:
+                title = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
+                yield title, lambda axis=axis, metric=metric: _pearl(
+                    frame, metric, judged, compared, pearl_setting(study, model, metric, axis), axis)
 
 
 def _tried(items: str, detector: str, test: Callable[[], tuple | None]) -> MemoryTest | None:
@@ -108,8 +110,8 @@ def _loss(frame, measure, judged, compared):
         "rate": found.rate(), "cutoff": found.cutoff(), "excess_lower95": found.excess()["lower95"]}
 
 
-def _pearl(frame, metric, judged, compared, setting):
-    mine, other = (memory.pearl_scores(frame, metric, roles)[0] for roles in (judged, compared))
+def _pearl(frame, metric, judged, compared, setting, axis):
+    mine, other = (memory.pearl_scores(frame, metric, roles, axis)[0] for roles in (judged, compared))
     if not mine:
         return None
     found = pearl(mine, other, setting, FPR)

@@ -40,10 +40,10 @@ def refusals(store: Store, study_id: str, axis: str) -> pd.DataFrame:
 
 _TOUCHED = """
 SELECT CAST(json_extract(params, '$.level_pct') AS DOUBLE), avg(CAST(json_extract(params, '$.characters_changed') AS DOUBLE))
-FROM study_variants WHERE study_id = $study_id AND axis = 'bit_flip' GROUP BY ALL
+FROM study_variants WHERE study_id = $study_id AND axis = $axis GROUP BY ALL
 """
 
 
-def characters_touched(store: Store, study_id: str) -> dict[float, float]:
-    """Level in percent of bits -> mean share of characters that a flip touched."""
-    return dict(store.rows(_TOUCHED, study_id=study_id))
+def characters_touched(store: Store, study_id: str, axis: str = "bit_flip") -> dict[float, float]:
+    """Level in percent of bits -> mean share of characters that a flip of one of PEARL's axes touched."""
+    return dict(store.rows(_TOUCHED, study_id=study_id, axis=axis))

@@ -88,17 +88,23 @@ def loss(view: View, measure: str, alpha: float = 0.05) -> LossTest:
 
 
 @st.cache_resource(show_spinner="Comparing the continuations …", max_entries=32)
-def sensitivities(view: View, metric: str, rule: str, fpr: float) -> tuple[Pearl, int]:
+def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str = "bit_flip") -> tuple[Pearl, int]:
     """PEARL on the judged texts, its alpha from the compared ones; and how many texts are not complete yet."""
     frame = view.frame
-    scores, left_out = memory.pearl_scores(frame, metric, view.judged)
-    known, known_left_out = memory.pearl_scores(frame, metric, view.compared)
-    return pearl(scores, known, setting_of(view, metric), fpr, rule), left_out + known_left_out
+    scores, left_out = memory.pearl_scores(frame, metric, view.judged, axis)
+    known, known_left_out = memory.pearl_scores(frame, metric, view.compared, axis)
+    return pearl(scores, known, setting_of(view, metric, axis), fpr, rule), left_out + known_left_out
 
 
-def setting_of(view: View, metric: str) -> Setting:
+def setting_of(view: View, metric: str, axis: str) -> Setting:
     """Everything that alpha depends on, as the study declares it."""
-    return pearl_setting(session.declared(view.study_id), view.model, metric)
+    return pearl_setting(session.declared(view.study_id), view.model, metric, axis)
+
+
+def pearls_of(view: View) -> list[tuple[str, str, str]]:
+    """(axis, metric, title) of every PEARL that was asked."""
+    return [(axis, metric, f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {title_of(metric)}")
+            for axis in memory.tasks(view.frame) for metric in measures_of(view, memory.SIMILARITIES)]
 
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
@@ -108,9 +114,9 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
         if len(losses(view, measure)[0]) and len(losses(view, measure)[1]) >= FEWEST_CONTROLS:
             test = loss(view, measure)
             found[title_of(measure)] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
-    for metric in measures_of(view, memory.SIMILARITIES):
-        judged = sensitivities(view, metric, settings["rule"], settings["fpr"])[0]
-        found[f"PEARL, {title_of(metric)}"] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
+    for axis, metric, title in pearls_of(view):
+        judged = sensitivities(view, metric, settings["rule"], settings["fpr"], axis)[0]
+        found[title] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
     for operator in memory.operators(view.frame):
         for readout in readouts_of(view)[:1]:
             rows = memory.drop_rows(memory.rewritten(view.frame, operator, readout, view.judged))
@@ -126,9 +132,9 @@ def scores(view: View) -> dict[str, dict[str, float]]:
         both = pd.concat(losses(view, measure))
         if len(both):
             found[title_of(measure)] = dict(zip(both["item_id"], both["d"], strict=True))
-    for metric in measures_of(view, memory.SIMILARITIES):
-        mine, _ = memory.pearl_scores(view.frame, metric, (*view.judged, *view.compared))
-        found[f"PEARL, {title_of(metric)}"] = dict(zip(mine, pearl_sensitivities(mine).tolist(), strict=True))
+    for axis, metric, title in pearls_of(view):
+        mine, _ = memory.pearl_scores(view.frame, metric, (*view.judged, *view.compared), axis)
+        found[title] = dict(zip(mine, pearl_sensitivities(mine).tolist(), strict=True))
     for operator in memory.operators(view.frame):
         for readout in readouts_of(view)[:1]:
             rows = memory.drop_rows(memory.rewritten(view.frame, operator, readout, (*view.judged, *view.compared)))

@@ -18,6 +18,7 @@ from pages.components.cutoff_line import cutoff_line
 from pages.memorization.computed import View, measures_of, sensitivities, setting_of, title_of
 from pages.memorization.items import item_table
 
+TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "seed": "the source's quantile"}
 
@@ -28,6 +29,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         st.info("PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity readout.",
                 icon=":material/flip:")
         return
+    asked = memory.tasks(view.frame)
+    axis = controls.segmented_control("Task", asked, default=asked[0], required=True, format_func=TASKS.get,
+                                      key=f"task-{view.study_id}", label_visibility="collapsed") if asked[1:] else asked[0]
     metric = controls.selectbox("Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280,
                                 label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -35,28 +39,29 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
                             width=240, disabled=mode == "locked", index=sorted(RULES, reverse=True).index(settings["rule"]))
         fpr = st.number_input("False positives at most", 0.005, 0.5, float(settings["fpr"]), 0.005, key="pearl-fpr", width=190,
                               format="%.3f", disabled=mode == "locked")
-    found, left_out = sensitivities(view, metric, rule, fpr)
+    found, left_out = sensitivities(view, metric, rule, fpr, axis)
     st.markdown(f"### {plain(found.sentence())}")
     if found.calibration.n < min_calibration(fpr) and rule == "tolerance":
-        st.warning(f"{found.calibration.n:,} non-members are too few for a tolerance bound at {100 * fpr:g} %: "
-                   f"{min_calibration(fpr):,} are needed. Nothing is flagged by it.", icon=":material/warning:")
+        st.warning(f"{found.calibration.n:,} non-members are too few for a tolerance bound. Add some, let more false positives "
+                   "through, or take the conformal rule, which holds on average.", icon=":material/warning:")
     start = settings["alpha"]
     start = _start(found) if start is None else start
     moved, decision = cutoff_line(
         alpha_line(found, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next",
-                   mode == "simultaneous"), key=f"alpha-{view}-{metric}-{rule}-{fpr}-{mode}", locked=mode == "locked")
+                   mode == "simultaneous"), key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}", locked=mode == "locked")
     record.log_move(view.study_id, moved)
     if decision:
         decision["sentences"] = [found.sentence(), *decision["sentences"]]
-    record.offer(view.study_id, "memorization", mode, decision and decision | {"metric": metric, "rule": rule, "fpr": fpr})
+    record.offer(view.study_id, "memorization", mode, decision and decision | {
+        "task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr})
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
-    st.plotly_chart(level_curves(found.means, found.flagged, _levels(view, metric), colours(st.context.theme.type),
+    st.plotly_chart(level_curves(found.means, found.flagged, _levels(view, metric, axis), colours(st.context.theme.type),
                                  title_of(metric)), key="curves", theme=None, config={"displayModeBar": False})
     st.caption("α is dragged on the texts that are judged and on those that set it: a detection rate read off beside its own "
                "calibration is optimistic. Lock α before the confirmatory texts are read.")
     if left_out:
         st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
-    _items(view, metric, found)
+    _items(view, metric, axis, found)
     with st.expander("How to read this"):
         st.markdown(
             "Each curve is a text: how close the model's continuations stay to the true one as more bits of the beginning are "
@@ -72,16 +77,16 @@ def _start(found: Pearl) -> float:
     return alpha if alpha < 2 else float(found.sensitivity[~pd.isna(found.sensitivity)].max(initial=0.0))
 
 
-def _levels(view: View, metric: str) -> list[str]:
+def _levels(view: View, metric: str, axis: str) -> list[str]:
     """Percent of bits with the percent of characters that was really touched."""
-    touched = memory_queries.characters_touched(session.store(), view.study_id)
+    touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
     return [f"{level:g} % ({100 * touched[level]:.0f} %)" if level in touched else f"{level:g} %"
-            for level in setting_of(view, metric).levels_pct]
+            for level in setting_of(view, metric, axis).levels_pct]
 
 
-def _items(view: View, metric: str, found: Pearl) -> None:
+def _items(view: View, metric: str, axis: str, found: Pearl) -> None:
     rows = pd.DataFrame({"item_id": found.item_ids, "sensitivity": found.sensitivity, "abruptness": found.abruptness,
                          "p": found.p, "q": found.q, "flagged": found.flagged})
     st.markdown("**Texts, the most abrupt first**")
-    item_table(view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), "bit_flip", metric,
-               key=f"pearl-{metric}")
+    item_table(view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric,
+               key=f"pearl-{axis}-{metric}")

@@ -8,7 +8,19 @@ from flipcore.errors import FlipscopeError
 from flipcore.stats import memory
 from flipcore.stats.loss_analysis import DEFAULT_RULE
 from pages.common.notes import plain
-from pages.memorization.computed import KINDS, NAMES, View, gap, loss, losses, measures_of, readouts_of, sensitivities, title_of
+from pages.memorization.computed import (
+    KINDS,
+    NAMES,
+    View,
+    gap,
+    loss,
+    losses,
+    measures_of,
+    pearls_of,
+    readouts_of,
+    sensitivities,
+    title_of,
+)
 from pages.memorization.controls import shown as dates_of_controls
 
 FLAGGED, SILENT, UNDECIDED = "✓ memory", "✗ no sign", "– undecided"
@@ -61,11 +73,11 @@ def _losses(view: View) -> list[dict]:
 
 def _pearls(view: View, settings: dict) -> list[dict]:
     rows = []
-    for metric in measures_of(view, memory.SIMILARITIES):
-        found, _ = sensitivities(view, metric, settings["rule"], settings["fpr"])
+    for axis, metric, title in pearls_of(view):
+        found, _ = sensitivities(view, metric, settings["rule"], settings["fpr"], axis)
         usable = found.calibration.alpha < 2
         verdict = UNDECIDED if not usable else FLAGGED if found.flagged.any() else SILENT
-        rows.append(_row(f"PEARL, {title_of(metric)}", verdict, found.sentence(), f"{found.calibration.n:,} non-members",
+        rows.append(_row(title, verdict, found.sentence(), f"{found.calibration.n:,} non-members",
                          f"{100 * settings['fpr']:g} % of non-members"))
     return rows
 

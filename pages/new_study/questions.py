@@ -14,7 +14,7 @@ from flipcore.layouts import LAYOUTS
 from flipcore.models import model_cards
 from flipcore.plan import material
 from flipcore.protocols import PROTOCOLS
-from flipcore.stats.memory import OPERATORS
+from flipcore.stats.memory import OPERATORS, TASKS
 from flipcore.stats.resample import generator
 from flipcore.study import ItemSource, Part, Study
 from pages.common import session
@@ -22,7 +22,7 @@ from pages.common.differences import differences
 from pages.common.notes import plain
 from pages.new_study.items import loaded
 
-REWRITING = frozenset({*OPERATORS, "bit_flip"}) - {"paraphrase"}
+REWRITING = frozenset({*OPERATORS, *TASKS}) - {"paraphrase"}
 LABELS = {"kind": "orders", "n": "how many", "sets": "label sets", "norm": "likelihood per",
           "top_k": "log-probabilities asked for",
           "levels_pct": "levels (% of bits)", "n_samples": "samples a level", "unreviewed": "also unreviewed ones",

@@ -15,8 +15,8 @@ TEXT = "The harbour wakes before the town does, and the lamps along the quay sti
 ITEM = Item.make(dataset="t", key="1", kind="completion", question=TEXT, meta={"summary": "A harbour at dawn."})
 
 
-def variants(**params):
-    return made("bit_flip", params).variants(ITEM, "plain", generator(5, "bits"), Material())
+def variants(axis="bit_flip", **params):
+    return made(axis, params).variants(ITEM, "plain", generator(5, "bits"), Material())
 
 
 def test_level_0_is_the_beginning_and_the_rest_is_the_reference():
@@ -41,8 +41,15 @@ def test_seven_bit_flips_stay_ascii():
 
 
 def test_the_summary_task_shows_the_whole_text_and_compares_with_the_summary():
-    base = variants(task="summary")[0]
+    base = variants("bit_flip_summary")[0]
     assert dict(base.prompt.parts)["stem"] == TEXT and base.params["reference"] == "A harbour at dawn."
+
+
+def test_without_a_summary_the_models_own_of_the_unchanged_text_is_asked_for():
+    bare = Item.make(dataset="t", key="2", kind="completion", question=TEXT)
+    made_of = made("bit_flip_summary").variants(bare, "plain", generator(0, "x"), Material())
+    assert {one.params["reference_prompt"] for one in made_of} == {made_of[0].prompt.text}
+    assert made_of[0].prompt.text == TEXT + "\n\nSummary:" and "reference" not in made_of[0].params
 
 
 def test_levels_that_flip_nothing_are_one_variant():
@@ -53,15 +60,14 @@ def test_levels_that_flip_nothing_are_one_variant():
 
 @pytest.mark.parametrize(("params", "why"), [
     ({"levels_pct": [1, 2]}, "at least two rising shares up to 100, 0 first"), ({"levels_pct": [0]}, "at least two"),
-    ({"levels_pct": [0, 2, 2]}, "rising"), ({"levels_pct": [0, 101]}, "up to 100"), ({"task": "song"}, "completion, summary"),
+    ({"levels_pct": [0, 2, 2]}, "rising"), ({"levels_pct": [0, 101]}, "up to 100"), ({"n_samples": 1001}, "from 1 to 1000"),
     ({"n_samples": 0}, "from 1 to 1000")])
 def test_parameters_that_do_not_fit_are_sentences(params, why):
     with pytest.raises(BadInput, match=re.escape(why)):
         made("bit_flip", params)
 
 
-def test_an_item_that_cannot_be_cut_or_has_no_summary_is_refused():
-    for task, why in (("completion", "too short to be cut"), ("summary", "no summary")):
-        word = Item.make(dataset="t", key="3", kind="completion", question="Word")
-        with pytest.raises(BadInput, match=why):
-            made("bit_flip", {"task": task}).variants(word, "plain", generator(0, "x"), Material())
+def test_an_item_that_cannot_be_cut_is_refused():
+    word = Item.make(dataset="t", key="3", kind="completion", question="Word")
+    with pytest.raises(BadInput, match="too short to be cut"):
+        made("bit_flip").variants(word, "plain", generator(0, "x"), Material())

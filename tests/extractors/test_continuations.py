@@ -3,6 +3,7 @@
 import pytest
 
 from flipcore.axes.bit_flip import BitFlip
+from flipcore.axes.bit_flip_summary import BitFlipSummary
 from flipcore.contracts import Ask, Material
 from flipcore.errors import BadInput
 from flipcore.extractors import made
@@ -37,6 +38,18 @@ def test_a_failed_call_and_a_variant_without_reference_are_absent():
     assert made("ncd").read(ITEM, CUT, [FAILED]).status == "absent"
     reading = made("rouge_l").read(ITEM, shown(ITEM), [])
     assert reading.status == "absent" and "no reference" in reading.reason
+
+
+def test_a_text_without_a_reference_is_compared_with_what_the_model_writes_of_it_unchanged_at_temperature_0():
+    _, flipped = BitFlipSummary(levels_pct=(0, 5)).variants(ITEM, "plain", generator(0, "x"), Material())
+    reference, continued = made("rouge_l").needs(ITEM, flipped, Ask(temperature=0.5, max_tokens=40), [])
+    assert reference.request.prompt.startswith(ITEM.question) and reference.request.prompt != flipped.prompt.text
+    assert (reference.request.temperature, reference.sample) == (0, 0)
+    assert continued.request.prompt == flipped.prompt.text and continued.request.temperature == 0.7 and continued.sample is None
+    whole, part = Completion("a", "ok", text=" a tale of ten words"), Completion("b", "ok", text=" a tale of words")
+    assert made("rouge_l").read(ITEM, flipped, [whole, part]).value == rouge_l("a tale of ten words", "a tale of words")
+    empty = made("rouge_l").read(ITEM, flipped, [Completion("a", "ok", text=" "), part])
+    assert empty.status == "absent" and "nothing of the unchanged text" in empty.reason
 
 
 def test_bz2_is_not_offered():

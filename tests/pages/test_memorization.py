@@ -17,7 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 def memory_study() -> Study:
     sources = [ItemSource(name, role, 24, 3, where=where) for name in ("pocket_problems", "pocket_prose")
                for role, where in (("benchmark", {"dose": [256]}), ("control", {"split": "control"}))]
-    axes = (Part("identity"), Part("paraphrase"), Part("bit_flip", {"levels_pct": [0.0, 2.0], "n_samples": 3}))
+    axes = (Part("identity"), Part("paraphrase"), Part("bit_flip", {"levels_pct": [0.0, 2.0], "n_samples": 3}),
+            Part("bit_flip_summary", {"levels_pct": [0.0, 2.0], "n_samples": 2}))
     extractors = tuple(map(Part, ("regex", "answer_loss", "question_loss", "min_k", "rouge_l", "ncd")))
     return Study("memory", tuple(sources), axes, extractors, (ModelUse("pocket", max_tokens=96),))
 
@@ -85,6 +86,17 @@ def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_a
 def test_detectors_are_compared_item_by_item():
     app = shown("agreement")
     assert not app.exception and "are flagged by at least one of" in words(app)
+
+
+def test_pearl_of_completions_stands_beside_pearl_of_summaries():
+    app = shown("pearl", "completion")
+    task = next(group for group in app.button_group if group.key and group.key.startswith("task-"))
+    task.set_value("bit_flip_summary").run()
+    assert not app.exception and "nothing is flagged" in words(app)
+    app = shown("agreement", "completion")
+    pairs = next(one.value for one in app.dataframe if "κ" in one.value)
+    assert "PEARL, summaries, Similarity by words (ROUGE-L)" in set(pairs["and"])
+    assert "PEARL, Similarity by words (ROUGE-L)" in set(pairs["detector"])
 
 
 def test_the_ground_truth_needs_enough_never_seen_items():

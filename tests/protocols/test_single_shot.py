@@ -8,7 +8,7 @@ from flipcore.contracts import Ask, History, Material
 from flipcore.errors import BadInput
 from flipcore.extractors import made as extractor
 from flipcore.protocols import PROTOCOLS, made
-from flipcore.records import ABILITIES, ABSENT, OK, Completion
+from flipcore.records import ABILITIES, ABSENT, OK, Completion, Item
 from flipcore.stats.resample import generator
 from tests.extractors.asking import choice, number
 
@@ -89,6 +89,16 @@ def test_the_judge_is_asked_in_a_second_round_as_child_of_what_it_judges():
     assert [row.reading.answer for row in rows] == ["2", "2"] and all(len(row.source_ids) == 2 for row in rows)
     parents = {call.parent_id for call in judge.seen}
     assert parents == {row.source_ids[0] for row in rows}
+
+
+def test_what_flipped_texts_are_compared_with_is_asked_once_for_all_samples():
+    # 6 levels x 10 samples, and the unchanged text once at temperature 0.
+    start = history(("rouge_l", "ncd"), ("bit_flip_summary",), Item.make(
+        dataset="t", key="p", kind="completion", question="The harbour wakes before the town does, and the lamps still burn."))
+    calls = SINGLE.next_calls(start)
+    assert len(calls) == 61 and sorted({call.request.temperature for call in calls}) == [0, 0.7]
+    done, rounds = finished(start)
+    assert rounds == 1 and {row.reading.value for row in SINGLE.readouts(done) if row.extractor == "rouge_l"} == {1.0}
 
 
 def test_without_a_judge_the_readout_is_absent_and_nothing_is_asked_for_it():
