@@ -150,7 +150,8 @@ def _settle(one: Disagreement) -> None:
 def _saying(row: dict, first: str) -> str:
     """One reviewer's verdict and reason on a line."""
     said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
-    return f"**{plain(row['reviewer'])}** {first}{'keeps' if keeps(row) else 'strikes'} it: {said}. {plain(row['note'])}".strip()
+    does = "keeps" if keeps(row) else "strikes"
+    return f"**{plain(row['reviewer'])}** {first}{does} it: {said}. {plain(row['note'])}".strip()
 
 
 def _keep(pair: dict, one: Disagreement, name: str, said: dict, why: str) -> None:
