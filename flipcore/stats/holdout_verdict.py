@@ -72,7 +72,7 @@ class HoldoutTest:
         if self.state == DIFFERENT:
             return f"On {SAID[self.name]} the sets differ ({p_text(self.p)})."
         if self.state == EQUIVALENT:
-            return f"On {SAID[self.name]} the sets are equivalent within the margin set beforehand ({p_text(self.p)})."
+            return f"On {SAID[self.name]} the sets are equivalent within the margin ({p_text(self.p)})."
         why = "no margin is set" if self.margin is None else "too little data to rule out a difference that matters"
         return f"On {SAID[self.name]} nothing was found, and {why} ({p_text(self.p)})."
 
@@ -116,9 +116,9 @@ def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, pai
     within = source if not paired else tuple(
         perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro"))
     mmd = perm_test_mmd(T, R, m, seed, paired)
-    half = z_quantile(0.95) * mmd["null_sd"]
+    half = z_quantile(0.95) * mmd["se"]
     bound = (mmd["obs"] - half, mmd["obs"] + half)
-    estimate = Estimate(mmd["obs"], *bound, 0.90, "permutation", len(T) + len(R), seed)
+    estimate = Estimate(mmd["obs"], *bound, 0.90, "delta", len(T) + len(R), seed)
     return HoldoutTest("semantic", float(np.min(holm([*within, mmd["p"]]))), source, estimate,
                        margin is not None and bound[1] < margin, bound, margin,
                        mmd["critical"] + z_quantile(0.8) * mmd["null_sd"])

@@ -53,8 +53,22 @@ def mmd2_cos(X: ArrayLike, Y: ArrayLike) -> float:
     return float(_mmd2(x.sum(axis=0), len(x), y.sum(axis=0), len(y)))
 
 
-def _mmd2(sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int) -> np.ndarray:
-    return _mean_cos(sum_x, n_x) + _mean_cos(sum_y, n_y) - 2 * (sum_x * sum_y).sum(axis=-1) / (n_x * n_y)
+def _mmd2(sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int, twins: float | None = None) -> np.ndarray:
+    """`twins` is the sum of cosines within source pairs: they are alike because one was written from the other, so they leave
+    the mean across the sets, and swaps have a mean of exactly 0 (their p-values stay the same)."""
+    cross, n_pairs = (sum_x * sum_y).sum(axis=-1), n_x * n_y
+    if twins is not None:
+        cross, n_pairs = cross - twins, n_x * (n_x - 1)
+    return _mean_cos(sum_x, n_x) + _mean_cos(sum_y, n_y) - 2 * cross / n_pairs
+
+
+def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, paired: bool) -> float:
+    """Standard error of MMD^2 wherever it lies: where the sets differ it grows with the spread of the entries along the
+    difference of the means. That spread is measured along an estimated direction, which counts the part under no difference
+    twice, so `null_sd` is taken off once; what is left is never below it."""
+    across = x.mean(axis=0) - y.mean(axis=0)
+    along = [(x - y) @ across] if paired else [x @ across, y @ across]
+    return math.sqrt(max(null_sd**2, 4 * sum(part.var(ddof=1) / len(part) for part in along) - null_sd**2))
 
 
 def random_sums(units: np.ndarray, n: int, m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
@@ -109,26 +123,29 @@ def perm_test_semantic(T: ArrayLike, R: ArrayLike, which: str = "target", m: int
 
 
 def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, paired: bool = False) -> dict[str, float]:
-    """One-sided permutation test of MMD^2: {obs, p = (b + 1) / (m + 1), n_perm, null_sd, critical}.
+    """One-sided permutation test of MMD^2: {obs, p = (b + 1) / (m + 1), n_perm, se, null_sd, critical}.
 
-    `null_sd` and `critical` are the spread and the 95 % point of the permutations: how much chance alone shows.
-    `paired`: row i of R was written from row i of T, so labels swap within pairs only.
+    `null_sd` and `critical` are the spread and the 95 % point of the permutations: how much chance alone shows; `se` is the
+    standard error of `obs`. `paired`: row i of R was written from row i of T, so labels swap within pairs only, and the mean
+    across the sets leaves the pairs out.
     """
     target, retro = unit_vectors(T), unit_vectors(R)
     n_t, n_r = len(target), len(retro)
     if min(n_t, n_r) < 2:
-        return {"obs": math.nan, "p": math.nan, "n_perm": 0, "null_sd": math.nan, "critical": math.nan}
+        return {"obs": math.nan, "p": math.nan, "n_perm": 0, "se": math.nan, "null_sd": math.nan, "critical": math.nan}
     if paired and n_t != n_r:
         raise BadInput(f"Paired sets must be equally long: came {n_t} targets and {n_r} retro entries.")
     rng = generator(seed)
     total = target.sum(axis=0) + retro.sum(axis=0)
     blocks = (swapped_sums(target, retro, m, rng) if paired
               else random_sums(np.concatenate([target, retro]), n_t, m, rng))
-    observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r))
-    values = np.concatenate([_mmd2(sums, n_t, total - sums, n_r) for sums in blocks])
+    twins = float((target * retro).sum()) if paired else None
+    observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r, twins))
+    values = np.concatenate([_mmd2(sums, n_t, total - sums, n_r, twins) for sums in blocks])
+    null_sd = float(values.std())
     n_as_extreme = int(np.sum(values >= observed - SLACK))
-    return {"obs": observed, "p": (n_as_extreme + 1) / (m + 1), "n_perm": m, "null_sd": float(values.std()),
-            "critical": float(np.quantile(values, 0.95))}
+    return {"obs": observed, "p": (n_as_extreme + 1) / (m + 1), "n_perm": m,
+            "se": _mmd2_se(target, retro, null_sd, paired), "null_sd": null_sd, "critical": float(np.quantile(values, 0.95))}
 
 
 def perm_test_within_paired(T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0

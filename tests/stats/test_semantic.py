@@ -92,17 +92,22 @@ def test_an_unknown_group_is_refused():
 
 
 def test_paired_labels_swap_within_pairs():
-    # three pairs give 8 swaps; the Monte Carlo p of the paired MMD is the share of the 8
+    # three pairs give 8 swaps; the Monte Carlo p of the paired MMD is the share of the 8. Across the sets the pairs themselves
+    # are left out, so the swaps have a mean of exactly 0; p is that of the MMD with them
     rng = generator(6)
     T, R = (semantic.unit_vectors(rng.standard_normal((3, 2))) for _ in range(2))
-    observed = semantic.mmd2_cos(T, R)
-    swapped = []
-    for choice in itertools.product([False, True], repeat=3):
-        keep = np.array(choice)[:, None]
-        swapped.append(semantic.mmd2_cos(np.where(keep, R, T), np.where(keep, T, R)))
-    exact = np.mean(np.array(swapped) >= observed - 1e-12)
+
+    def without_pairs(X, Y):
+        cross = np.mean([X[i] @ Y[j] for i in range(3) for j in range(3) if i != j])
+        return slow_mean_cosine(X) + slow_mean_cosine(Y) - 2 * cross
+
+    swaps = [(np.where(keep, R, T), np.where(keep, T, R))
+             for keep in (np.array(choice)[:, None] for choice in itertools.product([False, True], repeat=3))]
+    values, whole = ([kind(X, Y) for X, Y in swaps] for kind in (without_pairs, semantic.mmd2_cos))
+    exact, with_pairs = (np.mean(np.array(one) >= one[0] - 1e-12) for one in (values, whole))
     found = semantic.perm_test_mmd(T, R, m=7_999, seed=1, paired=True)
-    assert found["obs"] == pytest.approx(observed)
+    assert np.mean(values) == pytest.approx(0, abs=1e-12) and exact == with_pairs
+    assert found["obs"] == pytest.approx(values[0])
     assert binomtest(round(found["p"] * 8_000) - 1, 7_999, exact).pvalue > 1e-3
     with pytest.raises(BadInput, match="equally long"):
         semantic.perm_test_mmd(T, R[:2], paired=True)
@@ -120,12 +125,32 @@ def test_the_centre_of_the_paired_within_test_is_the_mean_over_swaps():
         semantic.perm_test_within_paired(T, R[:2])
 
 
+@pytest.mark.parametrize("paired", [False, True])
+def test_the_interval_of_the_mmd_holds_where_the_sets_differ_too(paired):
+    # shifted by 1 across a common mean of length 4; the spread under no difference alone would hold it .4 and .2 of the time
+    rng = generator(11)
+    far, place = np.eye(1, 32)[0] * 4, np.eye(2, 32)[1]
+
+    def drawn(n):
+        common = rng.standard_normal((n, 32)) * math.sqrt(0.7 if paired else 0)
+        own = rng.standard_normal((2, n, 32)) * math.sqrt(0.3 if paired else 1)
+        return semantic.unit_vectors(common + own[0] + far), semantic.unit_vectors(common + own[1] + far + place)
+
+    X, Y = drawn(200_000)
+    true = float(((X.mean(axis=0) - Y.mean(axis=0)) ** 2).sum())
+    found = [semantic.perm_test_mmd(*drawn(200), m=99, seed=seed, paired=paired) for seed in range(120)]
+    held = sum(abs(one["obs"] - true) <= 1.645 * one["se"] for one in found)
+    narrow = sum(abs(one["obs"] - true) <= 1.645 * one["null_sd"] for one in found)
+    assert binomtest(held, 120, 0.9, alternative="less").pvalue > 0.01 and narrow < 80
+    assert all(one["se"] >= one["null_sd"] > 0 for one in found)
+
+
 def rejections(runs, rng, **change):
     hits = np.zeros(3)
     for seed in range(runs):
         T, R = embedding_sets(rng, **change)
-        hits += [semantic.perm_test_semantic(T, R, which, m=299, seed=seed)["p"] < 0.05 for which in ("target", "retro")] + [
-            semantic.perm_test_mmd(T, R, m=299, seed=seed)["p"] < 0.05]
+        hits += [semantic.perm_test_semantic(T, R, which, m=199, seed=seed)["p"] < 0.05 for which in ("target", "retro")] + [
+            semantic.perm_test_mmd(T, R, m=199, seed=seed)["p"] < 0.05]
     return hits
 
 
