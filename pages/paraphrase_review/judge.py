@@ -28,15 +28,24 @@ def show() -> None:
                 icon=":material/balance:")
         st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        study_id = st.selectbox("Study", list(studies), format_func=studies.get, key="judge-study", bind="query-params",
-                                width=420)
-        name = st.text_input("Your name, to label texts", max_chars=80, key="judge-name", width=260)
-    if name.strip():
-        with shown_problem():
-            _label(study_id, reviewer_name(name))
+    study_id = st.selectbox("Study", list(studies), format_func=studies.get, key="judge-study", bind="query-params", width=420)
+    name = st.session_state.get("labels-as")
+    if name:
+        _label(study_id, name)
     else:
         _gate(study_id)
+        _who()
+
+
+def _who() -> None:
+    """A form, so that after Enter no field has the keys of the options."""
+    with st.form("label-as", border=False):
+        name = st.text_input("Your name, to label texts", st.query_params.get("as", ""), max_chars=80, key="judge-name",
+                             width=320)
+        if st.form_submit_button("Label texts", type="primary", icon=":material/label:") and name.strip():
+            with shown_problem():
+                st.session_state["labels-as"] = reviewer_name(name)
+                st.rerun()
 
 
 def _gate(study_id: str) -> None:
@@ -70,7 +79,7 @@ def _gate(study_id: str) -> None:
         st.caption(f"{found.n_even} texts were read differently by as many people as agreed; they have no label until one more "
                    "person reads them.")
     st.caption("An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
-               "enters no claim. Give your name above to label texts.")
+               "enters no claim. Whoever labels sees the text and the options, not what the judge said.")
 
 
 @st.fragment
@@ -80,14 +89,18 @@ def _label(study_id: str, name: str) -> None:
     labels = [row for row in judge_queries.labels(held) if row["call_id"] in texts]
     left = left_to_label(list(texts.values()), name, labels)
     mine = [row for row in labels if row["reviewer"] == name]
-    st.progress(len(mine) / max(len(mine) + len(left), 1), text=f"{len(mine):,} labelled · {len(left):,} left")
+    st.progress(len(mine) / max(len(mine) + len(left), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(left):,} left"))
     if left:
         _text(texts[left[0]], name)
     else:
-        st.success("Every text that is yours to label has a label. Thank you. Empty the name to see the gate.")
-    if mine:
-        st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:",
-                  on_click=lambda: judge_queries.keep_labels(held, [undo_row(mine[-1])]))
+        st.success("Every text that is yours to label has a label. Thank you.")
+    with st.container(horizontal=True):
+        if mine:
+            st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:",
+                      on_click=lambda: judge_queries.keep_labels(held, [undo_row(mine[-1])]))
+        if st.button("Stop, and see the gate", key="unlabelled", icon=":material/logout:"):
+            st.session_state.pop("labels-as")
+            st.rerun()
 
 
 def _text(text: dict, name: str) -> None:
@@ -106,12 +119,12 @@ def _text(text: dict, name: str) -> None:
             st.text_input("The number that it gives", key=place, width=260)
             st.form_submit_button("This number", type="primary",
                                   on_click=lambda: _keep(text, name, st.session_state[place].strip() or "nothing"))
-    for place, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
-        shortcut = str(place) if place < 10 else None
-        st.button(plain(f"{label}. {answer_text(item, str(option))}"), key=f"label-{text['call_id']}-{option}",
-                  shortcut=shortcut, width="stretch", on_click=_keep, args=(text, name, str(option)))
-    st.button("No single answer", key=f"label-none-{text['call_id']}", shortcut=NONE_KEY, icon=":material/block:",
-              on_click=_keep, args=(text, name, None))
+    with st.container(horizontal=True):
+        for place, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
+            st.button(plain(f"{label}. {answer_text(item, str(option))}"), key=f"label-{text['call_id']}-{option}",
+                      shortcut=str(place) if place < 10 else None, on_click=_keep, args=(text, name, str(option)))
+        st.button("No single answer", key=f"label-none-{text['call_id']}", shortcut=NONE_KEY, icon=":material/block:",
+                  on_click=_keep, args=(text, name, None))
 
 
 def _keep(text: dict, name: str, answer: str | None) -> None:

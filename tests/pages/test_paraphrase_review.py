@@ -131,14 +131,15 @@ def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
     runner.run(JUDGED, store)
     app = shown("Judge")
     assert "100 labels are needed" in words(app)
-    app.text_input(key="judge-name").set_value("Ada").run()
-    next(one for one in app.button if one.label == "No single answer").click().run()
+    app.text_input(key="judge-name").set_value(" Ada ")
+    button(app, "Label texts").click().run()
+    button(app, "No single answer").click().run()
     assert [row["answer"] for row in judge_queries.labels(store)] == [None]
     button(app, "Take the last one back").click().run()
     assert judge_queries.labels(store) == []
     texts = judge_queries.judged_texts(store, JUDGED.study_id)
     judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
-    app.text_input(key="judge-name").set_value("").run()
+    button(app, "Stop, and see the gate").click().run()
     assert not app.exception and "The judge passes" in words(app)
 
 
