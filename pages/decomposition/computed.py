@@ -70,6 +70,8 @@ def answer(found: list[Decomposition], closed: dict[str, str]) -> str:
     """The page's answer: the largest artifact that is shown to be more than what is genuine, otherwise the field readout where
     it flips most. What has not passed its gate enters no claim."""
     field = _claimable(found, closed)
+    if not field and _claimable(found, {}):
+        return "Nothing here may be claimed yet: what flips has not passed its gate."
     if not field:
         return "No readout besides the reference has a flip rate yet."
     shown = [one for one in field if one.established]

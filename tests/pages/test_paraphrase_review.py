@@ -148,7 +148,7 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
     app.switch_page("pages/decomposition.py").run()
     shut = " ".join(one.value for one in app.warning)
-    assert "JUDGE NOT PASSED" in words(app)
+    assert "JUDGE NOT PASSED" in words(app) and "Nothing here may be claimed yet" in words(app)
     assert "judge enters no claim" in shut and "100 labels are needed" in shut
     texts = judge_queries.judged_texts(store, JUDGED.study_id)
     judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
