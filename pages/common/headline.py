@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from flipcore.stats.headline import Headline
 from flipcore.stats.headline import headline as computed
 from flipcore.stats.memory_headline import memory_headline as memory_computed
-from pages.common import session
+from pages.common import gates, session
 
 
 def headline(study_id: str) -> Headline:
-    return _headline(study_id, session.store().revision(study_id), len(session.study_row(study_id)["models"]))
+    """What may be claimed of a study; what has not passed its gate is left out, and named."""
+    study = session.declared(study_id)
+    closed = gates.closed(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
+    return _headline(study_id, session.store().revision(study_id), len(session.study_row(study_id)["models"]), tuple(closed))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _headline(study_id: str, revision: int, n_models: int) -> Headline:
-    return computed(session.readouts(study_id, revision), n_models)
+def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ...]) -> Headline:
+    frame = session.readouts(study_id, revision)
+    claimed = frame[~(frame["axis"].isin(closed) | frame["extractor"].isin(closed))]
+    found = computed(claimed, n_models)
+    if len(claimed) == len(frame):
+        return found
+    left_out = ", ".join(name.replace("_", " ") for name in closed)
+    sentence = found.sentence if len(claimed) else "Nothing that came back may be claimed yet."
+    return replace(found, sentence=f"{sentence} Not reviewed enough to be claimed: {left_out}.")
 
 
 def memory_headline(study_id: str) -> str:

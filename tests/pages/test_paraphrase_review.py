@@ -12,6 +12,7 @@ from flipcore.review.verdicts import ADJUDICATION, verdict_row
 from flipcore.store import judge_queries, queries, review_queries
 from flipcore.store.connection import Store
 from flipcore.study import ItemSource
+from pages.common.notes import plain
 from pages.paraphrase_review import judging, risk
 from tests.browser.serving import ROOT
 from tests.models.server import Server
@@ -143,17 +144,28 @@ def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
     assert not app.exception and "The judge passes" in words(app)
 
 
+def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
+    runner.run(JUDGED, store)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    assert not app.exception and plain("Not reviewed enough to be claimed: judge, judge backwards.") in words(app)
+    assert "read one way only" in words(app)
+    texts = judge_queries.judged_texts(store, JUDGED.study_id)
+    judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    app.run()
+    assert not app.exception and "Not reviewed enough" not in words(app) and "JUDGE NOT PASSED" not in words(app)
+
+
 def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     runner.run(JUDGED, store)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
     app.switch_page("pages/decomposition.py").run()
     shut = " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" in words(app) and "Nothing here may be claimed yet" in words(app)
-    assert "judge enters no claim" in shut and "100 labels are needed" in shut
+    assert "judge and judge backwards enter no claim" in shut and "100 labels are needed" in shut
     texts = judge_queries.judged_texts(store, JUDGED.study_id)
     judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
-    assert not app.exception and "judge enters no claim" not in " ".join(one.value for one in app.warning)
+    assert not app.exception and "no claim" not in " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" not in words(app)
 
 

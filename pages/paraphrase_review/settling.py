@@ -1,0 +1,70 @@
+"""Disagreements: what each reviewer said of a pair and why, and the third verdict that settles it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.errors import BadInput
+from flipcore.review.ratings import RATED, Disagreement
+from flipcore.review.verdicts import ADJUDICATION, CHECKS, SAID, keeps, reviewer_name, verdict_row
+from flipcore.store import review_queries
+from pages.common import session
+from pages.common.differences import differences
+from pages.common.notes import plain, shown_problem
+
+
+def shown(found: list[Disagreement]) -> None:
+    """Which pairs are open, and the one that is being settled."""
+    st.subheader("Disagreements to settle", anchor=False)
+    left = [one for one in found if one.settled is None]
+    if not found:
+        st.caption("No pair is kept by one reviewer and struck by another.")
+        return
+    st.markdown(f"{len(left):,} of {len(found):,} are open. A third person settles one with a verdict and a reason, having "
+                "seen both; such a verdict counts for the pair, not for agreement.")
+    names = {one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
+             for one in found}
+    chosen = st.selectbox("Pair", list(names), format_func=names.get, key="disagreement", label_visibility="collapsed")
+    _settle(next(one for one in found if one.pair_id == chosen))
+
+
+def _settle(one: Disagreement) -> None:
+    pair = review_queries.pairs(session.store(), [one.pair_id])[0]
+    left, right = st.columns(2)
+    with left.container(border=True):
+        st.caption("Original")
+        differences(pair["paraphrase"], pair["original"], key=f"settle-a-{one.pair_id}", gone=True)
+    with right.container(border=True):
+        st.caption("Paraphrase")
+        differences(pair["original"], pair["paraphrase"], key=f"settle-b-{one.pair_id}")
+    if pair["options"]:
+        st.caption("Options: " + plain(" · ".join(pair["options"])))
+    rows = [*one.verdicts, *([one.settled] if one.settled else [])]
+    st.markdown("  \n".join(_saying(row, "settles it and " if row is one.settled else "") for row in rows))
+    with st.form(f"settle-{one.pair_id}", border=False):
+        columns = st.columns(len(CHECKS))
+        said = {check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
+                for column, (check, question) in zip(columns, CHECKS.items(), strict=True)}
+        name = st.text_input("Your name", max_chars=80, key=f"settle-name-{one.pair_id}", width=320)
+        why = st.text_input("Reason", max_chars=2000, key=f"settle-why-{one.pair_id}")
+        if st.form_submit_button("Settle it", type="primary", icon=":material/gavel:"):
+            with shown_problem():
+                _keep(pair, one, name, said, why)
+                st.rerun()
+
+
+def _saying(row: dict, first: str) -> str:
+    """One reviewer's verdict and reason on a line."""
+    said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
+    does = "keeps" if keeps(row) else "strikes"
+    return f"**{plain(row['reviewer'])}** {first}{does} it: {said}. {plain(row['note'])}".strip()
+
+
+def _keep(pair: dict, one: Disagreement, name: str, said: dict, why: str) -> None:
+    name = reviewer_name(name)
+    if name in {row["reviewer"] for row in one.verdicts}:
+        raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
+    if None in said.values() or not why.strip():
+        raise BadInput("To settle a pair, answer all three questions and give the reason.")
+    row = verdict_row(pair, name, said, why, rule_version=ADJUDICATION)
+    review_queries.keep_verdicts(session.store(), [row])
