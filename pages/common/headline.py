@@ -22,13 +22,12 @@ def headline(study_id: str) -> Headline:
 @st.cache_data(show_spinner=False, max_entries=64)
 def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ...]) -> Headline:
     frame = session.readouts(study_id, revision)
-    claimed = frame[~(frame["axis"].isin(closed) | frame["extractor"].isin(closed))]
+    claimed = frame[~(frame["axis"].isin(closed) & (frame["variant"] != "base") | frame["extractor"].isin(closed))]
     found = computed(claimed, n_models)
     if len(claimed) == len(frame):
         return found
     left_out = ", ".join(name.replace("_", " ") for name in closed)
-    sentence = found.sentence if len(claimed) else "Nothing that came back may be claimed yet."
-    return replace(found, sentence=f"{sentence} Not reviewed enough to be claimed: {left_out}.")
+    return replace(found, sentence=f"{found.sentence} Not reviewed enough to be claimed: {left_out}.")
 
 
 def memory_headline(study_id: str) -> str:
