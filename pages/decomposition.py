@@ -8,7 +8,7 @@ from pages.common import modes, record, session
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.components.threshold_board import threshold_board
-from pages.decomposition import alone, computed, gates, predicted
+from pages.decomposition import alone, computed, gates, people, predicted
 
 PAGE = "decomposition"
 BAND = "for every row, reference readout and null policy at once, at any one level"
@@ -47,6 +47,7 @@ if study_id is not None:
             st.subheader("Every estimate", anchor=False)
             computed.table(found, study_id)
             computed.warnings(found)
+            people.shown(study_id, model, found)
             alone.shown(study_id, model, mode, view["policy"])
             predicted.predictor(study_id, model, mode)
             record.kept(study_id)

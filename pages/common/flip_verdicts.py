@@ -37,8 +37,8 @@ def flip_verdict_bar(study_id: str, model: str, item_id: str, axis: str, variant
             and one["reviewer"] == " ".join(name.split())]
     found = human_share(marks)
     said = f"You marked it {WORDS[mine[-1]].split(':')[0].lower()}. " if mine else ""
-    st.caption(f"{said}{found.n:,} flips of this axis and readout are marked: {found.n_genuine:,} genuine, "
-               f"{found.n_artifact:,} artifact, {found.n_ambiguous:,} unclear.")
+    st.caption(f"{said}Marked so far on this axis and readout: {found.n:,} ({found.n_genuine:,} genuine, {found.n_artifact:,} "
+               f"artifact, {found.n_ambiguous:,} unclear).")
 
 
 def _keep(flip: dict, verdict: str, name: str) -> None:

@@ -11,15 +11,13 @@ import streamlit as st
 
 from flipcore.answers import answer_text
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.records import digest
 from flipcore.store.inspection import Inspection, Seen, SeenVariant, inspection
-from flipcore.store.rows import now
 from pages.common import session
 from pages.common.evidence import side
+from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.notes import plain
 from pages.components.copy_link import copy_link
 
-VERDICTS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 Side = tuple[SeenVariant, list[Seen]]
 
 
@@ -53,8 +51,11 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         side("Original", seen, other, base, before, gone=True)
     with right:
         side(f"Variant: {key}", seen, base, other, after, gone=False)
-    if chosen not in VALUES:
-        _flip_verdict(study_id, model, item_id, axis, base, other, chosen)
+    if chosen not in VALUES and base is not other:
+        if flips(pairs[key]):
+            flip_verdict_bar(study_id, model, item_id, axis, base.variant_id, other.variant_id, chosen)
+        else:
+            st.caption("The answers agree under this readout: there is no flip to judge here.")
 
 
 def open_item(item_id: str, **rest: str) -> None:
@@ -114,23 +115,3 @@ def flips(pair: tuple[Side, Side]) -> bool:
     """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair."""
     before, after = ([one.answer for one in samples if one.status != "absent"] for _, samples in pair)
     return any(a != b for a in before for b in after)
-
-
-def _flip_verdict(study_id: str, model: str, item_id: str, axis: str, base: SeenVariant, other: SeenVariant,
-                  extractor: str) -> None:
-    """Mark a flip genuine, artifact or ambiguous; an appended row, never an overwritten one."""
-    if base is other:
-        return
-    st.markdown("**Is this flip the model's or the readout's?**")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        who = st.text_input("Your name", key="reviewer", placeholder="for the record", width=180)
-        for verdict, letter in VERDICTS.items():
-            if st.button(verdict.capitalize(), key=f"verdict-{verdict}", shortcut=letter, disabled=not who):
-                row = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis,
-                       "variant_id": base.variant_id, "other_variant_id": other.variant_id, "extractor": extractor,
-                       "verdict": verdict, "reviewer": who, "created_at": now()}
-                session.store().writer.add("flip_verdicts", [
-                    row | {"flip_verdict_id": digest(*map(str, row.values()))}]).result(10)
-                st.toast(f"Recorded as {verdict}.")
-    if not who:
-        st.caption("Give a name first: a verdict without one cannot be weighed.")

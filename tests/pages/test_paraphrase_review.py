@@ -11,7 +11,9 @@ from flipcore.review.judge_labels import label_row
 from flipcore.review.verdicts import ADJUDICATION, verdict_row
 from flipcore.store import judge_queries, queries, review_queries
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource
+from flipcore.store.rows import now
+from flipcore.study import ItemSource, ModelUse, Part, Study
+from pages.common.flip_verdicts import WORDS
 from pages.common.notes import plain
 from pages.paraphrase_review import judging, risk
 from tests.browser.serving import ROOT
@@ -22,6 +24,8 @@ from tests.review.pairs import OTHER, SAME, made_pairs, stored
 from tests.review.test_effect import reworded_study
 from tests.review.test_judge_labels import STUDY as JUDGED
 
+ARTIFACTS = Study(name="artifacts", items=(ItemSource("flipscope_choice", n=30),), axes=(Part("option_order", {"n": 3}),),
+                  extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-artifact-prone"),))
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
@@ -167,6 +171,35 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     app.run()
     assert not app.exception and "no claim" not in " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" not in words(app)
+
+
+def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
+    runner.run(ARTIFACTS, store)
+    frame = queries.readouts(store, ARTIFACTS.study_id)
+    frame = frame[(frame["axis"] == "option_order") & (frame["extractor"] == "first_token")]
+    base = frame[frame["variant"] == "base"].set_index("item_id")["answer"]
+    flipped = frame[frame["answer"] != frame["item_id"].map(base)].drop_duplicates("item_id")
+    steady = frame[(frame["variant"] != "base") & (frame["answer"] == frame["item_id"].map(base))].iloc[0]
+    app = inspected(flipped.iloc[0])
+    app.text_input(key="flip-reviewer").set_value("Ada").run()
+    button(app, WORDS["artifact"]).click().run()
+    assert not app.exception and "You marked it artifact. Marked so far on this axis and readout: 1 (0 genuine" in words(app)
+    first = store.rows_of("SELECT * EXCLUDE (created_at) FROM flip_verdicts")[0]
+    store.writer.add("flip_verdicts", [
+        first | {"flip_verdict_id": f"f{i}", "item_id": f"i{i}", "created_at": now(),
+                 "verdict": "genuine" if i < 3 else "artifact"} for i in range(9)]).result(30)
+    assert "there is no flip to judge here" in words(inspected(steady))
+    app.switch_page("pages/decomposition.py").run()
+    assert not app.exception and "Of 10 marked flips 3 are the model's, 7 the readout's" in words(app).replace("\\", "")
+
+
+def inspected(row):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    app.query_params.update({"item": row["item_id"], "variant": row["variant"], "axis": "option_order",
+                             "readout": "first_token"})
+    app.switch_page("pages/flip_surface.py").run()
+    assert not app.exception
+    return app
 
 
 def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
