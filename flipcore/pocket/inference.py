@@ -261,10 +261,17 @@ class _Run:
 
     def _sampled(self, logs: np.ndarray, stream: np.random.Generator) -> int:
         weights = np.exp((logs.astype(np.float64) - logs.max()) / self.temperature)
-        order = np.argsort(-weights, kind="stable")
-        shares = np.cumsum(weights[order]) / weights.sum()
-        n_kept = int(np.searchsorted(shares, self.top_p - 1e-12)) + 1 if self.top_p < 1 else len(shares)
-        return int(order[min(np.searchsorted(shares, stream.random() * shares[:n_kept][-1]), n_kept - 1)])
+        total, drawn = weights.sum(), stream.random()
+        for least in (1e-3, -1.0):  # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
+            kept = np.flatnonzero(weights > least)
+            order = kept[np.argsort(-weights[kept], kind="stable")]
+            shares = np.cumsum(weights[order]) / total
+            n_kept = int(np.searchsorted(shares, self.top_p - 1e-12)) + 1 if self.top_p < 1 else len(shares)
+            top = shares[n_kept - 1] if self.top_p < 1 and n_kept <= len(shares) else 1.0
+            place = int(np.searchsorted(shares, drawn * top))
+            if place < min(n_kept, len(order)):
+                return int(order[place])
+        return int(order[min(n_kept, len(order)) - 1])
 
     def _generation(self, i: int) -> Generation:
         text = self.model.tokenizer.decode(self.ids[i])
