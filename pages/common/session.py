@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pandas as pd
@@ -55,6 +56,8 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     if rows.empty:
         return None
     names = dict(zip(rows["study_id"], rows["name"], strict=True))
+    alike = {name for name, n in Counter(names.values()).items() if n > 1}  # equal labels would be one choice to the browser
+    names = {study_id: f"{name} · {study_id[:6]}" if name in alike else name for study_id, name in names.items()}
     suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(names)
     kept = st.session_state.get("study-id")
     known = [one for one, there in ((st.query_params.get("study"), names), (kept, suited)) if one in there]

@@ -10,7 +10,7 @@ from pages.memorization.computed import View, scores
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    found = scores(view)
+    found = {name.split(" (")[0]: mine for name, mine in scores(view).items()}  # units would only lengthen the sentence
     known = session.doses(view.study_id)
     items = {item for mine in found.values() for item in mine}
     ground_truth.show(found, {item: known.get(item) for item in items}, session.fresh_items(view.study_id) & items)

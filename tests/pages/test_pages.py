@@ -1,5 +1,7 @@
 """Every page on an empty, a finished and an unusable store: content or a sentence, never a traceback."""
 
+from dataclasses import replace
+
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -60,6 +62,16 @@ def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
     monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
     app = shown("pages/flip_surface.py")
     assert not app.exception and "Nothing has been measured yet" in words(app)
+
+
+def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
+    store = Store.open(path)
+    for seed in (1, 2):
+        runner.run(replace(tiny_study(), seed=seed), store)
+    store.close()
+    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    offered = next(box for box in shown("pages/flip_surface.py").selectbox if box.key.startswith("study-")).options
+    assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 
 
 def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
