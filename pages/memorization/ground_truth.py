@@ -24,8 +24,9 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
                 "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
                 "dose 0 among them.", icon=":material/fact_check:")
         return
-    rule = st.selectbox("Cut-off from never-seen items by", _rules(scores, doses, fresh), format_func=TITLES.get,
-                        key="truth-rule", width=320)
+    rules = _rules(scores, doses, fresh)
+    rule = st.selectbox("Cut-off from never-seen items by", rules, format_func=TITLES.get, key=f"truth-rule-{rules[0]}",
+                        width=320)
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
         st.info("No detector has a score on an item that was read. Wait for answers, or add readouts to the study.",

@@ -24,6 +24,8 @@ def page(what: str):
     scores, doses = planted()
     if what == "nothing known":
         doses = dict.fromkeys(doses)
+    if what == "few never seen":
+        doses = {item: dose for item, dose in doses.items() if dose or int(item.removeprefix("never")) < 60}
     if what == "some unknown":
         doses |= dict.fromkeys(list(doses)[:3])
     ground_truth.show({} if what == "no scores" else scores, doses)
@@ -52,8 +54,15 @@ def test_another_detector_is_looked_at_closely():
     app = shown()
     app.selectbox(key="truth-detector").set_value("answer loss").run()
     assert not app.exception and "answer loss sees nothing at any dose" in words(app).replace("\\", "")
-    app.selectbox(key="truth-rule").set_value("tolerance").run()
+    app.selectbox(key="truth-rule-tolerance").set_value("conformal").run()
     assert not app.exception
+
+
+def test_the_bound_is_taken_where_never_seen_items_suffice_and_else_the_rule_that_needs_fewer():
+    # of 200 never-seen items half set the cut-off, which is enough for the bound (59); of 60 it is 30
+    assert shown().selectbox(key="truth-rule-tolerance").value == "tolerance"
+    few = shown("few never seen")
+    assert few.selectbox(key="truth-rule-conformal").value == "conformal" and "dose 16 on" in words(few)
 
 
 def test_where_nothing_is_known_the_page_says_what_to_do():
