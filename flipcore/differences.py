@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+# difflib takes cubic time on words that come again and again, so longer texts are compared by their rarer words, and very
+# long ones by what they begin and end with alone
+EXACT_CELLS, MOST_CELLS = 160_000, 4_000_000
 
 
 def word_differences(original: str, changed: str) -> list[list[str]]:
     """`changed` cut into ["same", text] and ["new", text] runs; their texts join to `changed` again."""
     before, after = _WORDS.findall(original), _WORDS.findall(changed)
+    head = len(os.path.commonprefix([before, after]))
+    tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))
+    end = len(after) - tail
+    pieces = [("same", after[:head]), *_middle(before[head:len(before) - tail], after[head:end]), ("same", after[end:])]
     runs: list[list[str]] = []
-    for kind, _, _, low, high in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        text = "".join(after[low:high])
-        if text:
-            runs.append(["same" if kind == "equal" else "new", text])
+    for kind, words in pieces:
+        if runs and runs[-1][0] == kind:
+            runs[-1][1] += "".join(words)
+        elif words:
+            runs.append([kind, "".join(words)])
     return runs
+
+
+def _middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
+    cells = len(before) * len(after)
+    if cells > MOST_CELLS:
+        return [("new", after)]
+    found = SequenceMatcher(None, before, after, autojunk=cells > EXACT_CELLS).get_opcodes()
+    return [("same" if kind == "equal" else "new", after[low:high]) for kind, _, _, low, high in found]
