@@ -2,6 +2,7 @@
 // that it is stored; what waits is sent again, and outlives a reload of the page.
 const WORDS = { y: "yes", n: "no", u: "unsure" };
 const TAGS = { same: "span", new: "ins", gone: "del" };
+const SCROLLS = { " ": 1, pagedown: 1, pageup: -1 };
 const RESEND_MS = 4000;
 
 function element(name, kind, text, parent) {
@@ -171,6 +172,11 @@ export default function (component) {
     if (event.ctrlKey || event.metaKey || event.altKey || target.isContentEditable
         || /^(input|textarea|select)$/i.test(target.tagName ?? "") || !root.isConnected || !root.getClientRects().length) return;
     const letter = event.key.toLowerCase();
+    if (letter in SCROLLS && root.dataset.size === "long" && target.tagName !== "BUTTON") {
+      event.preventDefault();
+      for (const box of root.querySelectorAll(".text")) box.scrollBy(0, SCROLLS[letter] * 0.8 * box.clientHeight);
+      return;
+    }
     const actions = {
       z: undo, backspace: undo, m: () => note.focus(), f: fullscreen,
       a: () => { const pair = current(); state.open = state.open === pair?.id ? null : pair?.id; paint(); },

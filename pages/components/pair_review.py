@@ -25,7 +25,8 @@ _HTML = """
   </div>
   <div class="before"></div>
   <div class="keys"><kbd>Y</kbd> yes <kbd>N</kbd> no <kbd>U</kbd> unsure <kbd>↑</kbd><kbd>↓</kbd> another question
-    <kbd>A</kbd> answer <kbd>M</kbd> note <kbd>Z</kbd> take back <kbd>F</kbd> full screen</div>
+    <kbd>A</kbd> answer <kbd>M</kbd> note <kbd>Z</kbd> take back <kbd>F</kbd> full screen
+    <span class="scrolls"><kbd>Space</kbd> scroll</span></div>
 </div>
 """
 _CSS = """
@@ -71,6 +72,7 @@ _CSS = """
   resize: vertical; }
 .review .before { font-size: 14px; min-height: 20px; margin-top: 10px; }
 .review .keys { font-size: 13px; opacity: .8; margin-top: 6px; word-spacing: 2px; }
+.review:not([data-size=long]) .scrolls { display: none; }
 @media (max-width: 700px) { .review .pair { grid-template-columns: 1fr; min-height: 0; }
   .review .check { grid-template-columns: repeat(3, 1fr); } .review .question { grid-column: 1 / -1; } }
 """
