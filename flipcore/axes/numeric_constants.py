@@ -12,6 +12,8 @@ from fractions import Fraction
 
 F = Fraction
 
+_MONTH = r"month|\b(?:january|february|march|april|june|july|august|september|october|november|december)\b"
+
 # Unit conversions: value -> words of the question or of the step's line.
 UNITS: Mapping[Fraction, str] = {
     F(7): r"\bweek|\bdays?\b|\bdaily",
@@ -59,8 +61,9 @@ STATED_UNITS: Mapping[Fraction, str] = {
     F(60): r"minute|hour|seconds\b",
     F(365): r"\byear|annual",
     F(52): r"\byear|annual",
-    F(30): r"month",
-    F(31): r"month",
+    F(30): _MONTH,
+    F(31): _MONTH,
+    F(28): r"february",
     F(100): r"percent|%|\bcents?\b|[/*x] ?100\b",
     F(1000): r"kilo|\bkg\b|\bkm\b",
     F(2000): r"\btons?\b",

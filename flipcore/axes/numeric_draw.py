@@ -18,6 +18,7 @@ from flipcore.axes.tracing import results
 
 N_ALL, N_SOME, N_SINGLE, N_PAIRS = 40, 120, 80, 300  # tries with all values changed, with some, with one, with one or two
 N_LOOSE = 60  # tries for one in which all numbers keep their order, once there is one in which the stated ones do
+DOWN = 0.6  # how often a number shrinks where it can; small ones cannot, and what may grow is more often whole
 SPREAD = 8  # a result may grow or shrink by this factor
 _SPELLED = {value: word for word, value in WORDS.items()}
 _BOUNDS = ((r"days?$", 7, 7), (r"days?$", 31, 31), (r"hours?$", 24, 24), (r"months?$", 12, 12), (r"minutes?$", 60, 60),
@@ -108,7 +109,9 @@ def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Genera
         return value
     if not coarse and grain < 1 and rng.integers(2):
         return value + int(rng.integers(-int(value) // 2, int(value) + 2))  # the same cents
-    return grain * int(rng.integers(low, high + 1))
+    sides = [side for side in (range(low, min(count, high + 1)), range(max(count + 1, low), high + 1)) if side]
+    side = sides[0 if len(sides) == 1 or rng.random() < DOWN else 1] if sides else range(low, high + 1)
+    return grain * int(rng.choice(side))
 
 
 def _most(mention: Mention) -> Fraction:

@@ -27,7 +27,7 @@ from flipcore.axes.quantities import Mention, mentions
 from flipcore.axes.refusals import Refusal
 from flipcore.axes.tracing import Reading, distinct, probes, readings, results, sources
 
-_DEALS = re.compile(r"\b(?:get (?:one|\d+) (?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
+_DEALS = re.compile(r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
                     r"(?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) "
                     r"(?!day|week|month|hour|year|night|morning)\w+|"
                     r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? of)\b",

@@ -214,6 +214,19 @@ def test_a_share_may_pass_a_count_where_nothing_else_can_be_drawn():
     assert isinstance(made, Resample)
 
 
+def test_a_stated_30_is_not_the_days_of_a_month():
+    question = "She loses 30 pounds at 400 calories each from April 1 to the end of June. How many calories is that a day?"
+    solution = ("April and June have 30 days, May has 31: 2*30+31=<<2*30+31=91>>91 days.\n30*400=<<30*400=12000>>12000.\n"
+                "12000-91=<<12000-91=11909>>11909.\n#### 11909")
+    for seed in range(10):
+        assert "30 pounds" in resample(question, solution, rng(seed)).question
+
+
+def test_buying_two_and_getting_one_free_is_no_line():
+    assert resample("Buy 2 scoops, get 1 scoop free. A scoop costs $2. How many for $8?",
+                    "2*2=$<<2*2=4>>4 for 3. 8/4=<<8/4=2>>2. 2*3=<<2*3=6>>6.\n#### 6", rng()).kind == "non-linear keyword"
+
+
 def test_the_parts_of_a_written_fraction_are_no_results():
     made = resample("She cuts 12 slices and gives 1/3 to Bo and 1/4 to Mo. How many slices are left?",
                     "Bo gets 12*1/3=<<12*1/3=4>>4. Mo gets 12*1/4=<<12*1/4=3>>3. 12-4-3=<<12-4-3=5>>5 are left.\n#### 5", rng())
@@ -298,5 +311,8 @@ def test_the_golds_of_the_audit_are_recomputed(shared_data):
     items, variants = audited_variants(shared_data, head["seed"])
     assert (len(items), len(variants), outputs_hash(variants)) == (head["n_items"], head["n_covered"], head["outputs"])
     assert {row["id"]: row["gold"] for row in rows} == {row["id"]: variants[row["id"]].target for row in rows}
+    sizes = operand_check([x for one in variants.values() for x in one.params["was"]],
+                          [x for one in variants.values() for x in one.params["operands"]])
+    assert sizes.p > 0.05 and 0.9 < sizes.median_ratio < 1.1, sizes.sentence()
     drawn = generator(head["seed"], "audit").choice(len(variants), 150, replace=False)
     assert [row["id"] for row in rows] == [sorted(variants)[i] for i in drawn]
