@@ -11,12 +11,13 @@ from pages.common import session
 from pages.common.header import show_badges
 from pages.common.notes import plain
 
+WIDTH = 440  # of the control and its badge, px: below it the row wraps
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
 
 
 def chosen(key: str = "mode") -> str:
     """The mode, with the badge that says what its intervals are worth."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", width=WIDTH):
         mode = st.segmented_control("Mode", list(MODES), default="explore", key=key, bind="query-params", required=True,
                                     format_func=MODES.get, label_visibility="collapsed")
         badge = {"explore": "EXPLORATORY", "locked": "LOCKED"}.get(mode)

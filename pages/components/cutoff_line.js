@@ -1,7 +1,7 @@
 // A cut-off that is dragged: over two histograms, or over intervals. Every number was computed by flipcore for every
 // position; dragging only looks another one up.
 const SVG = "http://www.w3.org/2000/svg";
-const BOX = { width: 1000, height: 256, left: 8, right: 8, top: 8, bottom: 42 };
+const LAYOUT = { width: 1000, height: 256, left: 8, right: 8, top: 8, bottom: 42 };
 
 function floats(text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -27,10 +27,18 @@ function node(name, attributes, parent) {
   return made;
 }
 
-export default function (component) {
+export default function render(component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".cutoff");
   const svg = root.querySelector("svg");
+  // Drawn in real pixels, so that type keeps its size in a narrow column.
+  const BOX = { ...LAYOUT, width: Math.max(svg.clientWidth || LAYOUT.width, 320) };
+  svg.setAttribute("viewBox", `0 0 ${BOX.width} ${BOX.height}`);
+  root._watch?.disconnect();
+  root._watch = new ResizeObserver(() => {
+    if (svg.clientWidth >= 320 && Math.abs(svg.clientWidth - BOX.width) > 1) render(component);
+  });
+  root._watch.observe(svg);
   const slider = root.querySelector("input[type=range]");
   const told = root.querySelector(".told");
   const legend = root.querySelector(".groups");
@@ -100,8 +108,6 @@ export default function (component) {
     node("line", { x1: x(0), x2: x(0), y1: BOX.top, y2: floor, stroke: colours.muted, "stroke-dasharray": "3 4" }, svg);
     rows.forEach((row, r) => {
       const y = BOX.top + tall * (r + 0.62);
-      const text = node("text", { x: BOX.left, y: y - tall * 0.28, fill: colours.text, "font-size": 15 }, svg);
-      text.textContent = row.label;
       if (Number.isFinite(row.low)) {
         node("line", { x1: x(Math.max(row.low, least)), x2: x(Math.min(row.high, most)), y1: y, y2: y, "stroke-width": 5,
           stroke: colours[row.colour], "stroke-linecap": "round" }, svg);
@@ -126,6 +132,12 @@ export default function (component) {
   const sides = mirrored ? [1, -1] : [1];
   const ghosts = sides.map(() => node("line", { ...stroke, opacity: 0.3, visibility: "hidden" }, svg));
   const current = sides.map(() => node("line", { ...stroke, "stroke-linecap": "round" }, svg));
+  (rows ?? []).forEach((row, r) => { // over the lines, with a rim that keeps them readable
+    const tall = (floor - BOX.top) / rows.length;
+    const text = node("text", { x: BOX.left, y: BOX.top + tall * (r + 0.34), fill: colours.text, "font-size": 15,
+      stroke: "var(--st-background-color)", "stroke-width": 5, "paint-order": "stroke" }, svg);
+    text.textContent = row.label;
+  });
   legend.replaceChildren(...groups.map((group) => {
     const entry = document.createElement("span");
     const dot = document.createElement("i");
