@@ -116,6 +116,8 @@ def incoming(rows: Sequence[Row], columns: Mapping[str, str], *, dataset: str, g
             verdicts[verdict["verdict_id"]] = verdict
     new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in known.pairs)
     notes = ["“Question:” and what follows “Answer:” were taken off the rewordings."] if furnished else []
+    if "reviewer" not in columns and set(CHECKS) & set(columns):
+        notes.append("No column names the reviewers, so what the rows say of the pairs is not taken in.")
     n_there = len(pairs) - len(new)
     if n_there:
         notes.append(f"{n_there:,} of the pairs are stored already.")
@@ -125,6 +127,8 @@ def incoming(rows: Sequence[Row], columns: Mapping[str, str], *, dataset: str, g
 def _check(rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None) -> None:
     if not rows:
         raise BadInput("The file has no rows.")
+    if all(row.problem for row in rows):
+        raise BadInput(f"No row of the file can be read. {rows[0].place} {rows[0].problem}.")
     if len(rows) > MOST_ROWS:
         raise BadInput(f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it.")
     if originals is not None and "paraphrase" not in columns:
@@ -187,6 +191,8 @@ class _Reader:
             raise BadInput(f"has no {'paraphrase' if before else 'original'}")
         if max(len(before), len(after)) > MOST_CHARS:
             raise BadInput(f"holds a text of more than {MOST_CHARS:,} characters")
+        if "\0" in before + after:
+            raise BadInput("holds a NUL character; save the file as UTF-8 text")
         if spaceless(before) == spaceless(after):
             raise BadInput("has a paraphrase that repeats the original word for word")
 
@@ -197,13 +203,13 @@ class _Reader:
                          question=question, target=number or answer or None)
 
     def verdict(self, pair: Mapping) -> dict | None:
-        """The row's verdict; None where it names no reviewer."""
+        """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
         reviewer = self.text("reviewer")
-        if not reviewer:
-            return None
-        said = {check: self._word(check) for check in CHECKS}
+        said = {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
         if not any(said.values()):
             return None
+        if not reviewer:
+            raise BadInput("says something of the pair and names no reviewer")
         for name in ("original", "paraphrase"):
             stated = self.text(f"{name}_hash")
             if stated and stated != digest(pair[name]):

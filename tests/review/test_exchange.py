@@ -156,3 +156,22 @@ def test_json_lines_that_are_no_objects_are_refused(tmp_path):
     lines = [json.dumps({"original": "Who?", "paraphrase": "Which one?"}), "[1, 2]", "{broken"]
     found = read(tmp_path / "a.jsonl", "\n".join(lines))
     assert len(found.pairs) == 1 and [line for line, _ in found.refused] == [2, 3]
+
+
+def test_a_verdict_needs_somebody_who_gave_it(tmp_path):
+    content = "original,paraphrase,reviewer,meaning\na b?,b a?,Ada,yes\nc d?,d c?,,no\ne f?,f e?,,\n"
+    found = read(tmp_path / "v.csv", content)
+    assert (len(found.pairs), len(found.verdicts)) == (2, 1)
+    assert found.refused == ((3, "Line 3 says something of the pair and names no reviewer."),)
+    nobody = read(tmp_path / "v.csv", content, columns={name: name for name in ("original", "paraphrase", "meaning")})
+    assert len(nobody.pairs) == 3 and nobody.verdicts == () and "No column names the reviewers" in nobody.notes[0]
+
+
+def test_a_file_without_one_readable_row_says_what_is_wrong_with_the_first(tmp_path):
+    with pytest.raises(BadInput, match="No row of the file can be read. Line 2"):
+        read(tmp_path / "open.csv", 'original,paraphrase\n"a b?,b a?\nc?,d?\n')
+
+
+def test_a_nul_character_is_refused_by_line(tmp_path):
+    found = read(tmp_path / "nul.csv", "original,paraphrase\na\0b?,b a?\nc d?,d c?\n")
+    assert len(found.pairs) == 1 and found.refused[0][0] == 2 and "NUL" in found.refused[0][1]
