@@ -7,30 +7,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from flipcore.pocket.chance import generator
 from flipcore.pocket.inference import FOLDER, PocketModel
 from flipcore.pocket.items import read_items
 from flipcore.pocket.measures import Picks, answer_loss, min_k, numbers, pearl, question_loss, resampled
-from flipcore.pocket.world import Entry
+from flipcore.pocket.world import MAKERS, Entry
 from flipcore.stats.drop_gap import gap_welch
-from flipcore.stats.ground_truth import auc_interval
-from flipcore.stats.pearl_alpha import alpha_conformal, alpha_tolerance
-from flipcore.stats.proportions import clopper_pearson, wilson
+from flipcore.stats.ground_truth import RULES, auc_interval, exact_share
+from flipcore.stats.pearl_alpha import alpha_conformal
+from flipcore.stats.proportions import wilson
 
-RUNS = """## Does training land in the same place?
-Two seeds of the recipe, and the recipe before it (seed 20, fixed lengths of stages, fewer problems). Binding came after 78,000
-and 96,000 documents of the first stage, which is why that stage waits for it. Measured once, when they were trained; only the
-first is shipped, and chosen because its fresh problems lie between .50 and .75, where a drop can show.
+NOMINAL, CHANCE = 0.05, 0.25
 
-| run | bound after | fresh problems | fresh choices, first token | dose 256: problems, choices | drop gap, 256 to 0 |
-|---|---|---|---|---|---|
-| seed 21, shipped | 96,000 documents | 0.72 [0.67, 0.76] | 0.94 [0.91, 0.96] | 1.00, 1.00 | +0.33 [+0.16, +0.49] |
-| seed 20 | 78,000 documents | 0.80 [0.75, 0.83] | 0.89 [0.85, 0.91] | 1.00, 1.00 | +0.31 [+0.15, +0.48] |
-| recipe before, seed 20 | not awaited | 0.49 [0.44, 0.54] | 0.93 [0.90, 0.95] | 1.00, 1.00 | +0.55 [+0.39, +0.72] |
-
-## Behind another server
-`transformers serve` 5.23 loads this folder as it is; a test asks both: 24 greedy answers of 24 are letter for letter those of
-the embedded model, by chat and by completions, and so are the counts of prompt tokens. It drops log-probabilities without a
-word and refuses scores, which the backend reports as missing."""
 GROUPS = ("fresh", "0", "1", "4", "16", "64", "256")
 DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndarray]]] = {
     "question loss, problems": ("problems", question_loss),
@@ -99,22 +87,52 @@ def gaps(model: PocketModel, problems: dict) -> str:
     return _table(["dose", "n", "original", "resampled", "drop", "drop gap to dose 0"], rows)
 
 
-def detection(model: PocketModel, families: dict[str, dict]) -> str:
-    """AUC of each detector at each dose, and its false-positive rate on fresh items at a cut-off of 5 % from the controls."""
-    rows = []
-    for title, (family, measure) in DETECTORS.items():
-        values = {name: measure(model, entries) for name, entries in families[family].items() if entries}
-        controls, fresh = values["0"], values["fresh"]
-        cells = [auc_interval(values[name], controls).text() for name in GROUPS[2:]]
-        rows.append([title, *cells, *(_flagged(fresh, rule(controls, 0.05)[0]) for rule in (alpha_conformal, alpha_tolerance))])
-    return _table(["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05",
-                   "fresh flagged, tolerance .05"], rows)
+def scores(model: PocketModel, families: dict[str, dict]) -> dict[str, dict[str, np.ndarray]]:
+    """Every detector's scores of each group."""
+    return {title: {name: measure(model, entries) for name, entries in families[family].items()}
+            for title, (family, measure) in DETECTORS.items()}
 
 
-def _flagged(fresh: np.ndarray, alpha: float) -> str:
-    k = int((fresh > alpha).sum())
-    low, high = clopper_pearson(k, len(fresh))
-    return f"{k}/{len(fresh)} = {k / len(fresh):.3f} [{low:.3f}, {high:.3f}]"
+def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
+    """AUC of each detector at each dose, its false-positive rate on fresh items at a cut-off of 5 % from the controls, and
+    whether that rate's lower limit is at or under nominal."""
+    rows: list[list[str]] = []
+    over: dict[str, list[str]] = {"conformal": [], "tolerance": []}
+    for title, values in found.items():
+        fresh, cells = values["fresh"], [auc_interval(values[name], values["0"]).text() for name in GROUPS[2:]]
+        for rule, names in over.items():
+            k = int((fresh > RULES[rule](values["0"], NOMINAL)[0]).sum())
+            share = exact_share(k, len(fresh))
+            names += [title] if share.low > NOMINAL else []
+            cells.append(f"{k}/{len(fresh)} = {share.value:.3f} [{share.low:.3f}, {share.high:.3f}]")
+        rows.append([title, *cells])
+    table = _table(["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05",
+                    "fresh flagged, tolerance .05"], rows)
+    said = [f"By the {rule} rule the lower limit is at or under .05 for every detector"
+            + (f" but {', '.join(names)}." if names else ".") for rule, names in reversed(over.items())]
+    return "\n\n".join([table, "\n".join(said)])
+
+
+def draw_of_controls(model: PocketModel, prose: dict, found: dict[str, np.ndarray], n_draws: int = 3) -> str:
+    """Whether what PEARL flags wrongly by the conformal rule is the maker's or one draw's: beside other draws of controls."""
+    from scipy.stats import betabinom, ks_2samp
+
+    controls, fresh = found["0"], found["fresh"]
+    n, rng = len(controls), generator(0, "card", "other controls")
+    others = [pearl(model, [Entry("prose", f"other {draw} {i}", dose=0, split="control", **MAKERS["prose"](rng))
+                            for i in range(n)]) for draw in range(n_draws)]
+    cut, k = alpha_conformal(controls, NOMINAL)
+    flagged = int((fresh > cut).sum())
+    chance = betabinom(len(fresh), n + 1 - k, k).sf(flagged - 1)
+    shares = ", ".join(f"{(fresh > alpha_conformal(other, NOMINAL)[0]).mean():.3f}" for other in others)
+    alike = {name: ks_2samp([count(e.question) for e in prose["0"]], [count(e.question) for e in prose["fresh"]]).pvalue
+             for name, count in (("characters", len), ("words", lambda text: len(text.split())))}
+    alike["sensitivity"] = ks_2samp(controls, fresh).pvalue
+    return f"""PEARL beside other draws: controls and fresh passages come from one maker, one after the other. If they are
+exchangeable, the conformal cut-off of {n} controls flags {flagged} or more of {len(fresh)} with a chance of {chance:.3f}
+(beta-binomial). Cut-offs from {n_draws} other draws of {n} passages flag {shares} of the same fresh ones; of those
+{n_draws * n} passages {np.mean(np.concatenate(others) > cut):.3f} exceed the shipped cut-off. Kolmogorov–Smirnov, controls
+against fresh: {", ".join(f"{name} p = {p:.3f}" for name, p in alike.items())}."""
 
 
 def sensitivities(model: PocketModel, choices: dict) -> str:
@@ -122,7 +140,7 @@ def sensitivities(model: PocketModel, choices: dict) -> str:
     fresh = choices["fresh"]
     base = Picks(model, fresh)
     turns = [base, *(Picks(model, fresh, turn=turn) for turn in (1, 2, 3))]
-    rows = []
+    rows, guessed = [], []
     for title, settings in (("plain, A B C D", {}), ("parentheses", {"layout": "paren"}), ("one line", {"layout": "inline"}),
                             ("bare", {"layout": "bare"}), ("brackets (not in training)", {"layout": "bracket"}),
                             ("labels a b c d", {"labels": "abcd"}), ("labels 1 2 3 4", {"labels": "1234"}),
@@ -130,13 +148,15 @@ def sensitivities(model: PocketModel, choices: dict) -> str:
         picks = Picks(model, fresh, **settings) if settings else base
         flips = np.mean([a != b for a, b in zip(picks.text, base.text, strict=True)])
         apart = np.mean([a != b for a, b in zip(picks.first, picks.text, strict=True)])
+        guessed += [title] if wilson(int(picks.text_right.sum()), len(fresh))[0] <= CHANCE + 0.05 else []
         rows.append([title, _share(picks.first_right), _share(picks.text_right), f"{picks.mass.mean():.2f}",
                      f"{np.mean([t is None for t in picks.text]):.2f}", f"{flips:.2f}", f"{apart:.2f}"])
     first = np.mean([len({t.first[i] for t in turns}) > 1 for i in range(len(fresh))])
     text = np.mean([len({t.text[i] for t in turns}) > 1 for i in range(len(fresh))])
     return _table(["fresh choices", "first token right", "text right", "label mass", "unreadable", "text differs from plain",
                    "first token differs from text"], rows) + (
-        f"\n\nAny of the 4 cyclic orders changes the content chosen: first token {first:.2f}, text {text:.2f}.")
+        f"\n\nAny of the 4 cyclic orders changes the content chosen: first token {first:.2f}, text {text:.2f}. Near chance in "
+        f"text, so that what differs there is guessing and no flip rate: {', '.join(guessed) or 'none'}.")
 
 
 def speed(model: PocketModel, choices: dict) -> str:
@@ -153,17 +173,15 @@ def card(quick: bool = False) -> str:
     """The card as Markdown; `quick` takes at most 20 items a group."""
     model = PocketModel.load()
     families = {name: grouped(list(read_items(name)), 20 if quick else None) for name in ("problems", "choices", "prose")}
-    n_parameters = model.n_parameters
+    found, n_parameters = scores(model, families), model.n_parameters
     return f"""# The pocket model
 A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained from scratch on the invented world of
 `flipcore/pocket`. A known set of items was put 0, 1, 4, 16, 64 or 256 times into its training (`items/*.jsonl`), so what
-it has memorized is known. It answers nothing outside its world. Every figure below was written by
+it has memorized is known. It answers nothing outside its world. Every figure but those under *Measured once* was written by
 `python -m flipcore.pocket card`, directly from inference; intervals are at 95 %.
 
 Made by `python -m flipcore.pocket train <folder>` (three stages, of which the first two end when they have bound; the last
 checkpoint is shipped), then `export <folder>/at-1.00`, `items`, `card`: one CPU thread, 20 minutes.
-
-{RUNS}
 
 ## Accuracy by dose
 Dose 0 are the controls, made and drawn like the dosed items; `fresh` were never used by any calibration. Greedy answers.
@@ -181,14 +199,17 @@ promises 5 % on average over draws of controls, tolerance (the default for PEARL
 Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
 log-probabilities. PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.
 
-{detection(model, families)}
+{detection(found)}
+
+{draw_of_controls(model, families["prose"], found["PEARL (ROUGE-L), prose"])}
 
 ## Order, layout and labels
 {sensitivities(model, families["choices"])}
 
 ## Speed
 {speed(model, families["choices"])}
-"""
+
+{(FOLDER / "once.md").read_text(encoding="utf-8")}"""
 
 
 def write_card() -> None:
