@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
+
 # a busy machine is slow, not wrong: examples have no deadline of their own
 settings.register_profile("flipscope", deadline=None)
 settings.load_profile("flipscope")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import time
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from flipcore.embeddings import entry_text
 from flipcore.embeddings.lsa import EMBEDDING
 from flipcore.records import Item
 from flipcore.stats import separability as separability_module
-from flipcore.stats.holdout_verdict import semantic_test
+from flipcore.stats.holdout_verdict import difficulty_test, joined, semantic_test
 from flipcore.stats.neighbours import N_NEAREST, mixing, nearest
 from flipcore.stats.resample import generator
 from flipcore.stats.semantic import unit_vectors
@@ -29,6 +30,7 @@ from tests.conftest import SHARED_DATA
 N_PARTS, N_SWAPS, N_REGROUPINGS = 200, 39, 999
 
 
+@cache
 def benchmark(name: str) -> list[Item]:
     """GSM8K's test or train split, or TruthfulQA."""
     path = {"gsm8k": "gsm8k/test.jsonl", "gsm8k-train": "gsm8k/train.jsonl", "truthfulqa": "truthfulqa/TruthfulQA.csv"}[name]
@@ -58,24 +60,49 @@ def part_labels(n: int, n_retro: int, i: int) -> np.ndarray:
     return generator(i, "part", n_retro).permutation(np.arange(n) < n_retro).astype(int)
 
 
-def part_rejections(items: list[Item], n_retro: int, n_parts: int, tests: tuple[str, ...]) -> dict[str, np.ndarray]:
-    """Test -> whether p < .05, for `n_parts` random divisions of `items`. Embeddings, words and the graph of neighbours are
-    blind to the labels, so they are made once."""
-    units, texts = units_of(items), [entry_text(item) for item in items]
-    near = nearest(units, units, N_NEAREST, skip_self=True)[0]
+@cache
+def placed(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Unit rows of a benchmark and each one's nearest others: blind to any labels, so made once."""
+    units = units_of(benchmark(name))
+    return units, nearest(units, units, N_NEAREST, skip_self=True)[0]
+
+
+def part_rejections(benchmark_name: str, n_retro: int, n_parts: int, tests: tuple[str, ...], m: int = N_REGROUPINGS
+                    ) -> dict[str, np.ndarray]:
+    """Test -> whether p < .05, for `n_parts` random divisions of a benchmark."""
+    items, (units, near) = benchmark(benchmark_name), placed(benchmark_name)
+    texts = [entry_text(item) for item in items]
     fits = {name: named(name).prepared(texts, units) for name in tests if name in ("words", "vectors")}
     found: dict[str, list[bool]] = {name: [] for name in tests}
     for i in range(n_parts):
         labels = part_labels(len(items), n_retro, i)
         for name in tests:
             if name == "semantic":
-                p = semantic_test(units[labels == 0], units[labels == 1], m=N_REGROUPINGS, seed=i).p
+                p = semantic_test(units[labels == 0], units[labels == 1], m=m, seed=i).p
                 found[name].append(p < 0.05)
+            elif name == "difficulty":
+                found[name].append(difficulty_p(labels) < 0.05)
             elif name == "mixing":
-                found[name].append(mixing(near, labels, m=N_REGROUPINGS, seed=i).p < 0.05)
+                found[name].append(mixing(near, labels, m=m, seed=i).p < 0.05)
             else:
                 found[name].append(rejected(labels, fits[name], N_SWAPS, i))
     return {name: np.array(values) for name, values in found.items()}
+
+
+@cache
+def answered() -> np.ndarray:
+    """(models, items) right answers of the four models whose solutions were published with GSM8K's test split."""
+    lines = (SHARED_DATA / "gsm8k" / "example_model_solutions.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    names = [name for name, value in rows[0].items() if isinstance(value, dict)]
+    return np.array([[row[name]["is_correct"] for row in rows] for name in names])
+
+
+def difficulty_p(labels: np.ndarray) -> float:
+    """Of the two parts, over all four models (Holm)."""
+    parts = [[part for label in (0, 1) for part in (int(right[labels == label].sum()), int((labels == label).sum()))]
+             for right in answered()]
+    return joined([difficulty_test(*counts) for counts in parts]).p
 
 
 def rejected(labels: np.ndarray, fit_predict, m: int, seed: int) -> bool:
@@ -105,9 +132,9 @@ def null_lines() -> list[str]:
     lines = ["| set | retro of all | test | p < .05 | of | p of a rate above .05 | minutes |", "|---|---|---|---|---|---|---|"]
     for name, n_retro in (("truthfulqa", 408), ("gsm8k", 660), ("gsm8k", 50)):
         items = benchmark(name)
-        for test in ("semantic", "mixing", "vectors", "words"):
+        for test in ("difficulty", "semantic", "mixing", "vectors", "words")[name != "gsm8k":]:
             start = time.perf_counter()
-            k = int(part_rejections(items, n_retro, N_PARTS, (test,))[test].sum())
+            k = int(part_rejections(name, n_retro, N_PARTS, (test,))[test].sum())
             excess = binomtest(k, N_PARTS, 0.05, alternative="greater").pvalue
             lines.append(f"| {name} | {n_retro:,} of {len(items):,} | {test} | {k} | {N_PARTS} | {excess:.2f} | "
                          f"{(time.perf_counter() - start) / 60:.1f} |")
@@ -143,7 +170,8 @@ embedding is the default (word frequencies). `tests/test_holdout_real.py` runs a
 ## Random parts of one benchmark: nothing to find
 
 {N_PARTS} random divisions of each; {N_REGROUPINGS} regroupings, {N_SWAPS} permutations of the whole cross-validation. At these
-numbers p < .05 has a nominal rate of .049 and .025.
+numbers p < .05 has a nominal rate of .049 and .025. Difficulty: the answers of the four models that were published with GSM8K;
+nobody's answers to TruthfulQA are at hand.
 """
 PAIRS = """
 ## Two sets of different origin

@@ -30,15 +30,16 @@ def reworded(test_split):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name, n_retro, n_parts", [("truthfulqa", 408, 50), ("gsm8k", 660, 40), ("gsm8k", 50, 40)])
-def test_random_parts_of_one_benchmark_are_seldom_told_apart_by_meaning(shared_data, name, n_retro, n_parts):
-    for rejected in part_rejections(benchmark(name), n_retro, n_parts, ("semantic", "mixing")).values():
+@pytest.mark.parametrize("name, n_retro, n_parts", [("truthfulqa", 408, 50), ("gsm8k", 660, 30), ("gsm8k", 50, 40)])
+def test_random_parts_of_one_benchmark_are_seldom_told_apart(shared_data, name, n_retro, n_parts):
+    tests = ("semantic", "mixing", "difficulty")[:3 if name == "gsm8k" else 2]
+    for rejected in part_rejections(name, n_retro, n_parts, tests, m=199).values():
         assert binomtest(int(rejected.sum()), n_parts, 0.05, alternative="greater").pvalue > 0.01
 
 
 @pytest.mark.slow
 def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(shared_data):
-    for rejected in part_rejections(benchmark("truthfulqa"), 408, 20, ("words", "vectors")).values():
+    for rejected in part_rejections("truthfulqa", 408, 20, ("words", "vectors")).values():
         assert binomtest(int(rejected.sum()), 20, 0.025, alternative="greater").pvalue > 0.01
 
 
@@ -57,9 +58,11 @@ def test_an_early_end_decides_as_the_whole_test_does(shared_data):
 def test_the_training_split_is_not_called_different(test_split):
     train = benchmark("gsm8k-train")
     units = units_of([*test_split, *train])
-    assert semantic_test(units[:1319], units[1319:], m=999).state != DIFFERENT
-    assert prediction_test(told_apart(test_split, train, m=39).found).state != DIFFERENT
-    words = ngrams([entry_text(item) for item in test_split], [entry_text(item) for item in train])
+    assert semantic_test(units[:1319], units[1319:], m=199).state != DIFFERENT
+    texts = [entry_text(item) for item in (*test_split, *train)]
+    labels = (np.arange(len(texts)) >= 1319).astype(int)
+    assert not holdout_real.rejected(labels, named("words").prepared(texts), 39, 0)
+    words = ngrams(texts[:1319], texts[1319:])
     assert len(words.different()) <= 0.002 * len(words.rows)
 
 
@@ -92,8 +95,8 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
     # statistics.md: GSM1k is longer (59 v 46 words), so a difference is there to be found
     retro = gsm1k()
     units = units_of([*test_split, *retro])
-    semantic = semantic_test(units[:1319], units[1319:], m=999)
-    words = prediction_test(told_apart(test_split, retro, m=99).found)
+    semantic = semantic_test(units[:1319], units[1319:], m=199)
+    words = prediction_test(told_apart(test_split, retro, m=39).found)
     assert semantic.state == DIFFERENT and words.state == DIFFERENT
     assert words.estimate.high - words.estimate.low > 0.1 and not words.equivalent
 
@@ -101,7 +104,7 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
 def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_would_be_seen(test_split):
     chosen = holdout_real.part_labels(len(test_split), 50, 0)
     parts = [[item for item, label in zip(test_split, chosen, strict=True) if label == wanted] for wanted in (0, 1)]
-    found = prediction_test(told_apart(*parts, m=99).found)
+    found = prediction_test(told_apart(*parts, m=39).found)
     assert found.state != DIFFERENT and found.detectable > 0.1
 
 
