@@ -4,13 +4,16 @@ up; in simultaneous mode one band that holds for all of them at once."""
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from flipcore.stats.coding import IDENTITY, CodedAnswers
-from flipcore.stats.decomposition import COLUMNS, item_rates
+from flipcore.stats.decomposition import COLUMNS, Decomposition, item_rates
 from flipcore.stats.disagreement import POLICIES
+from flipcore.stats.estimate import without_interval
 from flipcore.stats.joint import JointMeans
 from flipcore.stats.ladder import QUANTITIES, LevelLadder, level_ladder
 from flipcore.stats.resample import N_BOOT
@@ -18,6 +21,7 @@ from flipcore.stats.resample import N_BOOT
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
 POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
+OUTSIDE_BAND = "No interval here holds for every row at once."
 RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals apart (source)"}
 MANY_ITEMS, FEW_BOOT = 2_000, 1_999
 
@@ -51,6 +55,27 @@ def board(answers: CodedAnswers, title_of: Callable[[str], str], *, seed: int = 
                        "policy": "own_class", "kind": next(iter(kinds)), "rule": "paired"}}
 
 
+def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str) -> list[Decomposition]:
+    """The cells with the simultaneous band of `made` (a board with `simultaneous`) in place of each interval by itself: T, G,
+    A and A - G have one, every other estimate and p-value is left without, because nothing holds for all of them at once."""
+    at = min(range(len(made["levels"])), key=lambda i: abs(made["levels"][i] - level))
+    rows = {row["id"]: i for i, row in enumerate(made["rows"])}
+    out = []
+    for one in found:
+        table, row = made["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
+        low, high = (_unpacked(table[side], len(rows), len(made["levels"]))[:, row, at] for side in ("low", "high"))
+        bands = {name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
+                 for i, name in enumerate(QUANTITIES)}
+        rest = {name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND) for name in (*COLUMNS, "share")
+                if name not in bands for value in [getattr(one, name)]}
+        out.append(replace(one, **bands, **rest, p_artifact=math.nan, p_more=math.nan))
+    return out
+
+
+def _unpacked(text: str, n_rows: int, n_levels: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), dtype="<f4").reshape(len(QUANTITIES), n_rows, n_levels)
+
+
 def _table(ladder: LevelLadder, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
     points = {name: _plain(ladder.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
@@ -75,7 +100,9 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
         critical = np.quantile(largest, LEVELS)
     half = np.where(used, joint.se, np.nan)[:, None] * critical
     shape = (len(ladder.references), len(ladder.policies), len(cells), len(QUANTITIES), len(LEVELS))
-    return (joint.values[:, None] - half).reshape(shape), (joint.values[:, None] + half).reshape(shape)
+    low, high = np.array([COLUMNS[name] for name in QUANTITIES]).T[:, None, None, None, :, None]  # what each can be at all
+    return (np.maximum((joint.values[:, None] - half).reshape(shape), low),
+            np.minimum((joint.values[:, None] + half).reshape(shape), high))
 
 
 def _packed(limits: np.ndarray) -> str:

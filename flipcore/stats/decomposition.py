@@ -87,10 +87,11 @@ class Decomposition:
                     f"artifact {self.A.text()}"
         if self.established is None:
             return f"{start}; {self.n_items} items are too few for an interval."
+        p = "" if np.isnan(self.p_more) else f", {p_text(self.p_more)}"
         if self.established:
-            return f"{start}: more than is genuine, {p_text(self.p_more)}."
+            return f"{start}: more than is genuine{p}."
         less = self.A_minus_G.has_interval and self.A_minus_G.high < 0
-        return f"{start}: {'less' if less else 'not shown to be more'} than is genuine, {p_text(self.p_more)}."
+        return f"{start}: {'less' if less else 'not shown to be more'} than is genuine{p}."
 
     def noise_sentence(self, temperature: float | None = None) -> str:
         """What is known of decoding noise in T; `temperature` is the study's, None where unknown."""

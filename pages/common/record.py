@@ -25,8 +25,11 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
     """Asks for a name and a sentence, then appends the decision. `decision`: {"sentences": [...], **settings}."""
     place = f"decision-{page}"
     if decision:
-        st.session_state[place] = decision
+        st.session_state[place] = decision | {"study": study_id, "mode": mode}
     pending = st.session_state.get(place)
+    if pending and (pending["study"], pending["mode"]) != (study_id, mode):  # its numbers belong to another view
+        del st.session_state[place]
+        return
     if not pending:
         return
     with st.container(border=True):
@@ -34,7 +37,7 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
         who = st.text_input("Your name", key=f"{place}-name")
         keep, drop = st.columns(2)
         if keep.button("Write it down", key=f"{place}-keep", type="primary", disabled=not who.strip(), icon=":material/edit:"):
-            settings = {key: value for key, value in pending.items() if key != "sentences"}
+            settings = {key: value for key, value in pending.items() if key not in ("sentences", "study", "mode")}
             earlier = queries.decisions(session.store(), study_id)
             earlier = earlier[earlier["page"] == page] if not earlier.empty else earlier
             row = {"study_id": study_id, "page": page, "sentence": sentence, "mode": mode, "settings": settings,

@@ -223,7 +223,8 @@ export default function (component) {
   function write() {
     const t = table();
     if (!t) return;
-    const sentences = parts.map((part, r) => `On ${rows[r].label}: ${part.sentence.textContent}.`);
+    const sentences = parts.map((part, r) => `On ${rows[r].label}: ${part.sentence.textContent} (${
+      shown.textContent} ${state.kind === "simultaneous" ? "band" : "intervals"}).`);
     setTriggerValue("decision", { sentences, ...view() });
   }
   root.querySelector("button").onclick = write;

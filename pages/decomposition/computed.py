@@ -6,8 +6,8 @@ import streamlit as st
 
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats import decomposition
+from flipcore.stats.board import banded, resamples
 from flipcore.stats.board import board as arrays
-from flipcore.stats.board import resamples
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import Decomposition
 from flipcore.stats.report import table as rows
@@ -48,12 +48,14 @@ def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Dec
 
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=24)
 def _decompositions(study_id, model, mode, revision, reference, policy, kind, level, rule):
+    """In simultaneous mode with the band's limits, as the board has them."""
     coded = answers(study_id, model, mode)
     reference = reference if reference in coded.extractors else coded.extractors[-1]
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "seed_nonoverlap" if rule == "nonoverlap" else "paired"
-    return decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule,
+    found = decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule,
                                         n_boot=resamples(coded))
+    return banded(found, _board(study_id, model, mode, revision), level, policy) if mode == "simultaneous" else found
 
 
 def board(study_id: str, model: str, mode: str) -> dict:

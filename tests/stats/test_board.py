@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flipcore.stats.board import LEVELS, board, resamples
+from flipcore.stats.board import LEVELS, banded, board, resamples
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import decompositions
 from tests.stats.test_surface import asked, frame
@@ -61,3 +61,19 @@ def test_every_reference_policy_and_kind_has_a_table():
     made = board(study(), str)
     sizes = [len(made["options"][name]) for name in ("reference", "policy", "kind")]
     assert len(made["tables"]) == np.prod(sizes) == 2 * 3 * 3
+
+
+def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
+    answers = study()
+    made = board(answers, str, simultaneous=True)
+    table = made["tables"]["regex|own_class|simultaneous"]
+    for row, one in enumerate(banded(decompositions(answers, "regex", level=0.9), made, 0.9, "own_class")):
+        for i, name in enumerate(("T", "G", "A", "A_minus_G")):
+            assert getattr(one, name).low == pytest.approx(limits(table, "low", 2)[i, row, LEVELS.index(0.9)], nan_ok=True)
+        assert not one.A_plus.has_interval and np.isnan(one.p_more) and ", p" not in one.sentence()
+
+
+def test_a_band_stays_within_what_a_rate_can_be():
+    few = board(study(10), str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
+    assert np.nanmin(limits(few, "low", 2)[:2]) >= 0 and np.nanmax(limits(few, "high", 2)[:2]) <= 1
+    assert np.nanmin(limits(few, "low", 2)[3]) >= -2
