@@ -111,6 +111,7 @@ def _chosen(store: Store, wanted: str) -> str:
 def _stats(given) -> int:
     from dataclasses import replace
 
+    from flipcore.stats.harness_accuracy import harness_accuracy
     from flipcore.stats.memory_report import memory_tests
     from flipcore.stats.report import study_report
     from flipcore.store import queries
@@ -120,8 +121,10 @@ def _stats(given) -> int:
         study_id = _chosen(store, given.study)
         found = study_report(queries.readouts(store, study_id), given.reference)
         study, everything = queries.study(store, study_id), queries.readouts(store, study_id, everything=True)
-        found = replace(found, memory={model: memory_tests(everything[everything["model"] == model], study, model)
-                                       for model in found.decompositions})
+        by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
+        asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
+        found = replace(found, memory={model: memory_tests(frame, study, model) for model, frame in by_model.items()},
+                        harness={model: one for model, one in asked.items() if one})
         print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if given.json else found.text())
         return 0
     finally:

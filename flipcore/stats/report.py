@@ -11,6 +11,7 @@ import pandas as pd
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import COLUMNS, Decomposition, decompositions
 from flipcore.stats.estimate import Estimate
+from flipcore.stats.harness_accuracy import HarnessAccuracy
 from flipcore.stats.headline import Headline, headline
 from flipcore.stats.memory_report import MemoryTest
 
@@ -18,11 +19,12 @@ from flipcore.stats.memory_report import MemoryTest
 @dataclass(frozen=True)
 class Report:
     """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]`
-    the tests of items against controls, where there are any."""
+    the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
     memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
+    harness: dict[str, HarnessAccuracy] = field(default_factory=dict)
 
     def text(self) -> str:
         lines = []
@@ -30,12 +32,14 @@ class Report:
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
             lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found
                       if not math.isnan(one.T.value)]
+            lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
         return {"models": {model: {"headline": self.headlines[model].sentence, "cells": [_cell(one) for one in found],
+                                   "harness": _harness(self.harness.get(model)),
                                    "memory": [one.as_dict() for one in self.memory.get(model, ())]}
                            for model, found in self.decompositions.items()}}
 
@@ -74,6 +78,11 @@ def _cell(one: Decomposition) -> dict:
     return {"axis": one.axis, "extractor": one.extractor, "reference": one.reference, "sentence": one.sentence(),
             "n_items": one.n_items, "n_excluded": one.n_excluded, "n_left_out": one.n_left_out, "rule": one.rule,
             "p_artifact": _number(one.p_artifact), "p_more": _number(one.p_more), "established": one.established} | numbers
+
+
+def _harness(found: HarnessAccuracy | None) -> dict | None:
+    return found and {"rotation": _estimate(found.led), "single": _estimate(found.single),
+                      "difference": _estimate(found.difference), "n": found.n}
 
 
 def _estimate(estimate: Estimate) -> dict:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.stats.harness_accuracy import harness_accuracy
 from flipcore.stats.headline import Headline
 from flipcore.stats.headline import headline as computed
 from flipcore.stats.memory_headline import memory_headline as memory_computed
@@ -38,3 +39,17 @@ def memory_headline(study_id: str) -> str:
 @st.cache_data(show_spinner=False, max_entries=64)
 def _memory_headline(study_id: str, revision: int) -> str:
     return memory_computed(session.readouts(study_id, revision, everything=True))
+
+
+def harness_headline(study_id: str) -> str:
+    """What rotation adds to a single vote, of the first model of a study that was asked so; else empty."""
+    if session.declared(study_id).protocol.name != "rotation":
+        return ""
+    return _harness_headline(study_id, session.store().revision(study_id))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _harness_headline(study_id: str, revision: int) -> str:
+    frame = session.readouts(study_id, revision, everything=True)
+    found = harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
+    return found.sentence() if found else ""

@@ -9,7 +9,7 @@ from flipcore.charts.theme import colours
 from flipcore.store import queries
 from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
-from pages.common.headline import headline, memory_headline
+from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
 
 STATES = {"planned": "Planned", "running": "Running", "done": "Done", "cancelled": "Cancelled",
@@ -30,6 +30,8 @@ def card(row: dict) -> None:
             said, memory = headline(study_id), memory_headline(study_id) if _compares(study_id) else ""
             st.markdown(plain(f"{memory[0].upper()}{memory[1:]} {said.sentence[0].upper()}{said.sentence[1:]}" if memory
                               else said.sentence))
+            if rotated := harness_headline(study_id):
+                st.markdown(plain(rotated))
             if said.total is not None and said.total.value != said.genuine.value:
                 figure = split_bar(said.total.value, said.genuine.value, colours(st.context.theme.type))
                 st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
@@ -41,9 +43,12 @@ def card(row: dict) -> None:
         _actions(row)
 
 
+def _roles(study_id: str) -> set[str]:
+    return {source.role for source in session.declared(study_id).items}
+
+
 def _compares(study_id: str) -> bool:
-    roles = {source.role for source in session.declared(study_id).items}
-    return len(roles) > 1
+    return len(_roles(study_id)) > 1
 
 
 def _progress(row: dict) -> None:
@@ -74,6 +79,9 @@ def _actions(row: dict) -> None:
         if _compares(study_id):
             st.page_link("pages/memorization.py", label="Memorization", icon=":material/memory:",
                          query_params={"study": study_id})
+        if {"target", "retro"} <= _roles(study_id):
+            st.page_link("pages/holdout.py", label="Holdout", icon=":material/join:",
+                         query_params={"sets": f"study:{study_id}", "part": "Inflation"})
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
         if not running and row["state"] != "done" and st.button("Resume", key=f"resume-{study_id}",
