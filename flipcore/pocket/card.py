@@ -18,6 +18,7 @@ from flipcore.stats.pearl_alpha import alpha_conformal
 from flipcore.stats.proportions import wilson
 
 NOMINAL, CHANCE = 0.05, 0.25
+PEARL = "PEARL (ROUGE-L), prose"
 
 GROUPS = ("fresh", "0", "1", "4", "16", "64", "256")
 DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndarray]]] = {
@@ -29,7 +30,6 @@ DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndar
     "min-k %, problems": ("problems", min_k),
     "min-k %, choices": ("choices", min_k),
     "min-k %, prose": ("prose", min_k),
-    "PEARL (ROUGE-L), prose": ("prose", pearl),
 }
 
 
@@ -87,10 +87,11 @@ def gaps(model: PocketModel, problems: dict) -> str:
     return _table(["dose", "n", "original", "resampled", "drop", "drop gap to dose 0"], rows)
 
 
-def scores(model: PocketModel, families: dict[str, dict]) -> dict[str, dict[str, np.ndarray]]:
-    """Every detector's scores of each group."""
-    return {title: {name: measure(model, entries) for name, entries in families[family].items()}
-            for title, (family, measure) in DETECTORS.items()}
+def scores(model: PocketModel, families: dict[str, dict], n_samples: int) -> dict[str, dict[str, np.ndarray]]:
+    """Every detector's scores of each group; PEARL takes `n_samples` a level."""
+    found = {title: {name: measure(model, entries) for name, entries in families[family].items()}
+             for title, (family, measure) in DETECTORS.items()}
+    return found | {PEARL: {name: pearl(model, entries, n_samples) for name, entries in families["prose"].items()}}
 
 
 def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
@@ -113,14 +114,14 @@ def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
     return "\n\n".join([table, "\n".join(said)])
 
 
-def draw_of_controls(model: PocketModel, prose: dict, found: dict[str, np.ndarray], n_draws: int = 3) -> str:
+def draw_of_controls(model: PocketModel, prose: dict, found: dict[str, np.ndarray], n_samples: int, n_draws: int = 3) -> str:
     """Whether what PEARL flags wrongly by the conformal rule is the maker's or one draw's: beside other draws of controls."""
     from scipy.stats import betabinom, ks_2samp
 
     controls, fresh = found["0"], found["fresh"]
     n, rng = len(controls), generator(0, "card", "other controls")
     others = [pearl(model, [Entry("prose", f"other {draw} {i}", dose=0, split="control", **MAKERS["prose"](rng))
-                            for i in range(n)]) for draw in range(n_draws)]
+                            for i in range(n)], n_samples) for draw in range(n_draws)]
     cut, k = alpha_conformal(controls, NOMINAL)
     flagged = int((fresh > cut).sum())
     chance = betabinom(len(fresh), n + 1 - k, k).sf(flagged - 1)
@@ -170,10 +171,11 @@ def speed(model: PocketModel, choices: dict) -> str:
 
 
 def card(quick: bool = False) -> str:
-    """The card as Markdown; `quick` takes at most 20 items a group."""
+    """The card as Markdown; `quick` takes at most 20 items a group and 2 samples a level for PEARL."""
     model = PocketModel.load()
     families = {name: grouped(list(read_items(name)), 20 if quick else None) for name in ("problems", "choices", "prose")}
-    found, n_parameters = scores(model, families), model.n_parameters
+    n_samples, n_parameters = 2 if quick else 10, model.n_parameters
+    found = scores(model, families, n_samples)
     return f"""# The pocket model
 A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained from scratch on the invented world of
 `flipcore/pocket`. A known set of items was put 0, 1, 4, 16, 64 or 256 times into its training (`items/*.jsonl`), so what
@@ -197,11 +199,11 @@ Problems that the operator can rewrite; gaps by Welch's t.
 AUC against dose 0 (Newcombe's method 5). The last columns flag fresh items above a cut-off taken from dose 0: conformal
 promises 5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence;
 Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
-log-probabilities. PEARL: 0 to 5 % of bits, 10 samples a level at temperature .7.
+log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at temperature .7.
 
 {detection(found)}
 
-{draw_of_controls(model, families["prose"], found["PEARL (ROUGE-L), prose"])}
+{draw_of_controls(model, families["prose"], found[PEARL], n_samples)}
 
 ## Order, layout and labels
 {sensitivities(model, families["choices"])}
