@@ -10,6 +10,7 @@ import pandas as pd
 from flipcore.stats import surface
 from flipcore.stats.estimate import Estimate
 from flipcore.stats.intervals import mean_interval
+from flipcore.stats.joint import joint_means
 
 REFERENCE = "regex"
 FIELD = "first_token"
@@ -36,12 +37,13 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     names = list(dict.fromkeys(frame["extractor"]))
     reference = REFERENCE if REFERENCE in names else names[-1]
     field = FIELD if FIELD in names else names[0]
-    accuracy = _accuracy(frame[(frame["extractor"] == reference) & (frame["variant"] == "base")])
-    first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
-    t, g = surface.shared_means(first, second)
-    total, genuine = mean_interval(t), mean_interval(g)
+    base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
+    accuracy = _accuracy(base)
+    first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference),
+                                    list(dict.fromkeys(frame["item_id"])))
+    total, genuine = joint_means(surface.shared_means(first, second))
     said = f"{model}: " if n_models > 1 else ""
-    said += f"Accuracy {accuracy.text()}" if not math.isnan(accuracy.value) else "Accuracy not defined"
+    said += _accuracy_words(base, accuracy)
     if math.isnan(total.value):
         asked = set(frame["axis"]) - {"identity"}
         why = "no flip rate is defined yet" if asked else "nothing was reworded, so there is no flip rate"
@@ -52,6 +54,16 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     said += f"of which {genuine.text()} is genuine" if genuine.value <= total.value else \
         f"no more than in the reference: {genuine.text()}"
     return Headline(f"{said} ({total.n:,} items).", model, accuracy, total, genuine)
+
+
+def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
+    """Sets in different roles are not pooled: what differs between them is the question."""
+    if math.isnan(accuracy.value):
+        return "Accuracy not defined"
+    roles = list(dict.fromkeys(base["role"])) if "role" in base else []
+    if len(roles) < 2:
+        return f"Accuracy {accuracy.text()} of {accuracy.n:,} items"
+    return "Accuracy " + ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
 
 
 def _accuracy(base: pd.DataFrame) -> Estimate:

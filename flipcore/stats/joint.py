@@ -15,7 +15,7 @@ import numpy as np
 from flipcore.errors import BadInput
 from flipcore.stats.bootstrap import bca_percentiles
 from flipcore.stats.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.intervals import default_kind, fallback, no_spread_note, undetermined, wilson
+from flipcore.stats.intervals import UNIT, default_kind, fallback, no_spread_note, undetermined, wilson
 from flipcore.stats.resample import N_BOOT, SLACK, generator, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
@@ -139,6 +139,13 @@ def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
     from scipy.special import stdtrit
 
     return np.where(df < 1, np.nan, stdtrit(np.maximum(df, 1), shares))
+
+
+def joint_means(columns: np.ndarray, kind: str = "default", level: float = 0.95, seed: int = 0,
+                n_boot: int = N_BOOT) -> list[Estimate]:
+    """The mean share of each column of (items, k), NaN where undefined: with the same items in the same order the same limits
+    as a decomposition's, because the draws are."""
+    return [column[0] for column in JointMeans(columns, seed, n_boot).estimates(kind, [level], [UNIT] * columns.shape[1])]
 
 
 def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:

@@ -8,8 +8,8 @@ import numpy as np
 
 from flipcore.stats.coding import CodedAnswers, NullRates, null_rates
 from flipcore.stats.disagreement import ABSENT, NULL, answer_counts, between, check_policy, null_bounds
-from flipcore.stats.estimate import Estimate, missing
-from flipcore.stats.intervals import mean_interval
+from flipcore.stats.estimate import Estimate
+from flipcore.stats.joint import joint_means
 from flipcore.stats.resample import N_BOOT
 
 
@@ -44,9 +44,8 @@ def flip_summary(answers: CodedAnswers, axis: str, extractor: str, *, policy: st
     counts = between(codes, policy)
     defined = ~np.isnan(counts.rate)
     n_items = int(defined.sum())
-    intervals = {"kind": kind, "level": level, "seed": seed, "n_boot": n_boot}
-    total = mean_interval(counts.rate, **intervals)
-    flipped = mean_interval(np.where(defined, counts.rate > 0, np.nan), **intervals) if n_items else missing(level=level)
+    columns = np.column_stack([counts.rate, np.where(defined, counts.rate > 0, np.nan)])
+    total, flipped = joint_means(columns, kind, level, seed, n_boot)
     single = codes.shape[2] == 1
     low, high = null_bounds(codes, n_options) if single else (np.array([np.nan]),) * 2
     entropy, modal = item_entropies(codes, policy), item_modal_agreements(codes)

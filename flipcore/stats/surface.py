@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,9 +81,11 @@ def _unreadable(codes: np.ndarray, over) -> np.ndarray:
     return np.divide((codes == NULL).sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
 
 
-def aligned(first: Cells, second: Cells) -> tuple[Cells, Cells]:
-    """Both on the items and columns that either has, in the first's order; what one lacks is NaN."""
-    items = list(dict.fromkeys([*first.items, *second.items]))
+def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
+    """Both on the items and columns that either has; what one lacks is NaN. Items stand in `order` (the study's own, with
+    which every page takes the same draws), or else in the first's."""
+    there = {*first.items, *second.items}
+    items = [item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in there]
     columns = list(dict.fromkeys([*first.columns, *second.columns]))
     columns = sorted(columns, key=_place) if "identity" in columns else columns
     return _placed(first, items, columns), _placed(second, items, columns)
@@ -118,13 +121,13 @@ def kept(first: Cells, second: Cells) -> np.ndarray:
     return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
 
 
-def shared_means(first: Cells, second: Cells, without: str = "identity") -> tuple[np.ndarray, np.ndarray]:
-    """Item means of both readouts over the cells outside the noise-floor axis that both define; items without one are left
-    out."""
+def shared_means(first: Cells, second: Cells, without: str = "identity") -> np.ndarray:
+    """(items, 2) item means of both readouts over the cells outside the noise-floor axis that both define, NaN where there is
+    no such cell."""
     a, b = _shared(first, second, without)
     n = (~np.isnan(a)).sum(axis=1)
-    kept = n > 0
-    return np.nansum(a[kept], axis=1) / n[kept], np.nansum(b[kept], axis=1) / n[kept]
+    return np.column_stack([np.divide(np.nansum(rates, axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+                            for rates in (a, b)])
 
 
 def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int:

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.charts.packed import permille
 from flipcore.stats import surface
 from flipcore.stats.estimate import Estimate, number_text
-from flipcore.stats.intervals import mean_interval
+from flipcore.stats.joint import joint_means
 from flipcore.stats.surface import Cells
 from pages.common import session
 from pages.common.notes import plain
@@ -31,9 +31,10 @@ def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None
 def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
     frame = session.readouts(study_id, revision)
     frame = frame[frame["model"] == model]
+    order = list(dict.fromkeys(frame["item_id"]))
     if axis is None:
-        return surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful))
-    return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful))
+        return surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful), order)
+    return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful), order)
 
 
 def percent(estimate: Estimate) -> str:
@@ -45,15 +46,15 @@ def percent(estimate: Estimate) -> str:
 
 def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str | None) -> str:
     """"38 % [30, 46] of variant pairs flip under first token, 9 % [5, 15] under written answer; 41 items flip only …"."""
-    where = "" if axis is None else f" on {axis.replace('_', ' ')}"
-    t, g = surface.shared_means(first, second)
-    if not len(t):
-        return plain(f"Nothing can be compared yet{where}.")
-    said = f"{percent(mean_interval(t))} of variant pairs flip{where} under {field.lower()}"
+    t, g = joint_means(surface.shared_means(first, second))
+    what = "of variant pairs flip" if axis is None else f"of {axis.replace('_', ' ')} variants are answered unlike the original"
+    if not t.n:
+        return "Nothing can be compared yet."
+    said = f"{percent(t)} {what} under {field.lower()}"
     if field == faithful:
-        return plain(f"{said} ({len(t):,} items).")
-    return plain(f"{said}, {percent(mean_interval(g))} under {faithful.lower()}; {surface.only_in_first(first, second):,} of "
-                 f"{len(t):,} items flip only under {field.lower()}.")
+        return plain(f"{said} ({t.n:,} items).")
+    return plain(f"{said}, {percent(g)} under {faithful.lower()}; {surface.only_in_first(first, second):,} of {t.n:,} items "
+                 f"flip only under {field.lower()}.")
 
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:
@@ -75,12 +76,7 @@ def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, st
 
 
 def _panel(cells: Cells, rows: list[int], title: str) -> dict:
-    strip = [_strip(cells.rate[:, c]) for c in range(len(cells.columns))]
+    strip = [[number_text(one.value), f"{one.text().partition(' ')[2]} n {one.n:,}" if one.has_interval else f"n {one.n:,}"]
+             for one in joint_means(cells.rate)]
     return {"title": title, "values": permille(cells.rate[rows]), "unreadable": permille(cells.unreadable[rows]),
             "means": permille(surface.row_means(cells)[rows]), "strip": strip}
-
-
-def _strip(column) -> list[str]:
-    """The axis's T and its interval, over the items where it is defined."""
-    estimate = mean_interval([value for value in column if value == value])
-    return [number_text(estimate.value), estimate.text().partition(" ")[2] if estimate.has_interval else ""]

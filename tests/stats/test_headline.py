@@ -41,6 +41,13 @@ def test_asking_again_is_no_rewording():
     assert said(again).sentence.endswith("; nothing was reworded, so there is no flip rate.")
 
 
+def test_sets_in_different_roles_are_not_pooled():
+    made = frame([row for i in range(24) for row in asked(f"i{i}", "AA" if i < 12 else "BB")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
+                       role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]])
+    assert headline(made).sentence.startswith("Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24]; ")
+
+
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
     rows = asked("i", "AA") + asked("j", [None, "A"]) + asked("k", ["absent", "A"])
     made = frame(rows)
