@@ -60,8 +60,9 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
 
 @dataclass(frozen=True)
 class Bounds:
-    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as many as the share
-    struck among the `n_reviewed` asks for."""
+    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as many as the share struck
+    among the `n_reviewed` pairs of the same sources asks for. Those count whether this study asked them or not: what was
+    struck before it began was never asked."""
 
     n_bad: int
     n_unreviewed: int
@@ -92,32 +93,48 @@ class Effect:
                 f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}.")
 
 
-def effect(readouts: pd.DataFrame, materials: Mapping[Place, str], states: Mapping[str, str], extractor: str, reference: str
+def effect(readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.DataFrame, extractor: str, reference: str
            ) -> Effect:
     """`readouts` of one model with every rewording that was asked (`paraphrases="all"`), `materials` (item, variant) ->
-    pair, `states` pair -> accepted, rejected or unreviewed."""
-    state = {place: states.get(pair, "unreviewed") for place, pair in materials.items()}
+    pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
+    known = dict(zip(states["pair_id"], states["state"], strict=True))
+    state = {place: known.get(pair, "unreviewed") for place, pair in materials.items()}
     there = set(zip(readouts["item_id"], readouts["variant"], strict=True)) & set(state)
     counted = []
     for name, keep in KEEP.items():
         gone = {place for place in there if state[place] not in keep}
         counted.append((name, len(there) - len(gone), _found(readouts, gone, extractor, reference)))
-    return Effect(tuple(counted), _bounds(readouts, state, there, extractor, reference))
-
-
-def _bounds(readouts: pd.DataFrame, state: Mapping[Place, str], there: set[Place], extractor: str, reference: str
-            ) -> Bounds | None:
     places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
-    n_rejected, n_reviewed = len(places["rejected"]), len(places["rejected"]) + len(places["accepted"])
-    n_unreviewed = len(places["unreviewed"])
-    if not n_unreviewed or not n_reviewed:
-        return None
-    n_bad = math.ceil(n_unreviewed * n_rejected / n_reviewed - 1e-9)
+    n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
+    bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
+    return Effect(tuple(counted), bounds)
+
+
+def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:
+    """(how many of the `unreviewed` pairs are bad if each source is as bad as its reviewed pairs, rounded up; how many those
+    are). A source without a verdict is taken to be like the others."""
+    rows = list(states[["pair_id", "dataset", "generator", "state"]].itertuples(index=False, name=None))
+    source = {pair: (dataset, generator) for pair, dataset, generator, _ in rows}
+    wanted = [source[pair] for pair in unreviewed if pair in source]
+    sources = set(wanted)
+    judged: dict[tuple[str, str], list[bool]] = {}
+    for pair, _, _, state in rows:
+        if state != "unreviewed" and source[pair] in sources:
+            judged.setdefault(source[pair], []).append(state == "rejected")
+    every = [is_bad for bad in judged.values() for is_bad in bad]
+    if not every:
+        return 0, 0
+    shares = {one: sum(bad) / len(bad) for one, bad in judged.items()}
+    return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in wanted) - 1e-9), len(every)
+
+
+def _bounds(readouts: pd.DataFrame, places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int, extractor: str,
+            reference: str) -> Bounds:
     rejected = set(places["rejected"])
     standing = readouts[[key not in rejected for key in _keys(readouts)]]
     limits = {name: tuple(_found(standing, gone, extractor, reference) for gone in pair)
               for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()}
-    return Bounds(n_bad, n_unreviewed, n_reviewed, {name: limits[name] for name in QUANTITIES})
+    return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
 
 
 def _found(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str) -> Decomposition:

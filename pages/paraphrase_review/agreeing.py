@@ -41,10 +41,19 @@ def show() -> None:
     st.markdown(f"### {plain(_sentence(found[KEPT]))}")
     for text in agreement_warnings(found):
         st.warning(plain(text), icon=":material/warning:")
-    if found[KEPT].alpha.n_items:
-        rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in found.items()]
-        st.plotly_chart(interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None,
-                        config={"displayModeBar": False})
+    if any(one.alpha.n_items for one in found.values()):
+        _coefficients(found)
+    else:
+        st.info("Agreement needs two people on the same pairs: let a second one judge under Review, where a share of the pairs "
+                "goes to everybody.", icon=":material/group_add:")
+    _retention(verdicts)
+    settling.shown(disagreements(verdicts))
+
+
+def _coefficients(found: dict[str, CheckAgreement]) -> None:
+    rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in found.items()]
+    st.plotly_chart(interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None,
+                    config={"displayModeBar": False})
     st.dataframe([{"asked": RATED[check].capitalize(), "pairs judged by two or more": one.alpha.n_items,
                    "raw agreement": number_text(one.alpha.raw), "Krippendorff's alpha": one.alpha.estimate.text(),
                    "Fleiss' kappa": one.fleiss.estimate.text(), "on pairs": one.fleiss.n_items}
@@ -57,8 +66,6 @@ def show() -> None:
             st.dataframe([{"reviewer": a, "and": b, "asked": RATED[check], "pairs": one.n_items,
                            "raw agreement": number_text(one.raw), "Cohen's kappa": one.estimate.text()}
                           for check, whole in found.items() for a, b, one in whole.pairwise], hide_index=True)
-    _retention(verdicts)
-    settling.shown(disagreements(verdicts))
 
 
 def _source(verdicts: list[dict]) -> str:

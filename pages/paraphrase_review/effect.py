@@ -86,24 +86,22 @@ def _effect(study_id: str, model: str, readout: str, reference: str, revision: i
     held = session.store()
     frame = session.readouts(study_id, revision, paraphrases="all")
     rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
-    states = queries.paraphrase_states(held)
-    return computed(rows, review_queries.materials(held, study_id), dict(zip(states["pair_id"], states["state"], strict=True)),
-                    readout, reference)
+    return computed(rows, review_queries.materials(held, study_id), queries.paraphrase_states(held), readout, reference)
 
 
 def _table(found: Effect) -> None:
     rows = [{"counted": NAMES[name], "rewordings": n, "T": one.T.text(), "G (genuine)": one.G.text(),
-             "A (artifact)": one.A.text(), "items": one.n_items} for name, n, one in found.counted]
+             "A (artifact)": one.A.text(), "items": f"{one.n_items:,}"} for name, n, one in found.counted]
     bounds = found.bounds
     if bounds:
         n_left = next(n for name, n, _ in found.counted if name == "standing") - bounds.n_bad
         rows.append({"counted": "smallest to largest, if the unreviewed are as bad", "rewordings": n_left,
-                     "T": bounds.text("T"), "G (genuine)": bounds.text("G"), "A (artifact)": bounds.text("A"), "items": None})
+                     "T": bounds.text("T"), "G (genuine)": bounds.text("G"), "A (artifact)": bounds.text("A"), "items": ""})
     st.dataframe(rows, hide_index=True)
     if bounds:
         st.caption(f"{bounds.n_unreviewed:,} rewordings have no verdict. If as large a share of them is bad as of the "
-                   f"{bounds.n_reviewed:,} reviewed, {bounds.n_bad:,} would be struck out; the last row strikes those that "
-                   "move each estimate most, either way.")
+                   f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
+                   "row strikes those that move each estimate most, either way.")
     elif found.counted[1][1] > found.counted[2][1]:
         st.caption("None of this study's rewordings has been reviewed, so nothing is known of how bad they are.")
 

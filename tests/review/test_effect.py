@@ -1,9 +1,10 @@
 """Striking a rewording out changes the study's estimate at once, and the bounds hold what the rest could do."""
 
+import pandas as pd
 import pytest
 
 from flipcore import demo, runner
-from flipcore.review.effect import effect, source_gates
+from flipcore.review.effect import effect, expected_bad, source_gates
 from flipcore.review.intake import take
 from flipcore.store import queries, review_queries
 from flipcore.store.connection import Store
@@ -35,8 +36,7 @@ def found(store, extractor="first_token"):
     study_id = reworded_study().study_id
     states = queries.paraphrase_states(store)
     frame = queries.readouts(store, study_id, paraphrases="all")
-    return effect(frame, review_queries.materials(store, study_id), dict(zip(states["pair_id"], states["state"], strict=True)),
-                  extractor, "regex")
+    return effect(frame, review_queries.materials(store, study_id), states, extractor, "regex")
 
 
 def judge(store, pairs, said):
@@ -85,3 +85,14 @@ def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store
     take(store, "Ada", judge_again)
     shut = source_gates(queries.paraphrase_states(store))[0]
     assert not shut.gate.is_open and "all there are have been reviewed" in shut.sentence()
+
+
+def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
+    # source a: 1 of 4 reviewed is bad, so of its 5 unreviewed 5/4 are; source b has no verdict and is taken to be like a:
+    # 2 * 1/4; together 1.75, rounded up. Source c is none of the study's.
+    rows = [("a", "rejected")] + [("a", "accepted")] * 3 + [("a", "unreviewed")] * 5 + [("b", "unreviewed")] * 2
+    rows += [("c", "rejected")] * 9
+    states = pd.DataFrame([{"pair_id": f"p{i}", "dataset": name, "generator": "g", "state": state}
+                           for i, (name, state) in enumerate(rows)])
+    assert expected_bad(states, [f"p{i}" for i in range(4, 11)]) == (2, 4)
+    assert expected_bad(states, ["p9"]) == (0, 0) and expected_bad(states, []) == (0, 0)
