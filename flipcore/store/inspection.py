@@ -39,6 +39,7 @@ class SeenVariant:
     order: tuple[int, ...]
     labels: tuple[str, ...]
     readings: tuple[Seen, ...]
+    target: str | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Inspection:
 
 
 _VARIANTS = """
-SELECT v.variant_id, s.key, s.compared_with, v.parts, v.system, v.option_order, v.labels
+SELECT v.variant_id, s.key, s.compared_with, v.parts, v.system, v.option_order, v.labels, v.target
 FROM study_variants s JOIN variants v USING (variant_id)
 WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis ORDER BY s.position
 """
@@ -79,8 +80,8 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
         readings.setdefault(row[0], []).append(_seen(row[1:]))
     variants = tuple(
         SeenVariant(variant_id, name, compared, "".join(text for _, text in json.loads(parts)), system, tuple(order),
-                    tuple(labels), tuple(readings.get(variant_id, ())))
-        for variant_id, name, compared, parts, system, order, labels in store.rows(
+                    tuple(labels), tuple(readings.get(variant_id, ())), target)
+        for variant_id, name, compared, parts, system, order, labels, target in store.rows(
             _VARIANTS, study_id=study_id, item_id=item_id, axis=axis))
     return Inspection(item, variants)
 

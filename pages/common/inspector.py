@@ -51,7 +51,10 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         side("Original", seen, other, base, before, gone=True)
     with right:
         side(f"Variant: {key}", seen, base, other, after, gone=False)
-    if chosen not in VALUES and base is not other:
+    if base.target != other.target:
+        st.caption(f"For the variant another answer is right, {plain(answer_text(seen.item, other.target))}: to answer "
+                   "differently is no flip.")
+    elif chosen not in VALUES and base is not other:
         if flips(pairs[key]):
             flip_verdict_bar(study_id, model, item_id, axis, base.variant_id, other.variant_id, chosen)
         else:
@@ -112,6 +115,9 @@ def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:
 
 
 def flips(pair: tuple[Side, Side]) -> bool:
-    """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair."""
+    """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair, nor are variants
+    for which another answer is right."""
+    if pair[0][0].target != pair[1][0].target:
+        return False
     before, after = ([one.answer for one in samples if one.status != "absent"] for _, samples in pair)
     return any(a != b for a in before for b in after)
