@@ -70,6 +70,7 @@ if sets is not None:
     else:
         tests.what_is_compared(sets)
         made = verdict(view, lock)
+        inflation.in_a_line(sets, mode == "locked")
         part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
                                     label_visibility="collapsed")
         with shown_problem():

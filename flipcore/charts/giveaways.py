@@ -25,6 +25,6 @@ def giveaway_bars(names: Sequence[str], values: Sequence[float], lows: Sequence[
                 hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>")
     laid_out(figure, c, height=90 + 24 * len(names), x_title=title)
     figure.update_yaxes(tickvals=list(range(len(names))), ticktext=[as_text(name) for name in names], autorange="reversed",
-                        showgrid=False)
+                        showgrid=False, zeroline=False)
     figure.update_layout(barmode="overlay", bargap=0.25)
     return figure

@@ -34,9 +34,22 @@ def show(sets: Sets, confirmatory: bool) -> None:
     _published()
 
 
-def _measured(sets: Sets, found: list[Condition]) -> None:
-    ways = sorted({(one.extractor, one.layout) for one in found},
+def in_a_line(sets: Sets, confirmatory: bool) -> None:
+    """What this tab opens with, for the verdict above it; nothing before a model has answered."""
+    found = computed.all_conditions(sets, confirmatory, boosted=False)
+    if found:
+        shown = [one for one in found if (one.extractor, one.layout) == _ways(found)[0]]
+        st.markdown(f"**Inflation.** {plain(inflation_sentence(shown))}")
+
+
+def _ways(found: list[Condition]) -> list[tuple[str, str]]:
+    """(readout, layout) of all conditions, the plainest first."""
+    return sorted({(one.extractor, one.layout) for one in found},
                   key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way))
+
+
+def _measured(sets: Sets, found: list[Condition]) -> None:
+    ways = _ways(found)
     way = ways[0] if len(ways) == 1 else st.selectbox(
         "Answers read and asked as", ways, key="inflation-way", width=420,
         format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}")
