@@ -59,12 +59,14 @@ def kept(path, *items_and_survey):
     store.close()
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path, part):
-    app = shown(sets="halves", part=part)
-    assert not app.exception and not app.error
-    assert "36 target entries, 36 retro entries. 36 items of the retro source are target items" in words(app)
-    assert [said for said in PARTS.values() if said in words(app)] == [PARTS[part]]
+def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path):
+    app = shown(sets="halves")
+    for part, said_there in PARTS.items():
+        app.session_state["part"] = part
+        app.run()
+        assert not app.exception and not app.error
+        assert "36 target entries, 36 retro entries. 36 items of the retro source are target items" in words(app)
+        assert [said for said in PARTS.values() if said in words(app)] == [said_there]
 
 
 def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path):
