@@ -22,13 +22,14 @@ class FlipPrediction:
     """`probabilities` are out of fold, aligned with the rows that were used (`used`, a mask of the rows given). `brier` is
     compared with `brier_constant`, the Brier score of always saying the training rate. `slope` is the calibration slope: 1 is
     calibrated, below 1 overconfident. `p` is the share of label permutations (within axis, the whole cross-validation run
-    again) with an AUC as high. `weights` are of standardised features, fitted on all rows. NaN where undefined."""
+    again) with an AUC as high, `auc_by_axis` their mean: what is reached by knowing the axis alone. `weights` are of standardised features, fitted on all rows. NaN where undefined."""
 
     auc: Estimate
     brier: float
     brier_constant: float
     slope: float
     p: float
+    auc_by_axis: float
     n_rows: int
     n_dropped: int
     weights: dict[str, float]
@@ -55,17 +56,17 @@ def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, s
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
         why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
-        return FlipPrediction(missing(n_items, note=why), *(float("nan"),) * 4, int(used.sum()), int((~used).sum()), {},
+        return FlipPrediction(missing(n_items, note=why), *(float("nan"),) * 5, int(used.sum()), int((~used).sum()), {},
                               np.full(used.sum(), np.nan), used, why)
     model, folds = _model(), _folds(items)
     matrix = kept.to_numpy()
     probabilities, constant = _out_of_fold(model, folds, matrix, y)
-    p = _permutation_p(model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed,
+    p, by_axis = _permutation_p(model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed,
                        n_permutations)
     model.fit(matrix, y)
     return FlipPrediction(_auc_estimate(y, probabilities, items, seed, n_boot), float(np.mean((probabilities - y) ** 2)),
-                          float(np.mean((constant - y) ** 2)), _calibration_slope(y, probabilities), p, int(used.sum()),
-                          int((~used).sum()), dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)),
+                          float(np.mean((constant - y) ** 2)), _calibration_slope(y, probabilities), p, by_axis,
+                          int(used.sum()), int((~used).sum()), dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)),
                           probabilities, used)
 
 
@@ -97,8 +98,8 @@ def _out_of_fold(model, folds: list, x: np.ndarray, y: np.ndarray) -> tuple[np.n
 
 
 def _permutation_p(model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.ndarray, observed: float, seed: int,
-                   m: int) -> float:
-    rng = generator(seed, "flip predictor")
+                   m: int) -> tuple[float, float]:
+    rng, seen = generator(seed, "flip predictor"), []
     strata = [np.flatnonzero(axis == name) for name in dict.fromkeys(axis)]
 
     def draw(k: int) -> np.ndarray:
@@ -108,9 +109,10 @@ def _permutation_p(model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.nd
             for rows in strata:
                 shuffled[rows] = rng.permutation(y[rows])
             aucs[at] = auc(shuffled, _out_of_fold(model, folds, x, shuffled)[0])
+        seen.append(aucs)
         return aucs
 
-    return monte_carlo_p(observed, draw, m, max_m=m).p
+    return monte_carlo_p(observed, draw, m, max_m=m).p, float(np.mean(np.concatenate(seen)))
 
 
 def _auc_estimate(y: np.ndarray, scores: np.ndarray, items: np.ndarray, seed: int, n_boot: int) -> Estimate:

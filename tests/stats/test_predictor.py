@@ -36,6 +36,14 @@ def test_noise_is_not_found():
     assert found.p > 0.05 and found.auc.low < 0.5
 
 
+def test_what_the_axis_alone_explains_is_not_credited_to_the_features():
+    # one axis flips 90 % of the items, the other 10 %, the margin says nothing: AUC is .9 either way
+    rng, rows = generator(4), table(n=200, slope=0.0)
+    rows["flipped"] = (rng.random(400) < np.where(rows["axis"] == "order", 0.9, 0.1)).astype(int)
+    found = flip_prediction(rows, ["margin"], n_permutations=39)
+    assert found.auc.low > 0.8 and found.auc_by_axis == pytest.approx(found.auc.value, abs=0.03) and found.p > 0.05
+
+
 def test_an_item_never_helps_to_predict_itself():
     # each item has its own feature and two rows of one label: folds that split items would reach AUC 1
     label = generator(1).integers(0, 2, 40)
