@@ -109,15 +109,17 @@ def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphr
 
 
 _REVIEWED = f"""
-WITH {_STANDING}, sets AS (SELECT DISTINCT i.dataset FROM study_items m JOIN items i USING (item_id) WHERE study_id = $study_id)
+WITH {_STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator FROM standing p
+                              JOIN study_variants v ON v.material_id = p.pair_id WHERE v.study_id = $study_id)
 SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed,
        count(*) FILTER (state = 'accepted') AS n_accepted
-FROM standing JOIN sets USING (dataset) GROUP BY dataset, generator ORDER BY ALL
+FROM standing JOIN sources USING (dataset, generator) GROUP BY dataset, generator ORDER BY ALL
 """
 
 
 def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
-    """(dataset, generator, reviewed pairs, accepted pairs) for every source of rewordings of the study's items."""
+    """(dataset, generator, reviewed pairs, accepted pairs) of all that is stored of each source whose rewordings the study
+    asked, whether it asked them or not."""
     return store.rows(_REVIEWED, study_id=study_id)
 
 

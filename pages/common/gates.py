@@ -8,6 +8,8 @@ from flipcore.stats.gates import paraphrase_gate
 from flipcore.store import queries
 from pages.common import judging, session
 
+_UNKNOWN = "These rewordings are not stored here, so nobody could review them: bring them in under Paraphrase review."
+
 
 def closed(study_id: str, axes: Iterable[str], readouts: Iterable[str]) -> dict[str, str]:
     """Of these axes and readouts those that may not be claimed: name -> what is missing."""
@@ -19,7 +21,7 @@ def closed(study_id: str, axes: Iterable[str], readouts: Iterable[str]) -> dict[
         shut = [row for row in shut if not row[2].is_open]
         if shut or not sources:
             said["paraphrase"] = " ".join(f"Rewordings of {dataset} by {generator}: {gate.sentence()}"
-                                          for dataset, generator, gate in shut) or "No rewording of these items is stored."
+                                          for dataset, generator, gate in shut) or _UNKNOWN
     for name in sorted({name for name in readouts if name.startswith("judge")}):
         report = judging.report(study_id)
         if not report.gate.is_open:

@@ -9,7 +9,7 @@ from flipcore.review.intake import take
 from flipcore.store import queries, review_queries
 from flipcore.store.connection import Store
 from flipcore.study import ItemSource, ModelUse, Part, Study
-from tests.review.pairs import OTHER, SAME
+from tests.review.pairs import OTHER, SAME, made_pairs
 from tests.review.test_intake import message
 
 
@@ -96,3 +96,11 @@ def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
                            for i, (name, state) in enumerate(rows)])
     assert expected_bad(states, [f"p{i}" for i in range(4, 11)]) == (2, 4)
     assert expected_bad(states, ["p9"]) == (0, 0) and expected_bad(states, []) == (0, 0)
+
+
+def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
+    study_id = reworded_study().study_id
+    (dataset, generator, n_reviewed, n_accepted), = queries.reviewed(store, study_id)
+    assert (dataset, generator) == ("flipscope_choice", "flipscope-authors") and n_reviewed >= n_accepted
+    review_queries.keep_pairs(store, made_pairs(3, dataset, "somebody else"))
+    assert queries.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted)]
