@@ -105,8 +105,8 @@ def mean_interval(values: Sequence[float], clusters: Sequence | None = None, kin
 
     NaN rows are left out (`n` counts the clusters that remain). The default takes Student's t on clusters from 30 on; from 10
     to 29 Wilson for one 0/1 a cluster and else the studentised bootstrap (BCa where that is `undetermined`); below 10 none.
-    `bounds` are what a value can be, `SIGNED` for paired differences, None for no bounds: where an interval has no width they
-    choose the fallback.
+    `bounds` are what a value can be, `SIGNED` for paired differences, None for no bounds: the interval stays within them, and
+    where it has no width they choose the fallback.
     Raises BadInput for an unknown kind.
     """
     if kind not in KINDS:
@@ -127,6 +127,8 @@ def mean_interval(values: Sequence[float], clusters: Sequence | None = None, kin
     low, high, method, note = _limits(chosen, sums, sizes, level, seed, n_boot, may_replace=kind == "default")
     if math.isnan(low) or high - low <= SLACK:
         return fallback(x, sums, sizes, level, bounds, method)
+    if bounds is not None and bounds[0] <= x.min() and x.max() <= bounds[1]:  # no share is above 1, whatever Student's t says
+        low, high = max(low, bounds[0]), min(high, bounds[1])
     drawn = seed if method in ("percentile", "bca", "studentized") else None
     return Estimate(value, float(low), float(high), level, method, n, drawn, note)
 

@@ -240,3 +240,9 @@ def test_where_few_items_vary_the_default_leaves_the_studentised_interval():
     found = mean_interval([0.0] * 11 + [0.5])
     assert found.method == "bca" and "had no spread to studentise with" in found.note
     assert mean_interval([0.0] * 11 + [0.5], kind="studentized").high < found.high
+
+
+def test_an_interval_for_a_share_ends_at_1_and_one_without_bounds_does_not():
+    values = [1.0] * 39 + [0.5]
+    assert mean_interval(values).high == 1 < mean_interval(values, bounds=None).high
+    assert mean_interval([2.0] * 39 + [1.0]).high > 1.9  # no shares, whatever the default says
