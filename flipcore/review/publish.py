@@ -9,6 +9,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import pandas as pd
+
 from flipcore.errors import BadInput, MissingPackage
 from flipcore.review.effect import source_gates
 from flipcore.review.ratings import agreement, retained
@@ -61,13 +63,19 @@ class Published:
         return f"{self.n_rows:,} accepted rewordings were published to {self.place}."
 
 
-def verified_rows(store: Store) -> list[dict]:
+def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
+    """What stands of every rewording, or of those of one (dataset, generator)."""
+    states = queries.paraphrase_states(store)
+    return states if source is None else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
+
+
+def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
     """The accepted rewordings, one row each, with numbered verdicts. Raises BadInput when there is none."""
-    states = {row["pair_id"]: row for row in queries.paraphrase_states(store).to_dict("records")}
+    states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:
         raise BadInput("No rewording has been accepted yet, so there is nothing to publish. Review some first.")
-    verdicts = review_queries.verdicts(store)
+    verdicts = [row for row in review_queries.verdicts(store) if row["pair_id"] in states]
     number = {name: i for i, name in enumerate(sorted({row["reviewer"] for row in verdicts}), start=1)}
     said: dict[str, list[dict]] = {}
     for row in verdicts:
@@ -79,9 +87,11 @@ def verified_rows(store: Store) -> list[dict]:
              "verdicts": said.get(pair["pair_id"], [])} for pair in review_queries.pairs(store, accepted)]
 
 
-def card(store: Store, title: str, license: str = "other") -> str:
+def card(store: Store, title: str, license: str = "other", source: tuple[str, str] | None = None) -> str:
     """The dataset's card: what is in it, by which rule, how well reviewers agreed, which sources passed their gate."""
-    states, verdicts = queries.paraphrase_states(store), review_queries.verdicts(store)
+    states = _states_of(store, source)
+    named = set(states["pair_id"])
+    verdicts = [row for row in review_queries.verdicts(store) if row["pair_id"] in named]
     n = states["state"].value_counts()
     found = agreement(verdicts, "kept").alpha
     n_accepted = int(n.get("accepted", 0))
@@ -102,15 +112,16 @@ def _cell(text: str) -> str:
 
 
 def publish(store: Store, title: str, *, folder: str | Path | None = None, repository: str | None = None,
-            private: bool = True, license: str = "other") -> Published:
-    """Saves the verified set under `folder` (readable by `datasets.load_from_disk`), or pushes it to `repository` with the
-    token of HF_TOKEN. Raises BadInput without one of them, without accepted rewordings or without a token."""
+            private: bool = True, license: str = "other", source: tuple[str, str] | None = None) -> Published:
+    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (readable by `datasets.load_from_disk`),
+    or pushes it to `repository` with the token of HF_TOKEN. Raises BadInput without one of them, without accepted rewordings
+    or without a token."""
     if (folder is None) == (repository is None):
         raise BadInput("Give either a folder to save to or a repository to push to.")
     token = next((os.environ[name] for name in TOKENS if os.environ.get(name)), None)
     if repository and not token:
         raise BadInput("There is no token for the hub: set HF_TOKEN in the environment of the server, or save to a folder.")
-    rows, text = verified_rows(store), card(store, title, license)
+    rows, text = verified_rows(store, source), card(store, title, license, source)
     made = _dataset(rows)
     if folder is not None:
         folder = Path(folder)

@@ -113,6 +113,9 @@ def _take_out() -> None:
 def _publish() -> None:
     st.caption("Accepted rewordings only, with verdicts by numbered reviewers and a card: rule, agreement, retention, gates.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        sources = {f"{dataset} · {generator}": (dataset, generator) for dataset, generator in
+                   sorted({(row["dataset"], row["generator"]) for row in review_queries.strata(session.store())})}
+        source = st.selectbox("Pairs of", ["all sources", *sources], key="publish-source", width=300)
         title = st.text_input("Title", "Verified rewordings", max_chars=120, key="publish-title", width=300)
         repository = st.text_input("Repository on the hub (empty: a folder here)", max_chars=120, key="publish-repository",
                                    placeholder="owner/name", width=300)
@@ -122,4 +125,5 @@ def _publish() -> None:
         folder = default_path().parent / "published" / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
         where = {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
         with st.spinner("Publishing …"):
-            st.success(plain(publish(session.store(), title.strip(), **where).sentence()), icon=":material/check_circle:")
+            published = publish(session.store(), title.strip(), source=sources.get(source), **where)
+            st.success(plain(published.sentence()), icon=":material/check_circle:")

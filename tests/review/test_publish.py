@@ -44,6 +44,16 @@ def test_the_card_says_what_was_left_out_and_how_well_reviewers_agreed(store):
     assert "0.778 [" in text  # retention 7 of 9
 
 
+def test_one_source_may_be_published_alone(store, tmp_path):
+    other = made_pairs(3, "other", "somebody")
+    stored(store, other)
+    review_queries.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in other])
+    rows = verified_rows(store, ("other", "somebody"))
+    assert len(verified_rows(store)) == 10 and [row["dataset"] for row in rows] == ["other"] * 3
+    text = card(store, "Apples", source=("other", "somebody"))
+    assert "3 accepted rewordings" in text and "| set |" not in text and "**Reviewers**: 1." in text
+
+
 def test_the_hub_needs_a_token_and_one_place_must_be_given(store, monkeypatch, tmp_path):
     for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
         monkeypatch.delenv(name, raising=False)
