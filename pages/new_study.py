@@ -20,12 +20,11 @@ base = draft()
 steps, side = st.columns([5, 2], gap="medium")
 
 
-
 def step(number: int, title: str, icon: str):
     """A step that folds to a line; `done_button` at its end opens the next."""
     summary = st.session_state.get(f"summary-{number}")
-    return st.expander(f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""), expanded=number == 1, icon=icon,
-                       key=f"step-{number}", on_change="rerun")
+    return st.expander(f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""), icon=icon,
+                       expanded=st.session_state.get(f"step-{number}", number == 1), key=f"step-{number}", on_change="rerun")
 
 
 with steps:

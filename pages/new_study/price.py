@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.plan import plan, projection
 from flipcore.study import Study
 from pages.common import session
@@ -22,10 +23,19 @@ def price_panel(study: Study) -> None:
         for note in made.notes:
             st.caption(plain(note))
         _numbers(projection(made), len(made.items))
-        detectable(Counter(asked.role for asked in made.items))
+        shown = [asked for asked in made.items if not asked.confirmatory]
+        detectable(Counter(asked.role for asked in shown), sum(_n_readings(study, asked.item.kind) > 1 for asked in shown))
+        if len(shown) < len(made.items):
+            st.caption(f"{len(made.items) - len(shown):,} items are set aside for confirmation and count nowhere here.")
         calculator()
-        _pilot(study)
+        _pilot(study, len(made.items))
         _start(study)
+
+
+def _n_readings(study: Study, kind: str) -> int:
+    """How many of the study's readouts read an answer of that kind: with one alone there is nothing to tell apart."""
+    return sum(kind in EXTRACTORS[part.name].applies_to for part in study.extractors
+               if part.name in EXTRACTORS and part.name not in VALUES)
 
 
 @st.cache_data(show_spinner="Counting the calls …", max_entries=16)
@@ -34,10 +44,11 @@ def _planned(toml: str):
 
 
 def _numbers(projected, n_items: int) -> None:
+    most = "" if projected.measured else ", at most"
     cost = "unknown" if projected.cost_usd is None else f"${projected.cost_usd:,.2f}"
     for label, value in (("Items", f"{n_items:,}"), ("Calls", f"{projected.n_calls:,}"),
-                         ("Tokens in / out", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
-                         ("Price", cost), ("Time", _duration(projected.seconds))):
+                         (f"Tokens in / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
+                         (f"Price{most}", cost), ("Time", _duration(projected.seconds))):
         left, right = st.columns([1, 1])
         left.caption(label)
         right.markdown(f"**{value}**".replace("$", "\\$"))
@@ -49,7 +60,7 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
-def _pilot(study: Study) -> None:
+def _pilot(study: Study, n_items: int) -> None:
     with st.popover("Pilot", icon=":material/speed:"):
         st.markdown("Asks the first items of the study and turns the estimate into a measurement. What it asks is kept: the "
                     "study itself will not ask it again.")
@@ -57,7 +68,8 @@ def _pilot(study: Study) -> None:
         if st.button("Run the pilot", key="pilot-run"):
             with st.spinner("Asking …"), shown_problem():
                 measured = session.registry().pilot(study, int(k))
-                _numbers(measured, int(k))
+                st.caption(f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:")
+                _numbers(measured, n_items)
 
 
 def _start(study: Study) -> None:

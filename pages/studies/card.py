@@ -64,8 +64,13 @@ def _facts(row: dict) -> None:
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · ${row['cost_usd']:,.2f}"
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
-    st.caption(f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items · "
+    st.caption(f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items{_set_aside(row)} · "
                f"{int(row['n_calls_done']):,} calls{failed}{cost}")
+
+
+def _set_aside(row: dict) -> str:
+    share = session.declared(row["study_id"]).confirmatory_share
+    return f", {100 * share:.0f} % of them set aside" if share else ""
 
 
 def _actions(row: dict) -> None:

@@ -138,3 +138,16 @@ def test_a_new_study_is_declared_launched_and_finishes(page, address):
     page.get_by_text("Launched in the browser").first.wait_for()
     page.locator("[class*=st-key-card-]", has_text="Launched in the browser").get_by_text("Done").wait_for()
     assert no_fault(page)
+
+
+def test_a_step_stays_open_while_its_settings_change(page, address):
+    page.goto(address + "/new_study")
+    page.get_by_text("2 Questions").click()
+    toggle = page.locator("[data-testid=stCheckbox]").filter(has_text="Prompt format").locator("label").first
+    toggle.wait_for()
+    line = page.locator("summary").filter(has_text="2 Questions")
+    before = line.inner_text()
+    toggle.click()
+    page.wait_for_function("([line, was]) => line.innerText !== was", arg=[line.element_handle(), before])
+    settled(page)
+    assert toggle.is_visible() and no_fault(page)
