@@ -75,6 +75,13 @@ def _estimate(studies: dict[str, str]) -> None:
         _table(found)
         _struck(study_id)
         flips.shown(study_id, model, readout, found.counted[1][2])
+    with st.expander("How to read this"):
+        st.markdown(
+            "**T** is how often two wordings of an item get different answers under the readout, **G** the same under the "
+            "answer that the model wrote, **A** = T − G what only the readout makes. A rewording is struck out when half or "
+            "more of its reviewers do not find everything kept that they were asked; it leaves T, G and A at once, and taking "
+            "the verdict back brings it back: answers stay stored, so nothing is asked again. A **gate** looks at the lower "
+            "end of the interval, never at the share itself, and says how many more pairs would lift it over the bound.")
 
 
 def title_of(extractor: str) -> str:
