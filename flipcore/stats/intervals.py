@@ -127,10 +127,17 @@ def mean_interval(values: Sequence[float], clusters: Sequence | None = None, kin
     low, high, method, note = _limits(chosen, sums, sizes, level, seed, n_boot, may_replace=kind == "default")
     if math.isnan(low) or high - low <= SLACK:
         return fallback(x, sums, sizes, level, bounds, method)
-    if bounds is not None and bounds[0] <= x.min() and x.max() <= bounds[1]:  # no share is above 1, whatever Student's t says
-        low, high = max(low, bounds[0]), min(high, bounds[1])
+    low, high = within(low, high, x, bounds)
     drawn = seed if method in ("percentile", "bca", "studentized") else None
     return Estimate(value, float(low), float(high), level, method, n, drawn, note)
+
+
+def within(low: float, high: float, values: np.ndarray, bounds: tuple[float, float] | None) -> tuple[float, float]:
+    """The limits cut off at what a value can be: no share is above 1, whatever Student's t says. Values outside `bounds` show
+    that those are not theirs, and nothing is cut."""
+    if bounds is None or np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1]:
+        return low, high
+    return max(low, bounds[0]), min(high, bounds[1])
 
 
 def default_kind(sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from flipcore.errors import BadInput
 from flipcore.stats.bootstrap import bca_percentiles
 from flipcore.stats.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.intervals import UNIT, default_kind, fallback, no_spread_note, undetermined, wilson
+from flipcore.stats.intervals import UNIT, default_kind, fallback, no_spread_note, undetermined, wilson, within
 from flipcore.stats.resample import N_BOOT, SLACK, generator, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
@@ -131,6 +131,7 @@ class JointMeans:
         low, high = wilson(self.column(j).sum(), n, level) if kind == "wilson" else limits
         if not high - low > SLACK:
             return fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
+        low, high = within(low, high, self.column(j), bounds)
         return Estimate(value, float(low), float(high), level, kind, n, self.seed if kind in DRAWN else None)
 
 
