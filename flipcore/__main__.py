@@ -111,6 +111,7 @@ def _chosen(store: Store, wanted: str) -> str:
 def _stats(given) -> int:
     from dataclasses import replace
 
+    from flipcore.review.claims import closed
     from flipcore.stats.harness_accuracy import harness_accuracy
     from flipcore.stats.memory_report import memory_tests
     from flipcore.stats.report import study_report
@@ -119,7 +120,8 @@ def _stats(given) -> int:
     store = Store.open()
     try:
         study_id = _chosen(store, given.study)
-        found = study_report(queries.readouts(store, study_id), given.reference)
+        frame = queries.readouts(store, study_id)
+        found = study_report(frame, given.reference, closed(store, study_id, set(frame["axis"]), set(frame["extractor"])))
         study, everything = queries.study(store, study_id), queries.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
         asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}

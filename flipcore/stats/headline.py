@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -64,6 +65,16 @@ def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
     if len(roles) < 2:
         return f"Accuracy {accuracy.text()} of {accuracy.n:,} items"
     return "Accuracy " + ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
+
+
+def claimed_headline(frame: pd.DataFrame, closed: Collection[str], n_models: int = 1) -> Headline:
+    """The headline of what may be claimed: the axes and readouts in `closed` are left out, and named."""
+    claimed = frame[~(frame["axis"].isin(closed) & (frame["variant"] != "base") | frame["extractor"].isin(closed))]
+    found = headline(claimed, n_models)
+    if len(claimed) == len(frame):
+        return found
+    left_out = ", ".join(name.replace("_", " ") for name in closed)
+    return replace(found, sentence=f"{found.sentence} Not reviewed enough to be claimed: {left_out}.")
 
 
 def _accuracy(base: pd.DataFrame) -> Estimate:

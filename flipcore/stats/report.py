@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -12,41 +13,50 @@ from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import COLUMNS, Decomposition, decompositions
 from flipcore.stats.estimate import Estimate
 from flipcore.stats.harness_accuracy import HarnessAccuracy
-from flipcore.stats.headline import Headline, headline
+from flipcore.stats.headline import Headline, claimed_headline
 from flipcore.stats.memory_report import MemoryTest
 
 
 @dataclass(frozen=True)
 class Report:
     """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]`
-    the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any."""
+    the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any. `closed` are
+    the axes and readouts that enter no claim, each with what is missing."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
     memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
     harness: dict[str, HarnessAccuracy] = field(default_factory=dict)
+    closed: Mapping[str, str] = field(default_factory=dict)
+
+    def claims(self, one: Decomposition) -> bool:
+        """Whether a cell's gates are open."""
+        return one.axis not in self.closed and one.extractor not in self.closed
 
     def text(self) -> str:
         lines = []
         for model, found in self.decompositions.items():
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})" for one in found
-                      if not math.isnan(one.T.value)]
+            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})"
+                      f"{'' if self.claims(one) else ' [enters no claim]'}" for one in found if not math.isnan(one.T.value)]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
+        lines += [""] * bool(self.closed) + [f"{name.replace('_', ' ')} enters no claim. {why}" for name, why in
+                                            self.closed.items()]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
-        return {"models": {model: {"headline": self.headlines[model].sentence, "cells": [_cell(one) for one in found],
+        return {"models": {model: {"headline": self.headlines[model].sentence,
+                                   "cells": [_cell(one) | {"enters_claims": self.claims(one)} for one in found],
                                    "harness": _harness(self.harness.get(model)),
                                    "memory": [one.as_dict() for one in self.memory.get(model, ())]}
-                           for model, found in self.decompositions.items()}}
+                           for model, found in self.decompositions.items()}, "closed": dict(self.closed)}
 
 
-def study_report(frame: pd.DataFrame, reference: str = "regex", **settings) -> Report:
+def study_report(frame: pd.DataFrame, reference: str = "regex", closed: Mapping[str, str] | None = None, **settings) -> Report:
     """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Where a model lacks the
-    reference its last readout stands in, and every cell says which one it was."""
+    reference its last readout stands in, and every cell says which one it was. What is in `closed` enters no claim."""
     models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
     found, said = {}, {}
     for model in models:
@@ -54,8 +64,8 @@ def study_report(frame: pd.DataFrame, reference: str = "regex", **settings) -> R
         answers = coded_answers(part)
         used = reference if reference in answers.extractors else answers.extractors[-1]
         found[model] = decompositions(answers, used, **settings)
-        said[model] = headline(part)
-    return Report(said, found)
+        said[model] = claimed_headline(part, closed or {})
+    return Report(said, found, closed=closed or {})
 
 
 def table(found: list[Decomposition], title_of=str) -> pd.DataFrame:

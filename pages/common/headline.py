@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from flipcore.stats.harness_accuracy import harness_accuracy
-from flipcore.stats.headline import Headline
-from flipcore.stats.headline import headline as computed
+from flipcore.stats.headline import Headline, claimed_headline
 from flipcore.stats.memory_headline import memory_headline as memory_computed
 from pages.common import gates, session
 
@@ -22,13 +19,7 @@ def headline(study_id: str) -> Headline:
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ...]) -> Headline:
-    frame = session.readouts(study_id, revision)
-    claimed = frame[~(frame["axis"].isin(closed) & (frame["variant"] != "base") | frame["extractor"].isin(closed))]
-    found = computed(claimed, n_models)
-    if len(claimed) == len(frame):
-        return found
-    left_out = ", ".join(name.replace("_", " ") for name in closed)
-    return replace(found, sentence=f"{found.sentence} Not reviewed enough to be claimed: {left_out}.")
+    return claimed_headline(session.readouts(study_id, revision), closed, n_models)
 
 
 def memory_headline(study_id: str) -> str:
