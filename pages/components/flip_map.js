@@ -60,6 +60,18 @@ function lines(ctx, text, width) {
   return [fitted(ctx, first, width), fitted(ctx, words.join(" "), width)];
 }
 
+// What a click opened lies under the map: where that is below the fold, it is brought to the middle of the screen.
+function reveal(tries = 30) {
+  const box = document.querySelector(".st-key-inspector");
+  const page = box?.closest("[data-testid=stMain]");
+  if (!page) {
+    if (tries) setTimeout(() => reveal(tries - 1), 100);
+    return;
+  }
+  const below = box.getBoundingClientRect().top - 0.6 * window.innerHeight;
+  if (below > 0) page.scrollBy({ top: below + 0.2 * window.innerHeight, behavior: "smooth" });
+}
+
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".flipmap");
@@ -87,6 +99,8 @@ export default function (component) {
     const wanted = `${selected.item}|${selected.column}`;
     if (state.focused && state.shown !== wanted) intoSight();
     state.shown = wanted;
+    if (state.revealed !== wanted) reveal();
+    state.revealed = wanted;
   }
 
   function geometry() {

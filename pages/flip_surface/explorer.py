@@ -16,7 +16,9 @@ def explorer(study_id: str, model: str, arrays: tuple, axis: str | None, readout
         chosen = {"axis": axis or clicked["column"], "readout": readouts[clicked["panel"]]}
         open_item(clicked["item"], **chosen, **({"variant": clicked["column"]} if axis else {}))
     if st.query_params.get("item"):
-        with st.container(border=True):
+        if st.query_params["item"] not in {row["id"] for row in arrays[0]}:
+            st.caption("The item below is not among the rows that the filters leave.")
+        with st.container(border=True, key="inspector"):
             inspector(study_id, model, st.query_params["item"], st.query_params.get("axis", "identity"),
                       st.query_params.get("readout", readouts[0]), [row["id"] for row in arrays[0]])
     else:

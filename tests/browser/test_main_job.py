@@ -85,9 +85,13 @@ def test_a_click_on_a_cell_opens_the_two_outputs(page, address):
     assert "item=" in page.url and "axis=option_order" in page.url
 
 
-def test_a_link_opens_the_same_view(page, address):
+def test_a_link_opens_the_same_view_with_the_outputs_in_sight(page, address):
+    size = page.viewport_size
+    page.set_viewport_size({"width": size["width"], "height": 560})  # lower than the map, so that the inspector lies below
     page.goto(page.url)
     page.get_by_text("Right answer:", exact=False).wait_for()
+    page.wait_for_function("document.querySelector('.st-key-inspector').getBoundingClientRect().top < 0.7 * window.innerHeight")
+    page.set_viewport_size(size)
     assert no_fault(page)
 
 
