@@ -1,0 +1,21 @@
+"""The whole test split of GSM8K, numbers resampled: seconds, not minutes. The time is printed, not asserted."""
+
+import time
+
+import pytest
+
+from flipcore.axes.numeric_resample import AXIS
+from flipcore.axes.refusals import coverage
+from flipcore.datasets import load
+from flipcore.study import ItemSource
+
+
+@pytest.mark.slow
+def test_1319_problems_are_resampled(shared_data, capsys):
+    items = list(load(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl"))))
+    start = time.perf_counter()
+    found = coverage(AXIS, items, seed=0)
+    with capsys.disabled():
+        print(f"\n{len(found):,} problems, {sum(one.is_covered for one in found):,} resampled: "
+              f"{time.perf_counter() - start:.1f} s")
+    assert len(found) == 1_319
