@@ -139,7 +139,8 @@ def _preview(sources: list[ItemSource], axes: tuple[Part, ...], layout: str) -> 
         return
     if len(variants) == 1:
         st.caption("Only the base prompt: identity is measured by asking it again, so set two or more samples."
-                   if name == "identity" else "Nothing to change on this item: it keeps its base prompt only.")
+                   if name == "identity" else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
+                   "It keeps its base prompt only.")
     base = variants[0].prompt.text
     for start in range(0, len(variants), 2):
         for column, variant in zip(st.columns(2), variants[start:start + 2], strict=False):
