@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -127,7 +127,7 @@ class Call:
 
     @cached_property
     def call_id(self) -> str:
-        return digest(self.model, self.revision, asdict(self.request), self.sample, self.parent_id)
+        return digest(self.model, self.revision, vars(self.request), self.sample, self.parent_id)
 
 
 @dataclass(frozen=True)

@@ -45,8 +45,17 @@ class _Cache:
         shape = (n_layers, n_rows, n_heads, n_positions, width)
         self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
-    def keep(self, rows: np.ndarray) -> None:
+    def spread(self, rows: np.ndarray) -> None:
+        """Row k becomes a copy of what row `rows[k]` was."""
         self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+
+    def keep(self, going: np.ndarray) -> None:
+        """Only the rows that are going on stay; they move up in place, which is cheaper than new arrays."""
+        rows = np.flatnonzero(going)
+        for place, row in enumerate(rows):
+            if place < row:
+                self.keys[:, place], self.values[:, place] = self.keys[:, row], self.values[:, row]
+        self.keys, self.values = self.keys[:, :len(rows)], self.values[:, :len(rows)]
 
 
 class PocketModel:
@@ -229,7 +238,7 @@ class _Run:
         hidden, cache = self.model.last_hidden([list(ids) for ids in distinct], max_tokens)
         rows = np.array([distinct[tuple(ids)] for ids in self.prompts])
         hidden = hidden[rows]
-        cache.keep(rows)
+        cache.spread(rows)
         alive = np.arange(len(self.prompts))
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
