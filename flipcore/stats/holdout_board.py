@@ -47,16 +47,22 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     return {"name": test.name, "title": TITLES[test.name], "margins": margins, "states": states, "sentences": sentences,
             "start": _near(margins, margin), "value": _finite(test.estimate.value), "bound": [_finite(low), _finite(high)],
             "two_sided": two_sided, "one_sided": one_sided, "nothing": NOTHING[test.name],
-            "axis": axis, "ends": [axis_text(test.name, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
+            "axis": axis, "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
             "seed": f"{test.seed_state} ({', '.join(p_text(p) for p in test.p_seed)})", "estimate": estimate_text(test),
             "detectable": detectable_text(test), "about": about}
 
 
-def axis_text(name: str, x: float) -> str:
+def axis_text(test: HoldoutTest, x: float) -> str:
     """A value on the picture's axis, in the unit of its test."""
-    if name == "difficulty":
+    if test.name == "difficulty":
         return f"{number_text(100 * x, 0, sign=True)} pp"
-    return number_text(x, 3 if name == "semantic" else 2)
+    return number_text(x, _decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
+
+
+def _decimals(test: HoldoutTest) -> int:
+    """Of MMD², whose size depends on the embedding: two digits of what the data leave open."""
+    width = test.bound[1] - test.bound[0]
+    return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
 
 
 def unit(name: str) -> str:
@@ -67,17 +73,17 @@ def estimate_text(test: HoldoutTest) -> str:
     """The estimate in the unit of its test."""
     if test.name == "difficulty":
         return test.estimate.text_pp()
-    return test.estimate.text(4 if test.name == "semantic" else 2)
+    return test.estimate.text(_decimals(test) if test.name == "semantic" else 2)
 
 
 def detectable_text(test: HoldoutTest) -> str:
-    """The smallest difference that four in five such studies would find."""
-    if not math.isfinite(test.detectable):
+    """The smallest difference that four in five such studies would find; answers that are all alike do not tell."""
+    if not math.isfinite(test.detectable) or test.detectable <= 0:
         return "unknown"
     if test.name == "difficulty":
         return f"{number_text(100 * test.detectable, 1)} pp"
     if test.name == "semantic":
-        return f"{number_text(test.detectable, 4)} MMD²"
+        return f"{number_text(test.detectable, _decimals(test))} MMD²"
     return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"
 
 

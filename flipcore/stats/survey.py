@@ -48,18 +48,24 @@ class OddOneOut:
 
 def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Sequence, level: float = 0.95) -> OddOneOut:
     """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries:
-    no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one."""
+    no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
+    of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer."""
     found = np.asarray(hits, dtype=float)
     there = ~np.isnan(found)
     x, entry, annotator = found[there], np.asarray(entries)[there], np.asarray(annotators)[there]
     n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
     p_seed = odd_one_out(int(x.sum()), n)["p_two_sided"]
     if n_annotators == 1 and n_entries == n > 1:
-        return _of_one(int(x.sum()), n, level, p_seed)
-    df = min(n_entries, n_annotators) - 1
+        return _exact(int(x.sum()), n, level, p_seed, (n, 1), "One annotator: it holds for this one alone.")
+    fewer = min(n_entries, n_annotators)
+    df = fewer - 1
     se = two_way_se(x, entry, annotator) if n else math.nan
+    if df >= 1 and x.min() == x.max():
+        return _exact(int(x[0]) * fewer, fewer, level, p_seed, (n_entries, n_annotators),
+                      f"All {n:,} answers are equal, so they count as one of each of the {fewer:,} "
+                      f"{'entries' if n_entries == fewer else 'annotators'}.")
     if df < 1 or not se > 0:
-        estimate = missing(n, level, "Too few entries or annotators, or all answers equal: no clustered interval.")
+        estimate = missing(n, level, "Too few entries or annotators: no clustered interval.")
         return OddOneOut(estimate, math.nan, math.nan, se, p_seed, n_entries, n_annotators)
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
@@ -68,11 +74,12 @@ def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Seq
                      n_entries, n_annotators)
 
 
-def _of_one(k: int, n: int, level: float, p_seed: float) -> OddOneOut:
-    """One annotator, every entry once: Clopper and Pearson's limits."""
+def _exact(k: int, n: int, level: float, p_seed: float, sizes: tuple[int, int], note: str) -> OddOneOut:
+    """`k` hits in `n` independent answers: Clopper and Pearson's limits and the binomial test."""
     low, high = clopper_pearson(k, n, level)
-    estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, "One annotator: it holds for this one alone.")
-    return OddOneOut(estimate, p_seed, clopper_pearson(k, n, 0.90)[1], math.sqrt(CHANCE * (1 - CHANCE) / n), p_seed, n, 1)
+    estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
+    return OddOneOut(estimate, odd_one_out(k, n)["p_two_sided"], clopper_pearson(k, n, 0.90)[1],
+                     math.sqrt(CHANCE * (1 - CHANCE) / n), p_seed, *sizes)
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:

@@ -59,7 +59,8 @@ def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
                    f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}")
 
 
-@st.cache_resource(show_spinner="Cross-validating, and again under every permutation …", max_entries=24)
+@st.cache_resource(show_spinner="Cross-validating, and again under every permutation; minutes for many thousand entries …",
+                   max_entries=24)
 def _prediction(sets_id: str, classifier: str, embedding: str, m: int, seed: int, _sets: Sets):
     rows = vectors(_sets, embedding)[0] if classifier == "vectors" else None
     told = classifiers.told_apart(_sets.target, _sets.retro, classifier, rows, m, seed)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.estimate import p_text
-from flipcore.stats.holdout_board import TITLES, detectable_text, estimate_text
+from flipcore.stats.estimate import number_text, p_text
+from flipcore.stats.holdout_board import TITLES, axis_text, detectable_text, estimate_text
 from flipcore.stats.holdout_difficulty import BEFORE
 from flipcore.stats.holdout_verdict import ONE_SIDED
 from pages.common.notes import plain
@@ -46,7 +46,9 @@ def _bound(test) -> str:
     low, high = test.bound
     if test.name in ONE_SIDED:
         return f"below {high:.3f} (95 %, one-sided)"
-    return f"[{low:.4f}, {high:.4f}] (90 %)"
+    if test.name == "difficulty":
+        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] pp (90 %)"
+    return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90 %)"
 
 
 def _difficulty(sets: Sets, confirmatory: bool) -> None:

@@ -4,8 +4,17 @@ from dataclasses import replace
 import pytest
 
 from flipcore.stats.estimate import Estimate
-from flipcore.stats.holdout_board import NOTHING, TITLES, board, margins_of
-from flipcore.stats.holdout_verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, joined, simultaneous
+from flipcore.stats.holdout_board import NOTHING, TITLES, axis_text, board, detectable_text, estimate_text, margins_of
+from flipcore.stats.holdout_verdict import (
+    TESTS,
+    HoldoutTest,
+    HoldoutVerdict,
+    difficulty_test,
+    joined,
+    semantic_test,
+    simultaneous,
+)
+from flipcore.stats.resample import generator
 
 
 def made(name, p=0.4, value=None, bound=(0.0, 0.55), margin=0.6, detectable=0.1):
@@ -113,3 +122,16 @@ def test_together_p_values_grow_by_holm_and_bounds_by_the_smaller_level():
     assert [test.p for test in found] == pytest.approx([0.04, 0.04])
     assert found[0].bound[1] == pytest.approx(0.52 + 0.03 * 1.1916, abs=1e-5)
     assert not found[1].equivalent and pair[1].equivalent and simultaneous([]) == []
+
+
+def test_answers_that_are_all_right_do_not_say_what_could_be_detected():
+    assert detectable_text(difficulty_test(50, 50, 50, 50)) == "unknown"
+
+
+def test_a_small_measure_is_shown_with_two_digits_of_what_is_open():
+    units = generator(3).standard_normal((3_000, 16)) + 2
+    test = semantic_test(units[:1_500], units[1_500:], m=99)
+    low, high = test.bound
+    assert axis_text(test, low) != axis_text(test, high) and axis_text(test, 0.0) == "0"
+    assert float(estimate_text(test).split("[")[1].split(",")[0].replace("−", "-")) == pytest.approx(low, rel=0.05)
+    assert detectable_text(test).removesuffix(" MMD²").strip("0.")

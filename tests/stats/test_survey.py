@@ -40,7 +40,7 @@ def test_too_few_answers_have_no_test():
     assert math.isnan(odd_one_out_survey([], [], []).p)
     one_entry = odd_one_out_survey([1, 0, 1], ["e"] * 3, ["a", "b", "c"])
     assert math.isnan(one_entry.p) and one_entry.sentence().startswith("Too few")
-    assert math.isnan(odd_one_out_survey([1, 1], ["e", "f"], ["a", "b"]).p)
+    assert odd_one_out_survey([1, 1], ["e", "f"], ["a", "b"]).p == pytest.approx(1 / 9)
 
 
 def test_missing_answers_leave():
@@ -84,3 +84,13 @@ def test_one_annotator_who_saw_every_entry_once_has_the_exact_test():
     assert found.upper == pytest.approx(binomtest(7, 10).proportion_ci(0.90).high)
     assert found.sentence().startswith("One person finds") and "this one alone" in found.accuracy.note
     assert math.isnan(odd_one_out_survey([1, 0, 1], ["a", "a", "b"], ["me"] * 3).p)
+
+
+def test_answers_that_are_all_hits_are_found_out_and_not_too_few():
+    # four annotators of six entries never miss: no spread, so as four answers: (1/3)^4 = 1/81, and no result is rarer
+    entries, people = [f"e{i % 6}" for i in range(24)], [f"a{i // 6}" for i in range(24)]
+    found = odd_one_out_survey([1] * 24, entries, people)
+    assert found.p == pytest.approx(1 / 81) and found.accuracy.value == 1.0
+    assert (found.accuracy.low, found.accuracy.high) == pytest.approx((0.025**0.25, 1.0))
+    assert "find the retro entry more often" in found.sentence() and "not" not in found.sentence()
+    assert odd_one_out_survey([0] * 24, entries, people).p > 0.05
