@@ -134,13 +134,15 @@ def _stats(given) -> int:
 
 
 def _import(given) -> int:
-    from flipcore.datasets.recorded_columns import corrected, guessed, mapping_of
+    from flipcore.datasets.recorded_columns import columns_of, corrected, guessed, looked_at, mapping_of, unused
     from flipcore.importing import imported, store_imported
 
     recording = corrected(guessed(given.file), given.map, given.read)
     kept = [(key, str(value).replace("\n", "\\n")) for key, value in mapping_of(recording).items() if key != "fields"]
     print("Columns: " + ", ".join(f"{key}={value}" for key, value in kept))
     print("Readouts: " + (", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"))
+    left = unused(recording, columns_of(looked_at(given.file), recording.nested))
+    print("Not used: " + (", ".join(left) or "nothing") + (" (--map KEY=COLUMN uses one)" if left else ""))
     found = imported(given.file, recording, given.name)
     print(found.sentence)
     if given.dry_run:

@@ -17,6 +17,7 @@ from typing import Any
 
 from flipcore.answers import canonical_number
 from flipcore.datasets.checks import checked
+from flipcore.datasets.columns import options_in
 from flipcore.datasets.reading import Row, read_rows
 from flipcore.datasets.recorded_fields import Field, reading_of
 from flipcore.errors import BadInput
@@ -204,6 +205,8 @@ class _Making:
             return ()
         found = values[recording.options] if recording.options else re.findall(
             recording.option_pattern, values[recording.prompt], re.MULTILINE)
+        if isinstance(found, str) and recording.options:
+            found = options_in(values, recording.options) or found
         if isinstance(found, str) or not isinstance(found, (Mapping, Sequence)):
             raise TypeError(f"the options are {str(found)[:40]!r}, not a list")
         return tuple(str(one).strip() for one in found)

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from flipcore.datasets.columns import options_in
 from flipcore.datasets.reading import read_rows
 from flipcore.datasets.recorded import Recording
 from flipcore.datasets.recorded_fields import Field
@@ -26,9 +27,10 @@ _NAMES = {
     "item": ("item", "item_id", "question_id", "example_id", "doc_id", "task_id", "id", "key", "idx"),
     "variant": ("variant", "variant_id", "template", "perturbation", "prompt_format"),
     "order": ("permutation", "option_order", "order"),
-    "target": ("target", "gold", "correct_answer", "correct_option", "ground_truth", "answer_key"),
+    "target": ("target", "gold", "correct_answer", "correct_option", "ground_truth", "answer_key", "answer"),
     "models": ("model", "model_name", "model_id"),
 }
+_OPTIONS = ("options", "choices")
 _SAID = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -58,7 +60,9 @@ def guessed(path: str) -> Recording:
              for key, names in _NAMES.items() if key in ("prompt", "text")}
     found |= {key: next((name for name in _NAMES[key] if name in columns), "") for key in ("variant", "target", "models")}
     found["question"] = next((name for name in _NAMES["question"] if name in columns and name != found["prompt"]), "")
-    found["item"] = "" if nested else next((name for name in _NAMES["item"] if name in columns), "")
+    found["target"] = "" if found["target"] == found["text"] else found["target"]
+    found["item"] = "" if nested else next((name for name in _NAMES["item"] if name in columns), "") or _repeated(
+        variants, found["question"] or found["prompt"], found["variant"])
     found["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
     found["options"] = _options(variants, columns, found["prompt"])
     pattern = "" if found["options"] else _pattern(variants, found["prompt"])
@@ -128,12 +132,41 @@ def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str) -
     """The column whose entries stand in the prompt in their own order, in nine of ten variants."""
     best, share = "", 0.0
     for name in columns:
-        held = [(values[name], values.get(prompt)) for values in variants
-                if isinstance(values.get(name), (list, tuple, Mapping))]
+        listed = [(_listed(values, name), values.get(prompt)) for values in variants]
+        held = [(options, text) for options, text in listed if options]
         fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in held)
         if held and fits / len(variants) > share:
             best, share = name, fits / len(variants)
-    return best if share >= 0.9 else ""
+    if share >= 0.9:
+        return best
+    return next((name for name in _OPTIONS if name in columns and _never_shown(variants, name, prompt)), "")
+
+
+def _listed(values: Mapping[str, Any], name: str) -> list[str]:
+    """The entries of a list, the keys of an object, or what the text of a column of options lists."""
+    value = values.get(name)
+    if isinstance(value, (list, tuple, Mapping)):
+        return list(map(str, value))
+    return list(options_in(values, name)) if name in _OPTIONS else []
+
+
+def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
+    """Every row lists options and no prompt holds one: the list's own order is all that is known of the order shown."""
+    return all(len(_listed(values, name)) > 1 and not any(option in str(values.get(prompt)) for option in _listed(values, name))
+               for values in variants)
+
+
+def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
+    """The column of the question where rows that name their variant share it: they belong to one item."""
+    asked = [values.get(question) for values in variants] if question and variant else []
+    return question if len(set(map(str, asked))) < len(asked) else ""
+
+
+def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
+    """Columns of the file that the recording makes no use of."""
+    used = {getattr(recording, key) for key in COLUMNS} | {
+        name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
+    return [name for name in columns if name not in used and not (recording.nested and name.startswith(recording.nested))]
 
 
 def _stands_in(options: Sequence[str], prompt: str) -> bool:

@@ -22,7 +22,8 @@ class FlipPrediction:
     """`probabilities` are out of fold, aligned with the rows that were used (`used`, a mask of the rows given). `brier` is
     compared with `brier_constant`, the Brier score of always saying the training rate. `slope` is the calibration slope: 1 is
     calibrated, below 1 overconfident. `p` is the share of label permutations (within axis, the whole cross-validation run
-    again) with an AUC as high, `auc_by_axis` their mean: what is reached by knowing the axis alone. `weights` are of standardised features, fitted on all rows. NaN where undefined."""
+    again) with an AUC as high, `auc_by_axis` their mean: what knowing the axis alone reaches. `weights` are of standardised
+    features, fitted on all rows. NaN where undefined."""
 
     auc: Estimate
     brier: float
@@ -66,8 +67,8 @@ def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, s
     model.fit(matrix, y)
     return FlipPrediction(_auc_estimate(y, probabilities, items, seed, n_boot), float(np.mean((probabilities - y) ** 2)),
                           float(np.mean((constant - y) ** 2)), _calibration_slope(y, probabilities), p, by_axis,
-                          int(used.sum()), int((~used).sum()), dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)),
-                          probabilities, used)
+                          int(used.sum()), int((~used).sum()),
+                          dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)), probabilities, used)
 
 
 def _model():

@@ -9,7 +9,7 @@ import streamlit as st
 
 from flipcore.answers import answer_text
 from flipcore.datasets.recorded import Recording
-from flipcore.datasets.recorded_columns import COLUMNS, columns_of, guessed, looked_at, scored_field
+from flipcore.datasets.recorded_columns import COLUMNS, columns_of, guessed, looked_at, scored_field, unused
 from flipcore.datasets.recorded_fields import Field
 from flipcore.errors import FlipscopeError
 from flipcore.importing import imported, store_imported
@@ -31,7 +31,9 @@ def section() -> None:
     """The whole of it, folded away until somebody wants it."""
     with st.expander("Import recorded outputs", icon=":material/upload_file:"):
         st.markdown("Outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
-                    "row with its versions in numbered columns. They become a study like any other; nothing is asked again.")
+                    "row with its versions in numbered columns. They become a study like any other; nothing is asked again. Wanted: the "
+                    "prompt, what was written or the scores of the first token, and, where there are any, the options, the right "
+                    "answer, and names of item, variant and model.")
         upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", key="recorded-file",
                                   type=["jsonl", "json", "csv", "tsv", "parquet"])
         if upload is not None:
@@ -49,6 +51,8 @@ def _mapped(path: Path, name: str) -> None:
                                 "row.")
     recording = _fields(_columns(replace(first, nested=nested), columns_of(rows, nested), path.stem),
                         columns_of(rows, nested), path.stem)
+    if left_out := unused(recording, columns_of(rows, nested)):
+        st.caption(plain(f"Not used: {', '.join(left_out)}."))
     left, right = st.columns(2)
     if not recording.models:
         model = left.text_input("Model", recording.model, key=f"recorded-model-{path.stem}")

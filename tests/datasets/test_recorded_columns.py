@@ -3,7 +3,7 @@
 import pytest
 
 from flipcore.datasets.recorded import Recording, recorded
-from flipcore.datasets.recorded_columns import columns_of, corrected, guessed, looked_at, mapping_of, scored_field
+from flipcore.datasets.recorded_columns import columns_of, corrected, guessed, looked_at, mapping_of, scored_field, unused
 from flipcore.datasets.recorded_fields import Field
 from flipcore.errors import BadInput
 from tests.datasets.files import written
@@ -43,6 +43,22 @@ def test_scores_and_labels_of_people_are_found_beside_each_other(shared_data):
 def test_a_guess_keeps_to_what_the_rows_bear_out(tmp_path, rows, expected):
     found = guessed(written(tmp_path / "a.jsonl", rows).path)
     assert {key: getattr(found, key) for key in expected} == expected
+
+
+def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp_path):
+    rows = [{"question": question, "options": "red|blue|green", "answer": "blue", "model": "m", "variant": variant, "output": said,
+             "price": 1} for question in ("Sky?", "Sea?") for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))]
+    path = written(tmp_path / "a.jsonl", rows).path
+    found = guessed(path)
+    assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
+    assert unused(found, columns_of(looked_at(path))) == ["price"]
+    records = recorded(path, found).records
+    assert len({record.item.item_id for record in records}) == 2 and {record.item.target for record in records} == {"1"}
+
+
+def test_questions_that_differ_are_items_of_their_own(tmp_path):
+    found = guessed(written(tmp_path / "a.jsonl", [{"prompt": f"{i}+1?", "variant": "base", "output": "2"} for i in (1, 2)]).path)
+    assert found.item == ""
 
 
 def test_words_correct_a_guess_and_new_readouts_replace_its_own():
