@@ -58,6 +58,7 @@ with st.expander("How to read this"):
         "same under the reference readout, by default the answer that the model wrote. **A** (artifact) is T − G: what "
         "exists only because of how the answer was read. A may be negative: then the reference is the noisier of the two. "
         "**A+** are pairs that flip under the readout alone, **A−** those that flip under the reference alone. The grey "
-        "ticks are **floors**: how often the same prompt, asked again, gets another answer. ✓ A > G means that more of the "
-        "flip rate is artifact than genuine at this level, ✗ A < G that less is, – that the data do not decide. Items "
-        "are the unit of resampling; every cell on the board comes from the same draws.")
+        "ticks are **floors**: how often a prompt of that axis, sent again, gets another answer; *asked again* on the flip "
+        "surface is the same for the original prompt alone. ✓ A > G means that more of the flip rate is "
+        "artifact than genuine at this level, ✗ A < G that less is, – that the data do not decide. Items are the unit of "
+        "resampling; every cell on the board comes from the same draws.")

@@ -29,8 +29,8 @@ def note(mode: str, study_id: str, band: str) -> str:
     """What this mode's intervals promise; `band` says for what the simultaneous one holds."""
     moves = queries.n_moves(session.store(), study_id)
     return {
-        "explore": f"EXPLORATORY: these intervals hold for settings chosen beforehand. {moves:,} moves of a threshold were "
-                   "logged on this study.",
+        "explore": f"EXPLORATORY: these intervals hold for settings chosen beforehand. {moves:,} "
+                   f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "LOCKED: computed on the items that were set aside, at the settings that were stored before they were read.",
     }[mode]

@@ -94,8 +94,8 @@ def tally(found: list[Decomposition], closed: dict[str, str]) -> str:
         return ""
     more = sum(one.established is True for one in field)
     less = sum(one.A_minus_G.has_interval and one.A_minus_G.high < 0 for one in field)
-    return f"Of {len(field)} pairings of axis and readout {more} hold more artifact, {less} less, " \
-           f"{len(field) - more - less} are open."
+    return f"Of {len(field)} pairings of axis and readout: more artifact than genuine in {more}, less in {less}, " \
+           f"open in {len(field) - more - less}."
 
 
 def table(found: list[Decomposition], study_id: str) -> None:

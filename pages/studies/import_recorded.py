@@ -31,9 +31,9 @@ def section() -> None:
     """The whole of it, folded away until somebody wants it."""
     with st.expander("Import recorded outputs", icon=":material/upload_file:"):
         st.markdown("Outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
-                    "row with its versions in numbered columns. They become a study like any other; nothing is asked again. Wanted: the "
-                    "prompt, what was written or the scores of the first token, and, where there are any, the options, the right "
-                    "answer, and names of item, variant and model.")
+                    "row with its versions in numbered columns. They become a study like any other; nothing is asked "
+                    "again. Wanted: the prompt, what was written or the scores of the first token, and, where there are any, "
+                    "the options, the right answer, and names of item, variant and model.")
         upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", key="recorded-file",
                                   type=["jsonl", "json", "csv", "tsv", "parquet"])
         if upload is not None:

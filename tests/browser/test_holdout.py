@@ -132,7 +132,7 @@ def test_the_verdict_changes_while_a_margin_is_dragged_and_the_move_is_logged(pa
     seen = drag(page, slider, (0.5, 0.8, 0.99))
     assert "survey" in seen[0] and "survey" not in seen[-1], "the sentence must follow the mouse while it is down"
     assert row.locator(".sign").inner_text() == "✓"
-    page.get_by_text("1 moves of a threshold").wait_for()
+    page.get_by_text("1 move of a threshold").wait_for()
     settled(page)
     assert row.locator(".sign").inner_text() == "✓" and no_fault(page)
 

@@ -116,7 +116,7 @@ def test_the_verdict_changes_while_the_level_is_dragged(page, address):
 
 
 def test_a_released_move_is_logged(page, address):
-    page.get_by_text(re.compile(r"[1-9]\d* moves of a threshold")).wait_for()
+    page.get_by_text(re.compile(r"[1-9]\d* moves? of a threshold")).wait_for()
 
 
 def test_a_decision_is_written_into_the_record(page, address):

@@ -46,8 +46,9 @@ def test_a_guess_keeps_to_what_the_rows_bear_out(tmp_path, rows, expected):
 
 
 def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp_path):
-    rows = [{"question": question, "options": "red|blue|green", "answer": "blue", "model": "m", "variant": variant, "output": said,
-             "price": 1} for question in ("Sky?", "Sea?") for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))]
+    fixed = {"options": "red|blue|green", "answer": "blue", "model": "m", "price": 1}
+    rows = [{"question": question, "variant": variant, "output": said, **fixed}
+            for question in ("Sky?", "Sea?") for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))]
     path = written(tmp_path / "a.jsonl", rows).path
     found = guessed(path)
     assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
@@ -57,7 +58,8 @@ def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp
 
 
 def test_questions_that_differ_are_items_of_their_own(tmp_path):
-    found = guessed(written(tmp_path / "a.jsonl", [{"prompt": f"{i}+1?", "variant": "base", "output": "2"} for i in (1, 2)]).path)
+    rows = [{"prompt": f"{i}+1?", "variant": "base", "output": "2"} for i in (1, 2)]
+    found = guessed(written(tmp_path / "a.jsonl", rows).path)
     assert found.item == ""
 
 
