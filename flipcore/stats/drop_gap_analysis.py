@@ -85,8 +85,9 @@ class DropGap:
         if self.decision == FLAG:
             return f"This looks like memory: {p}, and items answered right before break more often too."
         if self.decision == UNRESOLVED:
-            return (f"Undecided, because the sets differ in difficulty: the drops say {p}, and among items answered right "
-                    f"before the gap is {self.cond_gap.text_pp()}.")
+            given = f"among items answered right before the gap is {self.cond_gap.text_pp()}"
+            said = f"the drops differ ({p}), but {given}" if self.perm_p <= PERM_LEVEL else f"{given}, but the drops say {p}"
+            return f"Difficulty mismatch, unresolved: {said}. The sets may differ in how hard they are."
         if self.equivalent:
             return f"No memory beyond {100 * self.margin:.0f} pp: the gap lies within that margin (one-sided {p})."
         return (f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out "

@@ -107,7 +107,7 @@ def test_sets_of_unequal_difficulty_are_left_unresolved():
     bo, bp, co, cp = gap_sets("N3 brittle, control harder", 800, rng)
     result = drop_gap_analysis(items(bo, bp), items(co, cp), m=1_999)
     assert result.seed_decision == FLAG and result.decision == UNRESOLVED
-    assert "differ in difficulty" in result.sentence()
+    assert "Difficulty mismatch, unresolved" in result.sentence()
 
 
 def test_no_memory_is_only_claimed_within_a_margin():
