@@ -2,7 +2,7 @@
 
 import re
 import time
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -141,7 +141,9 @@ def test_ten_reviewers_at_once_lose_nothing(page, address):
     windows = [page.context.browser.new_context().new_page() for _ in range(10)]
     for i, window in enumerate(windows):
         window.set_default_timeout(90_000)
-        begin(window, address, f"Reviewer {i}")
+        window.goto(f"{address}/paraphrase_review?{urlencode({'as': f'Reviewer {i}', 'source': SOURCE, 'shared': 100})}")
+    for window in windows:
+        window.locator(".review .pair").wait_for()
     for _ in range(5):
         for window in windows:
             judge(window, "yyy")
