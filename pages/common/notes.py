@@ -38,7 +38,8 @@ def saved_upload(upload) -> Path:
     folder = default_path().parent / "uploads"
     folder.mkdir(parents=True, exist_ok=True)
     suffix = re.sub(r"[^.A-Za-z0-9]", "", Path(upload.name).suffix)[:10]
-    path = folder / f"{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(upload.name).stem)[:40].strip("-")  # so that a sentence names the file
+    path = folder / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     if not path.exists():
         path.write_bytes(content)
     return path

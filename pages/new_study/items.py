@@ -138,13 +138,13 @@ def _mapped(source: ItemSource) -> ItemSource | None:
     st.caption("Guessed from the first rows; correct what is wrong. Several option columns may be chosen.")
     columns = list(dict.fromkeys(key for row in rows for key in row))
     chosen = {}
-    for place, (field, label) in zip(st.columns(len(FIELDS)), FIELDS.items(), strict=True):
+    single = [field for field in FIELDS if field != "options"]
+    for place, field in zip(st.columns(len(single)), single, strict=True):
         value = guessed.get(field)
-        if field == "options":
-            picked = place.multiselect(label, columns, value if isinstance(value, list) else [value] if value else [],
-                                       key=f"map-{field}")
-            chosen[field] = picked[0] if len(picked) == 1 else picked
-        else:
-            chosen[field] = place.selectbox(label, [None, *columns], key=f"map-{field}",
-                                            index=columns.index(value) + 1 if value in columns else 0)
+        chosen[field] = place.selectbox(FIELDS[field], [None, *columns], key=f"map-{field}",
+                                        index=columns.index(value) + 1 if value in columns else 0)
+    value = guessed.get("options")
+    picked = st.multiselect(FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [],
+                            key="map-options")
+    chosen["options"] = picked[0] if len(picked) == 1 else picked
     return replace(source, columns={field: value for field, value in chosen.items() if value})

@@ -68,6 +68,10 @@ def _facts(row: dict) -> None:
                f"{int(row['n_calls_done']):,} calls{failed}{cost}")
 
 
+def _own_file(study_id: str) -> bool:
+    return any(source.path for source in session.declared(study_id).items)
+
+
 def _set_aside(row: dict) -> str:
     share = session.declared(row["study_id"]).confirmatory_share
     return f", {100 * share:.0f} % of them set aside" if share else ""
@@ -99,7 +103,8 @@ def _actions(row: dict) -> None:
                          query_params={"from_study": study_id})
         with st.popover("Provenance", icon=":material/receipt_long:"):
             st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
-                       "Every seed is in the declaration; the same declaration has the same id on every machine.")
+                       "Every seed is in the declaration; the same declaration has the same id on every machine."
+                       + (" It names a file by its path, which is this machine's." if _own_file(study_id) else ""))
             text = queries.study(session.store(), study_id).to_toml()
             st.code(text, language="toml")
             st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
