@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from flipcore.errors import BadInput
 from flipcore.stats.coding import coded_answers
 from flipcore.stats.decomposition import Decomposition, decompositions
 from flipcore.stats.gates import ParaphraseGate, paraphrase_gate
@@ -78,10 +79,12 @@ class Bounds:
 @dataclass(frozen=True)
 class Effect:
     """A study's paraphrase axis under one model and readout. `counted` are (what is counted, rewordings, decomposition);
-    `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by."""
+    `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by, or for the reason in
+    `unbounded`."""
 
     counted: tuple[tuple[str, int, Decomposition], ...]
     bounds: Bounds | None
+    unbounded: str = ""
 
     def sentence(self, readout_title: str) -> str:
         """What striking out did to T."""
@@ -106,7 +109,10 @@ def effect(readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.Da
         counted.append((name, len(there) - len(gone), _found(readouts, gone, extractor, reference)))
     places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
-    bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
+    try:
+        bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
+    except BadInput as error:  # too many rewordings of one item to try them all: the rest of the page still stands
+        return Effect(tuple(counted), None, str(error))
     return Effect(tuple(counted), bounds)
 
 

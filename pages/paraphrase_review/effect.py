@@ -109,6 +109,8 @@ def _table(found: Effect) -> None:
         st.caption(f"{bounds.n_unreviewed:,} rewordings have no verdict. If as large a share of them is bad as of the "
                    f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
                    "row strikes those that move each estimate most, either way.")
+    elif found.unbounded:
+        st.caption(plain(found.unbounded))
     elif found.counted[1][1] > found.counted[2][1]:
         st.caption("None of this study's rewordings has been reviewed, so nothing is known of how bad they are.")
 

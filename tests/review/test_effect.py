@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from flipcore import demo, runner
+from flipcore.errors import BadInput
 from flipcore.review.effect import effect, expected_bad, source_gates
 from flipcore.review.intake import take
 from flipcore.store import queries, review_queries
@@ -85,6 +86,19 @@ def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store
     take(store, "Ada", judge_again)
     shut = source_gates(queries.paraphrase_states(store))[0]
     assert not shut.gate.is_open and "all there are have been reviewed" in shut.sentence()
+
+
+def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(store, monkeypatch):
+    def refuse(*_):
+        raise BadInput("Review some of them first.")
+
+    monkeypatch.setattr("flipcore.review.effect.extreme_strikes", refuse)
+    states = queries.paraphrase_states(store)
+    asked = set(review_queries.materials(store, reworded_study().study_id).values())
+    states["state"] = ["unreviewed" if pair in asked else "rejected" for pair in states["pair_id"]]
+    frame = queries.readouts(store, reworded_study().study_id, paraphrases="all")
+    shown = effect(frame, review_queries.materials(store, reworded_study().study_id), states, "first_token", "regex")
+    assert shown.bounds is None and "Review some of them first" in shown.unbounded and len(shown.counted) == 3
 
 
 def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
