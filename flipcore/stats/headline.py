@@ -6,10 +6,12 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from flipcore.stats import surface
 from flipcore.stats.estimate import Estimate
+from flipcore.stats.holdout_verdict import inflation
 from flipcore.stats.intervals import mean_interval
 from flipcore.stats.joint import joint_means
 
@@ -64,7 +66,16 @@ def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
     roles = list(dict.fromkeys(base["role"])) if "role" in base else []
     if len(roles) < 2:
         return f"Accuracy {accuracy.text()} of {accuracy.n:,} items"
-    return "Accuracy " + ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
+    said = ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
+    return f"Accuracy {said}{_inflation_words(base)}"
+
+
+def _inflation_words(base: pd.DataFrame) -> str:
+    """What target and retro differ by; empty where one is absent, or an item was asked several times."""
+    target, retro = (_item_means(base[base["role"] == role]) for role in ("target", "retro"))
+    if not len(target) or not len(retro) or not np.isin(np.concatenate([target, retro]), (0, 1)).all():
+        return ""
+    return f": inflation {inflation(int(target.sum()), len(target), int(retro.sum()), len(retro)).text_pp()}"
 
 
 def claimed_headline(frame: pd.DataFrame, closed: Collection[str], n_models: int = 1) -> Headline:
@@ -79,5 +90,9 @@ def claimed_headline(frame: pd.DataFrame, closed: Collection[str], n_models: int
 
 def _accuracy(base: pd.DataFrame) -> Estimate:
     """Item means of correctness; unreadable is wrong, absent is left out."""
+    return mean_interval(_item_means(base))
+
+
+def _item_means(base: pd.DataFrame) -> np.ndarray:
     known = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
-    return mean_interval(known.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float))
+    return known.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)

@@ -1,5 +1,6 @@
 """The sentence on a study's card says what the numbers are, and nothing that they are not."""
 
+import pandas as pd
 import pytest
 
 from flipcore.stats.headline import headline
@@ -46,6 +47,16 @@ def test_sets_in_different_roles_are_not_pooled():
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
                        role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]])
     assert headline(made).sentence.startswith("Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24]; ")
+
+
+def test_a_holdout_study_says_its_inflation():
+    # 12 of 12 against 6 of 12: +50 pp
+    made = frame([row for i in range(24) for row in asked(f"i{i}", "A" if i < 18 else "B", axis="identity")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
+                       role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]])
+    assert ", retro 0.50 [0.25, 0.75]: inflation +50.0 pp [" in headline(made).sentence
+    twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
+    assert "inflation" not in headline(twice).sentence
 
 
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
