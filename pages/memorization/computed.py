@@ -20,6 +20,7 @@ from flipcore.study import Study
 from pages.common import session
 
 NAMES = {"numeric_resample": "numbers resampled", "entity_rename": "names changed", "paraphrase": "reworded"}
+SIMILAR = {"rouge_l": "ROUGE-L", "ncd": "1 − NCD"}
 KINDS = {"number": "Problems", "choice": "Choices", "completion": "Passages"}
 
 
@@ -103,7 +104,7 @@ def setting_of(view: View, metric: str, axis: str) -> Setting:
 
 def pearls_of(view: View) -> list[tuple[str, str, str]]:
     """(axis, metric, title) of every PEARL that was asked."""
-    return [(axis, metric, f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {title_of(metric)}")
+    return [(axis, metric, f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {SIMILAR.get(metric, metric)}")
             for axis in memory.tasks(view.frame) for metric in measures_of(view, memory.SIMILARITIES)]
 
 

@@ -32,9 +32,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         st.info("This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",
                 icon=":material/memory:")
         return
-    n_yes, n = sum(row["verdict"] == FLAGGED for row in rows), len(rows)
+    n_yes, n_open = (sum(row["verdict"] == verdict for row in rows) for verdict in (FLAGGED, UNDECIDED))
     st.markdown("### " + plain(
-        f"{n_yes} of {n} detectors see memory in these {len(set(view.frame['item_id'])):,} {KINDS[view.kind].lower()}."))
+        f"{n_yes} of {len(rows)} detectors see memory in these {len(set(view.frame['item_id'])):,} {KINDS[view.kind].lower()}"
+        + (f"; {n_open} are undecided." if n_open > 1 else "; one is undecided." if n_open else ".")))
     st.table({name: [plain(row[name]) for row in rows] for name in rows[0]}, border="horizontal", hide_index=True)
     dates_of_controls(view)
     with st.expander("How to read this"):

@@ -95,8 +95,8 @@ def test_pearl_of_completions_stands_beside_pearl_of_summaries():
     assert not app.exception and "nothing is flagged" in words(app)
     app = shown("agreement", "completion")
     pairs = next(one.value for one in app.dataframe if "κ" in one.value)
-    assert "PEARL, summaries, Similarity by words (ROUGE-L)" in set(pairs["and"])
-    assert "PEARL, Similarity by words (ROUGE-L)" in set(pairs["detector"])
+    assert "PEARL, summaries, ROUGE-L" in set(pairs["and"])
+    assert "PEARL, ROUGE-L" in set(pairs["detector"])
 
 
 def test_the_ground_truth_needs_enough_never_seen_items():
