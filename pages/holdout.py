@@ -66,7 +66,8 @@ if sets is not None:
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, view)
     elif min(len(sets.target), len(sets.retro)) < 5:
-        st.info("Each set needs at least five entries to be compared.", icon=":material/library_add:")
+        st.info(plain(f"Each set needs at least five entries to be compared; here are {len(sets.target):,} target and "
+                      f"{len(sets.retro):,} retro entries. {' '.join(sets.notes)}"), icon=":material/library_add:")
     else:
         tests.what_is_compared(sets)
         made = verdict(view, lock)

@@ -82,9 +82,9 @@ def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
 
 def _own(name: str, confirmatory: bool) -> Sets | None:
     sources = st.session_state.setdefault("holdout-sources", [])
-    with st.expander("The two sets: add items as target and as retro", expanded=len({one.role for one in sources}) < 2):
-        items_step(sources, ("target", "retro"))
     lacking = [role for role in ("target", "retro") if role not in {source.role for source in sources}]
+    with st.expander("The two sets: add items as target and as retro", expanded=bool(lacking)):
+        items_step(sources, lacking or ("target", "retro"))
     if lacking:
         st.info(f"Add items as {' and as '.join(lacking)} to compare two sets: the target is the published benchmark, retro is "
                 "what was written to look like it.", icon=":material/library_add:")

@@ -11,6 +11,7 @@ from flipcore import demo, runner
 from flipcore.review.surveys import new_survey, sheet
 from flipcore.store import holdout_queries
 from flipcore.store.connection import Store
+from flipcore.study import ItemSource
 from pages.common import session
 from pages.holdout.sets import Sets
 from tests.browser.serving import ROOT
@@ -167,3 +168,20 @@ def test_text_of_an_entry_is_text(path):
     app.button[0].click().run()
     shown_texts = [block.value for block in app.markdown if "bold" in block.value]
     assert shown_texts and all(r"\*\*bold\*\* \<b\>" in text and r"\$x\$ \:red\[no\]" in text for text in shown_texts)
+
+
+def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
+    app.query_params["sets"] = "own"
+    app = app.switch_page("pages/holdout.py").run()
+    assert not app.exception
+    assert "here are 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
+
+
+def test_the_lacking_set_is_asked_for_first(path):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role="target")]
+    app.query_params["sets"] = "own"
+    app = app.switch_page("pages/holdout.py").run()
+    assert next(one for one in app.selectbox if one.label == "As").value == "retro"
