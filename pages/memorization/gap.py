@@ -10,6 +10,7 @@ from flipcore.charts.theme import colours
 from flipcore.stats import memory
 from flipcore.stats.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, DropGap
 from flipcore.stats.estimate import p_text
+from flipcore.stats.published import gap_notes, gap_rows
 from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
@@ -49,6 +50,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown(plain(f"{found.benchmark.identity_sentence()} With this many items a gap of {100 * found.detectable:.0f} pp "
                       "would be found four times in five."))
     coverage.shown(view, operator, found)
+    _published()
     _items(view, operator, extractor)
     with st.expander("How to read this"):
         st.markdown(
@@ -79,6 +81,12 @@ def _table(found: DropGap) -> None:
             "χ², corrected (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
             "uncovered items right": one.accuracy_uncovered.text()})
     st.dataframe(rows, hide_index=True)
+
+
+def _published() -> None:
+    with st.popover("The source's published table, recomputed", icon=":material/menu_book:", width="content"):
+        st.dataframe(gap_rows(), hide_index=True)
+        st.caption(gap_notes())
 
 
 def _items(view: View, operator: str, extractor: str) -> None:

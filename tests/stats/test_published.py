@@ -2,7 +2,23 @@
 
 import pytest
 
-from flipcore.stats.published import loss_rows
+from flipcore.stats.published import GAP_ANSWERS, gap_notes, gap_rows, loss_rows
+from tests.stats.test_drop_gap_analysis import BRITTLE, MEMORIZED
+
+
+def test_source_000s_table_is_recomputed_from_its_answers():
+    memorized, brittle = gap_rows()
+    assert memorized["recomputed"] == "0.260 [0.189, 0.331]" and memorized["source's rule"] == "flag"
+    assert brittle["recomputed"] == "0.023 [−0.064, 0.115]" and brittle["source's rule"] == "no evidence"
+    assert memorized["benchmark alone, χ² corrected"] == "p = 2.5e-08" and memorized["exact"] == "p = 2.3e-10"
+    assert (memorized["recommended rule"], brittle["recommended rule"]) == ("flag", "no evidence")
+    assert "0.847 [0.780, 0.896]" in gap_notes()
+
+
+def test_the_answers_are_those_of_the_fixed_cases():
+    for (_, _, *held), cases in zip(GAP_ANSWERS.values(), (MEMORIZED, BRITTLE), strict=True):
+        assert [format(int(one, 16), f"0{len(case)}b") for one, case in zip(held, cases, strict=True)] == [
+            "".join(str(int(bit)) for bit in case) for case in cases]
 
 
 @pytest.mark.parametrize(("name", "beyond", "least"), [("MATH", 8.28, 7.61), ("GSM8K", 2.13, 1.38)])
