@@ -8,7 +8,7 @@ from flipcore.charts.cutoff import loss_line
 from flipcore.stats import memory
 from flipcore.stats.cutoffs import loss_cutoff
 from flipcore.stats.loss_analysis import DEFAULT_RULE, RULES, LossTest
-from flipcore.stats.published import loss_rows
+from flipcore.stats.published import loss_notes, loss_rows
 from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
@@ -78,7 +78,7 @@ def _published() -> None:
         st.dataframe(rows, hide_index=True, column_config={
             name: st.column_config.NumberColumn(format="%.2f") for name, value in rows[0].items() if isinstance(value, float)})
         st.caption("Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies beyond chance, with its "
-                   "one-sided 95 % Clopper–Pearson bound, is computed here.")
+                   "one-sided 95 % Clopper–Pearson bound, is computed here. " + loss_notes())
 
 
 def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:

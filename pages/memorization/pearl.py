@@ -68,7 +68,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "flipped. **Sensitivity** is the largest fall from one level to the next. Memory breaks off abruptly; skill fades. "
             "**α** comes from texts that cannot have been trained on: the tolerance bound keeps false positives below the "
             "promise with 95 % confidence, the conformal one on average, the source's quantile promises nothing for the next "
-            "texts. The share of bits is not the share of characters: both stand on the axis. **p** shuffles a text's own "
+            "texts. The source chose α on the very texts on which it then reports about 2 % false positives, and does not "
+            "name its compressor; its public code differs from its text. The share of bits is not the share of characters: "
+            "both stand on the axis. **p** shuffles a text's own "
             "outputs over the levels; q is the same after Benjamini–Hochberg.")
 
 
