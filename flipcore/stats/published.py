@@ -32,7 +32,7 @@ def loss_notes() -> str:
     left = (0.528 * n - 0.91 * k) / (n - k)
     return (f"Its numbers do not all agree: without {k:,} flagged items of which 91 % were right, 52.8 % of {n:,} become "
             f"{100 * left:.1f} %, not the published 49.1 %; a correction by Bonferroni is announced and p < .01 reported, and "
-            f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7 % of 400 audited pairs is no whole number of pairs.")
+            f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7 % of 400 audited pairs is no whole number.")
 
 
 # Source 000's simulated models: what it published of each, the seed of its bootstrap, and one bit an item, 1 for right:
