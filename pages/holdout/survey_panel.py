@@ -87,7 +87,7 @@ def _items(sets: Sets) -> dict:
 
 
 def _ask(survey: Survey, sets: Sets) -> None:
-    cards = model_cards()
+    cards = {name: card for name, card in model_cards().items() if card.backend != "simulated"}  # they know their study alone
     model = st.selectbox("Model", list(cards), key=f"ask-model-{survey.survey_id}")
     own = st.text_input("Or a Python function", key=f"ask-own-{survey.survey_id}", placeholder="module:function")
     n = int(st.number_input("Sheets", 1, 200, 5, key=f"ask-n-{survey.survey_id}", help="each shows other entries"))
