@@ -84,7 +84,7 @@ def _table(found: DropGap) -> None:
 
 
 def _published() -> None:
-    with st.popover("The source's published table, recomputed", icon=":material/menu_book:", width="content"):
+    with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         st.dataframe(gap_rows(), hide_index=True)
         st.caption(gap_notes())
 

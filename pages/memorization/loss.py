@@ -73,7 +73,7 @@ def _rules(found: LossTest) -> list[dict]:
 
 
 def _published() -> None:
-    with st.popover("The source's published table, recomputed", icon=":material/menu_book:", width="content"):
+    with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         rows = loss_rows()
         st.dataframe(rows, hide_index=True, column_config={
             name: st.column_config.NumberColumn(format="%.2f") for name, value in rows[0].items() if isinstance(value, float)})
