@@ -40,7 +40,7 @@ class OddOneOut:
         many, one = WHO[who]
         alone = self.n_annotators == 1
         found = self.p < 0.05 and self.accuracy.value > CHANCE
-        verb = ("finds" if found else "does not find") if alone else ("find" if found else "do not find")
+        verb = ("finds" if found else "is not shown to find") if alone else ("find" if found else "are not shown to find")
         return (f"{f'One {one}' if alone else many} {verb} the retro entry more often than one time in three: "
                 f"{self.accuracy.text()}, {p_text(self.p)} "
                 f"({self.n_annotators:,} {one if alone else many.lower()}, {self.n_entries:,} entries).")

@@ -21,6 +21,7 @@ START = {"difficulty": verdict.DIFFICULTY_MARGIN, "semantic": None, "prediction"
          "odd one out": verdict.ODD_MARGIN, "embedding": embeddings.DEFAULT, "classifier": classifiers.DEFAULT, "seed": 0,
          "permutations": 199}
 SEMANTIC_DRAWS = 9_999
+NO_ANSWER = "Not run: no survey on these sets has an answer yet. Build one under Survey."
 
 
 @st.cache_resource(show_spinner="Embedding the entries …", max_entries=8)
@@ -59,8 +60,7 @@ def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
                    f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}")
 
 
-@st.cache_resource(show_spinner="Cross-validating, and again under every permutation; minutes for many thousand entries …",
-                   max_entries=24)
+@st.cache_resource(show_spinner="Permuting the whole cross-validation; minutes for thousands of entries …", max_entries=24)
 def _prediction(sets_id: str, classifier: str, embedding: str, m: int, seed: int, _sets: Sets):
     rows = vectors(_sets, embedding)[0] if classifier == "vectors" else None
     told = classifiers.told_apart(_sets.target, _sets.retro, classifier, rows, m, seed)
@@ -111,15 +111,16 @@ def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None
     found = [Survey.of_design(row["design"]) for row in holdout_queries.surveys(session.store(), sets.sets_id)]
     tallies = [tally(holdout_queries.answers(session.store(), one.survey_id), is_model) for one in found]
     hits = [hit for one in tallies for hit in one.hits]
+    out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
     if not hits:
-        return None, "Not run: no survey on these sets has an answer yet. Build one under Survey."
+        return None, NO_ANSWER if not (out or unread) else (
+            f"Not run: nothing can be used of what came back; attention checks left out {out:,} sheets, and {unread:,} replies "
+            "named no single text.")
     entries = [entry for one in tallies for entry in one.entries]
     people = [name for one in tallies for name in one.annotators]
     result = odd_one_out_survey(hits, entries, people)
     method = result.accuracy.method.replace("_", " ")
-    out = sum(len(one.left_out) for one in tallies)
     left = f"; {out} annotators left out by attention checks" if out else ""
-    unread = sum(one.n_unreadable for one in tallies)
     return result, (f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
                     f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
                     f"{f'; {unread} replies unreadable' if unread else ''}")

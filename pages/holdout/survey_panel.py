@@ -30,7 +30,7 @@ def _results(sets: Sets) -> None:
     """People, and beside them models; a survey page never shows this."""
     for is_model, who in ((False, "People"), (True, "Models")):
         found, how = computed.survey_results(sets, is_model)
-        if found is None and is_model:
+        if is_model and how == computed.NO_ANSWER:
             continue
         sentence = how if found is None else found.sentence("model" if is_model else "person")
         st.markdown(f"**{who}.** {plain(sentence)}")
