@@ -145,11 +145,20 @@ def _notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
 
 
 def projection(made: Plan) -> cost.Projection:
-    """An upper bound on calls, tokens and price, from the calls of the first items scaled up to all. An adaptive protocol says
-    the most that it can ask; a judge is shown what the extractors read, never a protocol's own votes."""
+    """An upper bound on calls, tokens and price, from the calls of each data set's first items scaled up to all of it. An
+    adaptive protocol says the most that it can ask; a judge is shown what the extractors read, never a protocol's own votes."""
+    sets: dict[str, list[Asked]] = {}
+    for asked in made.items:
+        sets.setdefault(asked.item.dataset, []).append(asked)
+    judge = open_backend(made.study.judge, model_cards()) if made.study.judge else None
+    found = (_projected(made, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
+             for items in sets.values())
+    return sum(found, cost.NOTHING)
+
+
+def _projected(made: Plan, head: Sequence[Asked], judge) -> cost.Projection:
+    """What the study's models and its judge are asked of these items, at most."""
     cards, read = model_cards(), protocols.PROTOCOLS["single_shot"]
-    judge = open_backend(made.study.judge, cards) if made.study.judge else None
-    head = made.items[:COUNTED_ITEMS]
     total = cost.NOTHING
     for use in made.study.models:
         backend = open_backend(use.name, cards)
@@ -159,4 +168,4 @@ def projection(made: Plan) -> cost.Projection:
         judged = [call for one in histories for call in read.next_calls(one)
                   if call.request.kind == "generate"] if judge else []
         total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
-    return total.scaled(len(made.items) / max(len(head), 1))
+    return total

@@ -24,3 +24,10 @@ def test_an_adaptive_protocol_is_projected_at_its_most():
 def test_a_judge_is_projected_for_what_extractors_read_and_not_for_votes():
     """Two items: as before, and a judge's reply to each of the two answers to the base prompt."""
     assert projection(plan(voting("judge", judge="simulated-clean"))).n_calls == 2 * (2 + 10 * 3 + 2)
+
+
+def test_a_few_items_that_ask_for_much_are_projected_as_such():
+    # 60 problems of one call each (two samples of identity) and 3 passages of 6 levels x 10 samples: 120 + 180 calls.
+    study = Study("mixed", (ItemSource("pocket_problems", n=60), ItemSource("pocket_prose", n=3)),
+                  (Part("identity"), Part("bit_flip")), (Part("regex"), Part("rouge_l")), (ModelUse("pocket"),))
+    assert projection(plan(study)).n_calls == 300
