@@ -42,7 +42,7 @@ def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], s
         groups=[{"label": f"{names[0]} (n = {n:,})", "colour": "benchmark", "shares": binned(test.d, edges)},
                 {"label": f"{names[1]} (n = {m:,})", "colour": "control", "shares": binned(test.d0, edges)}],
         tables={"flagged": packed(curve.n_flagged), "controls": packed(curve.n_controls_flagged),
-                "expected": packed(curve.n_expected), "excess": packed(curve.excess), "low": packed(low)},
+                "expected": packed(curve.n_expected), "excess": packed(curve.excess), "low": packed(np.maximum(low, 0.0))},
         lines=[f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag {{expected|num}}.",
                f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items ({bound})."])
 

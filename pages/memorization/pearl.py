@@ -9,6 +9,7 @@ from flipcore.charts.curves import level_curves
 from flipcore.charts.cutoff import alpha_line
 from flipcore.charts.theme import colours
 from flipcore.stats import memory
+from flipcore.stats.estimate import number_text
 from flipcore.stats.pearl_alpha import RULES, min_calibration
 from flipcore.stats.pearl_analysis import Pearl
 from flipcore.store import memory_queries
@@ -55,13 +56,14 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     record.offer(view.study_id, "memorization", mode, decision and decision | {
         "task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr})
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
-    st.plotly_chart(level_curves(found.means, found.flagged, _levels(view, metric, axis), colours(st.context.theme.type),
-                                 title_of(metric)), key="curves", theme=None, config={"displayModeBar": False})
+    curves = level_curves(found.means, found.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type),
+                          title_of(metric))
+    st.plotly_chart(curves, key="curves", theme=None, config={"displayModeBar": False})
     st.caption("α is dragged on the texts that are judged and on those that set it: a detection rate read off beside its own "
                "calibration is optimistic. Lock α before the confirmatory texts are read.")
     if left_out:
         st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
-    _items(view, metric, axis, found)
+    _items(view, metric, axis, found, start)
     with st.expander("How to read this"):
         st.markdown(
             "Each curve is a text: how close the model's continuations stay to the true one as more bits of the beginning are "
@@ -86,9 +88,9 @@ def _levels(view: View, metric: str, axis: str) -> list[str]:
             for level in setting_of(view, metric, axis).levels_pct]
 
 
-def _items(view: View, metric: str, axis: str, found: Pearl) -> None:
+def _items(view: View, metric: str, axis: str, found: Pearl, alpha: float) -> None:
     rows = pd.DataFrame({"item_id": found.item_ids, "sensitivity": found.sensitivity, "abruptness": found.abruptness,
-                         "p": found.p, "q": found.q, "flagged": found.flagged})
-    st.markdown("**Texts, the most abrupt first**")
+                         "p": found.p, "q": found.q, "flagged": found.sensitivity > alpha})
+    st.markdown(f"**Texts, the most abrupt first; flagged above α = {number_text(alpha, 3)}**")
     item_table(view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric,
                key=f"pearl-{axis}-{metric}")

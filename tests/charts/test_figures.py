@@ -131,6 +131,8 @@ def test_a_cut_offs_sentences_name_only_tables_that_are_there():
     used = {name for sentence in line["lines"] for name, _ in re.findall(r"\{(\w+)\|(\w+)\}", sentence)}
     assert used <= {*line["tables"], "at"} and len({len(table) for table in line["tables"].values()}) == 1
     assert [sum(group["shares"]) for group in line["groups"]] == pytest.approx([1.0, 1.0])
+    least = np.frombuffer(base64.b64decode(loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=True)["tables"]["low"]), "<f4")
+    assert np.nanmin(least) == 0.0  # a share is never below nothing
 
 
 def test_level_curves_draw_each_text_once_and_count_all():
