@@ -85,6 +85,10 @@ def claimed_headline(frame: pd.DataFrame, closed: Collection[str], n_models: int
     if len(claimed) == len(frame):
         return found
     left_out = ", ".join(name.replace("_", " ") for name in closed)
+    if found.total is None:
+        undefined = found.sentence.rpartition("; ")[0]
+        said = f"{undefined}; no flip rate may be claimed, because too little was reviewed: {left_out}."
+        return replace(found, sentence=said)
     return replace(found, sentence=f"{found.sentence} Not reviewed enough to be claimed: {left_out}.")
 
 

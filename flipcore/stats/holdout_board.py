@@ -39,14 +39,14 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     sentences = [test.held_against(one).sentence() for one in margins]
     given = [one for one in margins if one is not None]
     low, high = test.bound
-    two_sided, one_sided = test.name == "difficulty", test.name in ONE_SIDED
-    ends = [x for x in (high, test.estimate.value, *given[:1], NOTHING[test.name], *([] if one_sided else [low]))
-            if math.isfinite(x)]
+    low = test.estimate.low if test.name in ONE_SIDED else low  # the bound of a share has no lower end: the interval has
+    two_sided = test.name == "difficulty"
+    ends = [x for x in (high, test.estimate.value, *given[:1], NOTHING[test.name], low) if math.isfinite(x)]
     top = max(given[-1] * (0.55 if two_sided else 1.0), *ends)
     axis = [min(-top, *ends) if two_sided else min(NOTHING[test.name], *ends), top]
     return {"name": test.name, "title": TITLES[test.name], "margins": margins, "states": states, "sentences": sentences,
             "start": _near(margins, margin), "value": _finite(test.estimate.value), "bound": [_finite(low), _finite(high)],
-            "two_sided": two_sided, "one_sided": one_sided, "nothing": NOTHING[test.name],
+            "two_sided": two_sided, "nothing": NOTHING[test.name],
             "axis": axis, "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
             "seed": f"{test.seed_state} ({', '.join(p_text(p) for p in test.p_seed)})", "estimate": estimate_text(test),
             "detectable": detectable_text(test), "about": about}

@@ -72,9 +72,9 @@ class HoldoutTest:
         if self.state == DIFFERENT:
             return f"On {SAID[self.name]} the sets differ ({p_text(self.p)})."
         if self.state == EQUIVALENT:
-            return f"On {SAID[self.name]} the sets are equivalent within the margin ({p_text(self.p)})."
+            return f"On {SAID[self.name]} the sets are equivalent within the margin (for a difference {p_text(self.p)})."
         why = "no margin is set" if self.margin is None else "too little data to rule out a difference that matters"
-        return f"On {SAID[self.name]} nothing was found, and {why} ({p_text(self.p)})."
+        return f"On {SAID[self.name]} nothing was found, and {why} (for a difference {p_text(self.p)})."
 
 
 def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN

@@ -54,10 +54,10 @@ export default function (component) {
       "stroke-dasharray": "2 2" }, svg);
     const [from, to] = row.bound;
     if (from !== null && to !== null) {
-      const start = row.one_sided ? row.value : from;
-      made("line", { x1: x(start), x2: x(to), y1: 17, y2: 17, stroke: colours.text, "stroke-width": 3 }, svg);
-      made("line", { x1: x(to), x2: x(to), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
-      if (!row.one_sided) made("line", { x1: x(from), x2: x(from), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
+      made("line", { x1: x(from), x2: x(to), y1: 17, y2: 17, stroke: colours.text, "stroke-width": 3 }, svg);
+      for (const end of [from, to]) {
+        made("line", { x1: x(end), x2: x(end), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
+      }
     }
     if (row.value !== null) made("circle", { cx: x(row.value), cy: 17, r: 5.5, fill: colours.text }, svg);
     const label = (value, text, anchor) => {

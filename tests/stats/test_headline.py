@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from flipcore.stats.headline import headline
+from flipcore.stats.headline import claimed_headline, headline
 from tests.stats.test_surface import asked, frame
 
 
@@ -57,6 +57,16 @@ def test_a_holdout_study_says_its_inflation():
     assert ", retro 0.50 [0.25, 0.75]: inflation +50.0 pp [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
+
+
+def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
+    rows = [row for i in range(12) for row in asked(f"i{i}", "AB", axis="paraphrase")]
+    made = frame(rows)
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
+    found = claimed_headline(made, {"paraphrase"})
+    assert found.sentence == ("Accuracy 1.00 [0.76, 1.00] of 12 items; no flip rate may be claimed, because too little was "
+                              "reviewed: paraphrase.")
+    assert claimed_headline(made, set()).total.value == 1.0
 
 
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():

@@ -86,8 +86,8 @@ def test_tests_that_were_not_run_have_a_row_that_says_why():
 def test_the_picture_holds_estimate_bound_and_no_difference():
     for row in board(FOUR, ALL, {}, {})["rows"]:
         low, high = row["axis"]
-        shown = [row["nothing"], row["value"], row["bound"][1]] + ([] if row["one_sided"] else [row["bound"][0]])
-        assert all(low <= x <= high for x in shown)
+        assert all(low <= x <= high for x in (row["nothing"], row["value"], *row["bound"]))
+        assert row["bound"][0] < row["value"] < row["bound"][1]
 
 
 def test_missing_numbers_travel_as_none():
