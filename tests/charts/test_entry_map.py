@@ -116,3 +116,11 @@ def test_bars_to_the_left_speak_for_the_target():
     assert [(trace.name, list(trace.x), trace.marker.color) for trace in figure.data] == [
         ("speaks for the target", [-2.0], LIGHT.target), ("speaks for the retro-holdout", [1.0], LIGHT.retro)]
     assert figure.data[0].error_x.arrayminus == pytest.approx([0.5]) and list(figure.data[1].y) == [1]
+
+
+def test_the_smaller_set_is_drawn_over_the_larger_and_the_legend_keeps_its_order():
+    for n_retro in (3, 7):
+        figure = entry_map(np.zeros((10, 2)), np.repeat([0, 1], [10 - n_retro, n_retro]), ["a"] * 10, Colouring("set"), LIGHT)
+        sizes = [len(trace.x) for trace in figure.data]
+        assert sizes == [7, 3]
+        assert [trace.name for trace in sorted(figure.data, key=lambda trace: trace.legendrank)] == ["target", "retro"]
