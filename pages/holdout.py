@@ -11,6 +11,7 @@ from pages.common.notes import plain, shown_problem
 from pages.components.margin_board import margin_board
 from pages.holdout import chosen, computed, guide, inflation, locking, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
+from pages.holdout.sets import SHARES, keep_in_link, share_in_link
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
@@ -38,9 +39,11 @@ def settings(view: dict, lock: dict | None) -> dict:
         seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
         m = st.number_input("Permutations of the cross-validation", 19, 9_999, 199, key="permutations", bind="query-params",
                             disabled=bool(lock), help="19 reach p = .05, 199 reach p = .005")
-        st.segmented_control("Set aside for confirmation", [0.0, 0.3, 0.5], default=0.0, key="aside", disabled=bool(lock),
-                             format_func=lambda share: f"{share:.0%}" if share else "nothing",
-                             help="these entries are shown in Locked mode only, once margins are stored")
+        keep_in_link(st.segmented_control(
+            "Set aside for confirmation", SHARES, default=share_in_link(), key="aside", disabled=bool(lock), required=True,
+            format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+            help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown in "
+                 "Locked mode only, once margins are stored."))
     picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
     return view if lock else view | picked
 

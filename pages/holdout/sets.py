@@ -26,6 +26,7 @@ class Sets:
     record_id: str
     study_ids: tuple[str, ...] = ()
     share_aside: float = 0.0
+    n_aside: int = 0
     notes: tuple[str, ...] = ()
     sources: tuple[ItemSource, ...] = ()
 
@@ -65,16 +66,35 @@ def _of_sources(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) ->
     return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(_sources))
 
 
+SHARES = (0.0, 0.3, 0.5)
+
+
+def share_in_link() -> float:
+    """The share that the link sets aside, so that a reload never shows what was hidden."""
+    given = st.query_params.get("aside", "")
+    return next((share for share in SHARES if given == f"{share:g}"), 0.0)
+
+
+def keep_in_link(share: float | None) -> None:
+    """Puts the chosen share into the link, or takes it out."""
+    if share:
+        st.query_params["aside"] = f"{share:g}"
+    else:
+        st.query_params.pop("aside", None)
+
+
 def divided(sets: Sets, confirmatory: bool) -> Sets:
     """Sets that are no study's: the share that is set aside is shown under a lock only. Then which studies asked them."""
-    share = float(st.session_state.get("aside") or 0.0)
+    share = float(st.session_state.get("aside", share_in_link()) or 0.0)
     if share == 0:
         return _asked(sets)
 
     def kept(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(item for item in items if (int(digest("aside", item.item_id)[:8], 16) / 16**8 < share) == confirmatory)
 
-    return _asked(replace(sets, target=kept(sets.target), retro=kept(sets.retro), share_aside=share))
+    made = replace(sets, target=kept(sets.target), retro=kept(sets.retro), share_aside=share)
+    n_other = len(sets.target) + len(sets.retro) - len(made.target) - len(made.retro)
+    return _asked(replace(made, n_aside=0 if confirmatory else n_other))
 
 
 def _asked(sets: Sets) -> Sets:

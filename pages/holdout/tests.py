@@ -20,7 +20,7 @@ def what_is_compared(sets: Sets) -> None:
     found = computed.duplicates(sets)
     across = [pair for pair in found if pair.first < n <= pair.second]
     exact = sum(pair.exact for pair in found)
-    aside = f", {sets.share_aside:.0%} set aside" if sets.share_aside else ""
+    aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
     twice = (f"Near duplicates: {len(found):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
              "under "
              "Look inside." if found else "No two entries share nine tenths of their words in order.")
