@@ -60,7 +60,7 @@ function lines(ctx, text, width) {
   return [fitted(ctx, first, width), fitted(ctx, words.join(" "), width)];
 }
 
-// What a click opened lies under the map: where that is below the fold, it is brought to the middle of the screen.
+// What a click opened lies under the map: where that is below the fold, it is brought up as far as leaves the map in sight.
 function reveal(tries = 30) {
   const box = document.querySelector(".st-key-inspector");
   const page = box?.closest("[data-testid=stMain]");
@@ -68,8 +68,8 @@ function reveal(tries = 30) {
     if (tries) setTimeout(() => reveal(tries - 1), 100);
     return;
   }
-  const below = box.getBoundingClientRect().top - 0.6 * window.innerHeight;
-  if (below > 0) page.scrollBy({ top: below + 0.2 * window.innerHeight, behavior: "smooth" });
+  const { top } = box.getBoundingClientRect();
+  if (top > 0.7 * window.innerHeight) page.scrollBy({ top: top - 0.55 * window.innerHeight, behavior: "smooth" });
 }
 
 export default function (component) {
