@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,7 +36,7 @@ def named(name: str) -> Classifier:
 
 
 def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, embeddings: np.ndarray | None = None,
-               m: int | None = None, seed: int = 0) -> ToldApart:
+               m: int | None = None, seed: int = 0, watch: Callable[[int, int], None] = lambda done, m: None) -> ToldApart:
     """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
 
     `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every retro entry was written from a target entry
@@ -55,7 +55,7 @@ def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAUL
         f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
     m = classifier.n_permutations if m is None else min(m, classifier.n_permutations) if classifier.is_slow else m
     found = separability(rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None,
-                         N_FOLDS, m, seed)
+                         N_FOLDS, m, seed, watch)
     return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")
 
 

@@ -82,9 +82,11 @@ class Separability:
 
 
 def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, groups: Sequence | None = None,
-                 paired: bool = False, n_folds: int = FOLDS, m: int = PERMUTATIONS, seed: int = 0) -> Separability:
+                 paired: bool = False, n_folds: int = FOLDS, m: int = PERMUTATIONS, seed: int = 0,
+                 watch: Callable[[int, int], None] = lambda done, m: None) -> Separability:
     """Cross-validated separability of rows X (n, ...) labelled 0 / 1. `groups` keeps rows of one source in one fold;
-    with `paired` (each group has one row of either label) labels swap within groups, otherwise they are shuffled.
+    with `paired` (each group has one row of either label) labels swap within groups, otherwise they are shuffled. `watch` is
+    told after every permutation how many of how many are done.
 
     Raises BadInput with one label only, or when `paired` groups are not pairs.
     """
@@ -100,8 +102,10 @@ def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, 
         raise BadInput("A paired test needs one row of either set in each group.")
     rng = generator(seed)
     observed, scores = _run(X, y, group, fit_predict, n_folds, rng)
-    draws = np.array([_run(X, _relabelled(y, group, paired, rng), group, fit_predict, n_folds, rng)[0]
-                      for _ in range(m)])
+    draws = np.empty(m)
+    for k in range(m):
+        draws[k] = _run(X, _relabelled(y, group, paired, rng), group, fit_predict, n_folds, rng)[0]
+        watch(k + 1, m)
     b = int((draws >= observed - SLACK).sum())
     k = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)

@@ -15,6 +15,7 @@ from flipcore.stats.holdout_difficulty import BEFORE, TOP_K, Condition, PreRelea
 from flipcore.stats.survey import OddOneOut, odd_one_out_survey
 from flipcore.store import holdout_queries
 from pages.common import session
+from pages.holdout.prediction import prediction
 from pages.holdout.sets import Sets
 
 START = {"difficulty": verdict.DIFFICULTY_MARGIN, "semantic": None, "prediction": verdict.BALANCED_MARGIN,
@@ -58,13 +59,6 @@ def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     return found, (f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
                    f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}")
-
-
-@st.cache_resource(show_spinner="Permuting the whole cross-validation; minutes for thousands of entries …", max_entries=24)
-def _prediction(sets_id: str, classifier: str, embedding: str, m: int, seed: int, _sets: Sets):
-    rows = vectors(_sets, embedding)[0] if classifier == "vectors" else None
-    told = classifiers.told_apart(_sets.target, _sets.retro, classifier, rows, m, seed)
-    return verdict.prediction_test(told.found), f"balanced accuracy; {told.described}"
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -131,8 +125,7 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool):
     tests, about, missing = {}, {}, {}
     for name, run in (("difficulty", lambda: difficulty(sets, confirmatory)),
                       ("semantic", lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets)),
-                      ("prediction", lambda: _prediction(sets.sets_id, view["classifier"], view["embedding"],
-                                                         view["permutations"], view["seed"], sets)),
+                      ("prediction", lambda: prediction(sets, view, vectors)),
                       ("odd one out", lambda: _survey_test(sets))):
         try:
             test, words = run()

@@ -37,6 +37,13 @@ def test_folds_keep_groups_whole_and_labels_balanced():
     assert [int((singles[40:] == f).sum()) for f in range(5)] == [2] * 5
 
 
+def test_progress_is_told_after_every_permutation_and_changes_nothing():
+    rows, labels = generator(3).normal(size=(40, 2)), np.repeat([0, 1], 20)
+    told = []
+    watched = separability(rows, labels, nearest_mean, m=7, watch=lambda done, m: told.append((done, m)))
+    assert told == [(k, 7) for k in range(1, 8)] and watched == separability(rows, labels, nearest_mean, m=7)
+
+
 def test_too_few_groups_for_the_folds_are_refused():
     with pytest.raises(BadInput, match="3 came"):
         grouped_folds(np.array([0, 1, 1]), np.arange(3), 5, generator(0))

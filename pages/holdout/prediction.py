@@ -1,0 +1,34 @@
+"""Prediction accuracy of the Holdout page: minutes for thousands of entries, so it says how far it is and can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from flipcore import classifiers
+from flipcore.stats.holdout_verdict import prediction_test
+from pages.common.progress import running
+from pages.holdout.sets import Sets
+
+MOST_KEPT = 24
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> dict[tuple, tuple]:
+    return {}
+
+
+def prediction(sets: Sets, view: dict, vectors: Callable):
+    """(test, how) at the classifier, seed and permutations of `view`, kept like what is cached; `vectors(sets, embedding)`
+    gives the rows for a classifier that reads them. Any other choice on the page ends it between two permutations."""
+    classifier, m, seed = view["classifier"], view["permutations"], view["seed"]
+    kept, key = _kept(), (sets.sets_id, classifier, view["embedding"], m, seed)
+    if key not in kept:
+        rows = vectors(sets, view["embedding"])[0] if classifier == "vectors" else None
+        with running("Telling the sets apart with shuffled labels") as watch:
+            told = classifiers.told_apart(sets.target, sets.retro, classifier, rows, m, seed, watch)
+        kept[key] = prediction_test(told.found), f"balanced accuracy; {told.described}"
+        while len(kept) > MOST_KEPT:
+            kept.pop(next(iter(kept)), None)
+    return kept[key]
