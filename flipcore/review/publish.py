@@ -15,6 +15,7 @@ from flipcore.errors import BadInput, MissingPackage
 from flipcore.review.effect import source_gates
 from flipcore.review.ratings import agreement, retained
 from flipcore.review.verdicts import CHECKS, RULE_VERSION
+from flipcore.stats.estimate import percent_text
 from flipcore.store import queries, review_queries
 from flipcore.store.connection import Store
 
@@ -103,7 +104,7 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
         n_items=states[states["state"] == "accepted"]["item_id"].nunique(), n_rejected=int(n.get("rejected", 0)),
         n_unreviewed=int(n.get("unreviewed", 0)), n_reviewers=len({row["reviewer"] for row in verdicts}),
         retention=retained(verdicts, "majority").text(3),
-        agreement=f"Krippendorff's alpha {found.estimate.text()} on {found.n_items:,} pairs, raw {found.raw:.0%}."
+        agreement=f"Krippendorff's alpha {found.estimate.text()} on {found.n_items:,} pairs, raw {percent_text(found.raw)}."
         if found.n_items else "not measured, no pair has two verdicts.")
 
 

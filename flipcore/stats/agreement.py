@@ -14,7 +14,7 @@ import numpy as np
 
 from flipcore.errors import BadInput
 from flipcore.stats.bootstrap import percentile_limits
-from flipcore.stats.estimate import MIN_N, Estimate, missing, without_interval
+from flipcore.stats.estimate import MIN_N, Estimate, missing, percent_text, without_interval
 from flipcore.stats.intervals import wilson
 from flipcore.stats.resample import SLACK, generator
 
@@ -152,8 +152,8 @@ class Agreement:
     def sentence(self) -> str:
         """The agreement in words; says why where there is no coefficient."""
         if math.isnan(self.estimate.value):
-            return (f"The raters agree on {self.raw:.0%} of {self.n_items} items, but kappa is undefined: chance alone "
-                    "would agree always." if self.n_items else "No item has been rated by two people yet.")
+            return (f"The raters agree on {percent_text(self.raw)} of {self.n_items} items, but kappa is undefined: chance "
+                    "alone would agree always." if self.n_items else "No item has been rated by two people yet.")
         return f"Agreement beyond chance is {self.estimate.text()} on {self.n_items} items."
 
 
@@ -164,7 +164,7 @@ def prevalence_warning(ratings: Sequence) -> str:
         return ""
     top = max(set(kept), key=kept.count)
     share = kept.count(top) / len(kept)
-    return (f"{share:.0%} of the ratings are {top!r}: kappa reads low when one answer prevails; "
+    return (f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
             "look at the raw agreement too." if PREVALENT <= share < 1 else "")
 
 

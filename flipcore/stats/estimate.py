@@ -78,6 +78,11 @@ def number_text(x: float, digits: int = 2, sign: bool = False) -> str:
     return ("−" if rounded < 0 else "+" if sign and rounded > 0 else "") + text
 
 
+def percent_text(share: float, digits: int = 0) -> str:
+    """A share in percent: "5 %", "79.5 %"; NaN is a dash."""
+    return MISSING if math.isnan(share) else f"{number_text(100 * share, digits)} %"
+
+
 def p_text(p: float) -> str:
     """"p = .012", "p = .43", "p < .001", "p > .99"; NaN is "p –"."""
     if math.isnan(p):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.errors import BadInput
-from flipcore.stats.estimate import Estimate
+from flipcore.stats.estimate import Estimate, percent_text
 from flipcore.stats.intervals import newcombe_diff, wilson
 from flipcore.stats.loss_test import (
     SEED_LEVEL,
@@ -53,7 +53,7 @@ class Reach:
         bh = (f"Benjamini-Hochberg needs at least {self.bh_needs_discoveries:,} items beyond every control"
               if self.bh_needs_discoveries <= self.n_items else "Benjamini-Hochberg can flag nothing either")
         return (f"With {self.n_items:,} items and {self.n_controls:,} controls {bonferroni}; {bh}. The source's own "
-                f"correction would flag something in {self.seed_fwer:.0%} of clean benchmarks.")
+                f"correction would flag something in {percent_text(self.seed_fwer)} of clean benchmarks.")
 
 
 def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
@@ -109,11 +109,12 @@ class PairedCorrectness:
         """Both pairs of shares; says so where no control lies as high."""
         if not self.original.n:
             return "No item is flagged."
-        flagged = f"Flagged items are right {self.original.value:.0%} as published and {self.paraphrase.value:.0%} reworded"
+        flagged = (f"Flagged items are right {percent_text(self.original.value)} as published and "
+                   f"{percent_text(self.paraphrase.value)} reworded")
         if not self.control_original.n:
             return f"{flagged}; no control lies beyond the same cut-off."
         return (f"{flagged}; the {self.control_original.n} controls beyond the same cut-off "
-                f"{self.control_original.value:.0%} and {self.control_paraphrase.value:.0%}.")
+                f"{percent_text(self.control_original.value)} and {percent_text(self.control_paraphrase.value)}.")
 
 
 @dataclass(frozen=True)
@@ -168,13 +169,13 @@ class LossTest:
         if rule != DEFAULT_RULE:
             return f"{n_flagged:,} of {n:,} items are flagged ({RULES[rule]})."
         found = self.excess()
-        share = (f"so at least {found['lower95']:.1%} of all items are beyond chance" if found["lower95"] > 0
+        share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance" if found["lower95"] > 0
                  else "which chance can explain")
         beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['seed_p01'].sum()):,} are, "
                   f"{share}.")
         start = (f"No item of {n:,} is easier as published than the controls allow" if not n_flagged else
                  f"{n_flagged:,} of {n:,} items are easier as published than the controls allow")
-        return f"{start} (false discoveries held at {self.alpha:.0%}). {beyond}"
+        return f"{start} (false discoveries held at {percent_text(self.alpha)}). {beyond}"
 
     def paired_correctness(self, original: Mapping[str, float], paraphrase: Mapping[str, float],
                            control_original: ArrayLike, control_paraphrase: ArrayLike, rule: str = DEFAULT_RULE

@@ -19,7 +19,7 @@ from flipcore.review.ratings import (
     retained,
 )
 from flipcore.review.verdicts import CHECKS
-from flipcore.stats.estimate import number_text
+from flipcore.stats.estimate import number_text, percent_text
 from flipcore.stats.retention import RULES
 from flipcore.store import review_queries
 from pages.common import session
@@ -96,8 +96,8 @@ def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
 def _sentence(found: CheckAgreement) -> str:
     if not found.alpha.n_items:
         return "No pair has been judged by two people yet, so agreement is not measured."
-    said = (f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, {found.alpha.raw:.0%} of "
-            "the judgements agree about keeping the pair")
+    said = (f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, "
+            f"{percent_text(found.alpha.raw)} of the judgements agree about keeping the pair")
     if math.isnan(found.alpha.estimate.value):
         return f"{said}. All say the same one thing, so agreement beyond chance is undefined."
     return f"{said}; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha)."
