@@ -73,7 +73,7 @@ def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str
 
 
 def _unpacked(text: str, n_rows: int, n_levels: int) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), dtype="<f4").reshape(len(QUANTITIES), n_rows, n_levels)
+    return np.frombuffer(base64.b64decode(text), dtype="<f8").reshape(len(QUANTITIES), n_rows, n_levels)
 
 
 def _table(ladder: LevelLadder, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
@@ -106,8 +106,9 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
 
 
 def _packed(limits: np.ndarray) -> str:
-    """(rows, quantities, levels) as base64 float32 in the order quantity, row, level."""
-    return base64.b64encode(np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f4").tobytes()).decode()
+    """(rows, quantities, levels) as base64 float64 in the order quantity, row, level. In single precision 0.075 would be
+    printed as 0.08 here and as 0.07 in a table."""
+    return base64.b64encode(np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8").tobytes()).decode()
 
 
 def _plain(values: np.ndarray) -> list[float | None]:

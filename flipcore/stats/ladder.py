@@ -23,7 +23,7 @@ LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np
 
 @dataclass(frozen=True)
 class LevelLadder:
-    """`values` is float32 (references, policies, rows, quantities); `low` and `high` are float32 (references, policies,
+    """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64 (references, policies,
     kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
     `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
     fallback, or "reference" where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2)."""
@@ -50,8 +50,8 @@ def level_ladder(answers: CodedAnswers, references: Sequence[str], *, policies: 
     those, the same item draws in all. Raises BadInput for an unknown name."""
     rows = tuple((axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
-    low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f4") for _ in range(2))
-    values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f4") for k in (len(QUANTITIES), 2))
+    low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
+    values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
     n, methods = np.zeros((*shape[:2], len(rows)), dtype=int), np.full(shape, "none", dtype=object)
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):

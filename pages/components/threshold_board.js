@@ -10,12 +10,16 @@ const WORDS = {
 
 function floats(text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
+  return new Float64Array(bytes.buffer);
 }
 
 function number(x) {
   if (!Number.isFinite(x)) return "–";
-  const rounded = x.toFixed(2).replace("-0.00", "0.00");
+  // a tie at the second digit is an odd number of eighths; it goes to the even digit, as in the tables
+  const tie = Number.isInteger(8 * x) && !Number.isInteger(4 * x);
+  const hundredths = Math.floor(Math.abs(100 * x));
+  const near = tie ? (Math.sign(x) * (hundredths + (hundredths % 2))) / 100 : x;
+  const rounded = near.toFixed(2).replace("-0.00", "0.00");
   return rounded.replace("-", "−");
 }
 

@@ -21,7 +21,7 @@ def study(n=40, seed=3):
 
 
 def limits(table, side, n_rows):
-    return np.frombuffer(base64.b64decode(table[side]), "<f4").reshape(4, n_rows, len(LEVELS))
+    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(4, n_rows, len(LEVELS))
 
 
 @pytest.mark.parametrize("n", [40, 20])  # 20: limits are drawn, so both must take the same draws
