@@ -73,7 +73,7 @@ def number_text(x: float, digits: int = 2, sign: bool = False) -> str:
         return MISSING
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
-    rounded = round(x, digits)
+    rounded = round(float(f"{x:.12g}"), digits)  # 38.749999999999996 is 38.75 that came another way
     text = f"{abs(rounded):,.{digits}f}"
     return ("−" if rounded < 0 else "+" if sign and rounded > 0 else "") + text
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.stats import surface
-from flipcore.stats.estimate import Estimate
+from flipcore.stats.estimate import MIN_N, Estimate
 from flipcore.stats.holdout_verdict import inflation
 from flipcore.stats.intervals import mean_interval
 from flipcore.stats.joint import joint_means
@@ -65,7 +65,8 @@ def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
         return "Accuracy not defined"
     roles = list(dict.fromkeys(base["role"])) if "role" in base else []
     if len(roles) < 2:
-        return f"Accuracy {accuracy.text()} of {accuracy.n:,} items"
+        few = "" if accuracy.has_interval else ", too few for an interval"
+        return f"Accuracy {accuracy.text()} of {accuracy.n:,} item{'' if accuracy.n == 1 else 's'}{few}"
     said = ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
     return f"Accuracy {said}{_inflation_words(base)}"
 
@@ -94,7 +95,8 @@ def claimed_headline(frame: pd.DataFrame, closed: Collection[str], n_models: int
 
 def _accuracy(base: pd.DataFrame) -> Estimate:
     """Item means of correctness; unreadable is wrong, absent is left out."""
-    return mean_interval(_item_means(base))
+    values = _item_means(base)
+    return mean_interval(values, kind="wilson" if len(values) >= MIN_N and np.isin(values, (0, 1)).all() else "default")
 
 
 def _item_means(base: pd.DataFrame) -> np.ndarray:

@@ -106,7 +106,7 @@ class JointMeans:
         for j, of_column in enumerate(kinds):
             table.append([])
             for at, level in enumerate(levels):
-                lost = of_column == "studentized" and undetermined(skipped[j], level)
+                lost = of_column == "studentized" and undetermined(skipped[j])
                 chosen = "bca" if lost else of_column
                 pair = limits[chosen][:, at, j] if chosen in limits else None
                 estimate = self._estimate(j, chosen, level, pair, bounds[j])

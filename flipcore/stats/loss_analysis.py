@@ -169,7 +169,7 @@ class LossTest:
         if rule != DEFAULT_RULE:
             return f"{n_flagged:,} of {n:,} items are flagged ({RULES[rule]})."
         found = self.excess()
-        share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance" if found["lower95"] > 0
+        share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)" if found["lower95"] > 0
                  else "which chance can explain")
         beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['seed_p01'].sum()):,} are, "
                   f"{share}.")

@@ -16,6 +16,7 @@ function floats(text) {
 function number(x) {
   if (!Number.isFinite(x)) return "–";
   // a tie at the second digit is an odd number of eighths; it goes to the even digit, as in the tables
+  x = Number(x.toPrecision(12));
   const tie = Number.isInteger(8 * x) && !Number.isInteger(4 * x);
   const hundredths = Math.floor(Math.abs(100 * x));
   const near = tie ? (Math.sign(x) * (hundredths + (hundredths % 2))) / 100 : x;

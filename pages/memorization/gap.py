@@ -78,7 +78,7 @@ def _table(found: DropGap) -> None:
             "after": one.accuracy_after.text(), "drop, pp": one.drop.text_pp().replace(" pp", ""), "broken": one.n_broken,
             "fixed": one.n_fixed, "McNemar exact": p_text(tests["exact"]) if tests else "–",
             "mid-p": p_text(tests["midp"]) if tests else "–",
-            "χ², corrected (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
+            "p, corrected χ² (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
             "uncovered items right": one.accuracy_uncovered.text()})
     st.dataframe(rows, hide_index=True)
 

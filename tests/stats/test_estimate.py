@@ -48,3 +48,7 @@ def test_p_values_lose_their_leading_zero(p, text):
 
 def test_a_note_is_added_to_what_is_there():
     assert missing(note="One.").noted("Two.").note == "One. Two."
+
+
+def test_what_a_sum_left_over_does_not_change_a_digit():
+    assert number_text(100 * 0.38749999999999996, 1) == number_text(38.75, 1) == "38.8"

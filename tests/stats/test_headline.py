@@ -69,6 +69,14 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     assert claimed_headline(made, set()).total.value == 1.0
 
 
+def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
+    # 38 of 40: Wilson's [0.835, 0.986]; Student's interval would reach past .99
+    made = frame([row for i in range(40) for row in asked(f"i{i}", "A" if i < 38 else "B", axis="identity")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
+    assert headline(made).sentence.startswith("Accuracy 0.95 [0.83, 0.99] of 40 items")
+    assert headline(made.head(3)).sentence.startswith("Accuracy 1.00 of 3 items, too few for an interval; ")
+
+
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
     rows = asked("i", "AA") + asked("j", [None, "A"]) + asked("k", ["absent", "A"])
     made = frame(rows)
