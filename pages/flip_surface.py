@@ -25,7 +25,8 @@ def controls(frame):
                              bind="query-params", format_func=title_of)
     faithful = third.selectbox("Faithful readout", names, index=shown.index_of(names, "regex", -1), key="faithful",
                                bind="query-params", format_func=title_of)
-    axis = fourth.selectbox("Columns", ["all axes", *axes], key="opened", bind="query-params",
+    opened = [axis for axis in axes if axis != "identity"]  # asking again has no variants to open
+    axis = fourth.selectbox("Columns", ["all axes", *opened], key="opened", bind="query-params",
                             format_func=lambda name: name.replace("_", " ") if name == "all axes"
                             else f"variants of {name.replace('_', ' ')}")
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -39,11 +39,15 @@ def settings(view: dict, lock: dict | None) -> dict:
         seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
         m = st.number_input("Permutations of the cross-validation", 19, 9_999, 199, key="permutations", bind="query-params",
                             disabled=bool(lock), help="19 reach p = .05, 199 reach p = .005")
-        keep_in_link(st.segmented_control(
-            "Set aside for confirmation", SHARES, default=share_in_link(), key="aside", disabled=bool(lock), required=True,
-            format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-            help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown in "
-                 "Locked mode only, once margins are stored."))
+        if sets.is_of_study:
+            st.caption(f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
+                       "have another share.")
+        else:
+            keep_in_link(st.segmented_control(
+                "Set aside for confirmation", SHARES, default=share_in_link(), key="aside", disabled=bool(lock), required=True,
+                format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+                help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
+                     "in Locked mode only, once margins are stored."))
     picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
     return view if lock else view | picked
 

@@ -66,7 +66,8 @@ def guessed(path: str) -> Recording:
     found["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
     found["options"] = _options(variants, columns, found["prompt"])
     pattern = "" if found["options"] else _pattern(variants, found["prompt"])
-    axis = "option_order" if found["options"] or pattern else "recorded"
+    in_prompt = found["options"] and not _never_shown(variants, found["options"], found["prompt"])
+    axis = "option_order" if in_prompt or pattern or found["order"] else "recorded"
     return Recording(Path(path).stem, _model(rows, found["models"]), nested=nested, option_pattern=pattern, axis=axis,
                      text_after=_marker(variants, found["text"]), fields=_fields(variants, columns), **found)
 

@@ -169,8 +169,8 @@ class LossTest:
         if rule != DEFAULT_RULE:
             return f"{n_flagged:,} of {n:,} items are flagged ({RULES[rule]})."
         found = self.excess()
-        share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)" if found["lower95"] > 0
-                 else "which chance can explain")
+        share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)"
+                 if found["lower95"] > 0 else "which chance can explain")
         beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['seed_p01'].sum()):,} are, "
                   f"{share}.")
         start = (f"No item of {n:,} is easier as published than the controls allow" if not n_flagged else

@@ -192,7 +192,8 @@ export default function (component) {
         return Number.isFinite(low) ? ` [${number(low)}, ${number(limit(t, "high", q, r))}]` : "";
       };
       part.sentence.textContent = said === "reference"
-        ? `the reference readout: ${number(t.T[r])}${interval(0)} flips, all of it counted as genuine`
+        ? `the reference readout: ${number(t.T[r])}${interval(0)} flips, all of it counted as genuine${
+          Number.isFinite(t.floor_T[r]) ? `; sent again alone ${number(t.floor_T[r])}` : ""}`
         : Number.isFinite(t.T[r]) ? told(t, r, interval, said)
           : "no item has at least two readable variants under both readouts";
       span(part.whiskerG, part.x, limit(t, "low", 1, r), limit(t, "high", 1, r));
@@ -228,7 +229,10 @@ export default function (component) {
   function write() {
     const t = table();
     if (!t) return;
-    const sentences = parts.map((part, r) => `On ${rows[r].label}: ${part.sentence.textContent} (${
+    const rank = { yes: 0, no: 1, open: 2, none: 3, reference: 4 };
+    const order = parts.map((part, r) => r).sort((a, b) => rank[verdict(t, a)] - rank[verdict(t, b)]
+      || t.A[b] - t.A[a]);
+    const sentences = order.map((r) => [parts[r], r]).map(([part, r]) => `On ${rows[r].label}: ${part.sentence.textContent} (${
       shown.textContent} ${state.kind === "simultaneous" ? "band" : "intervals"}).`);
     setTriggerValue("decision", { sentences, ...view() });
   }

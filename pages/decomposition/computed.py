@@ -69,16 +69,15 @@ def _board(study_id: str, model: str, mode: str, revision: int) -> dict:
 
 
 def answer(found: list[Decomposition], closed: dict[str, str]) -> str:
-    """The page's answer: the largest artifact that is shown to be more than what is genuine, otherwise the field readout where
-    it flips most. What has not passed its gate enters no claim."""
+    """The page's answer: the largest artifact that is shown to be more than what is genuine, otherwise the
+    largest artifact. What has not passed its gate enters no claim."""
     field = _claimable(found, closed)
     if not field and _claimable(found, {}):
         return "Nothing here may be claimed yet: what flips has not passed its gate."
     if not field:
         return "No readout besides the reference has a flip rate yet."
     shown = [one for one in field if one.established]
-    one = max(shown, key=lambda cell: cell.A.value) if shown else max(
-        field, key=lambda cell: (cell.extractor == "first_token", cell.T.value))
+    one = max(shown or field, key=lambda cell: (cell.A.value, cell.T.value))
     return one.sentence(readout_title=title_of(one.extractor).lower())
 
 
@@ -94,8 +93,9 @@ def tally(found: list[Decomposition], closed: dict[str, str]) -> str:
         return ""
     more = sum(one.established is True for one in field)
     less = sum(one.A_minus_G.has_interval and one.A_minus_G.high < 0 for one in field)
+    few = sum(not one.A_minus_G.has_interval for one in field)
     return f"Of {len(field)} pairings of axis and readout: more artifact than genuine in {more}, less in {less}, " \
-           f"open in {len(field) - more - less}."
+           f"open in {len(field) - more - less - few}{f', too few items in {few}' if few else ''}."
 
 
 def table(found: list[Decomposition], study_id: str) -> None:

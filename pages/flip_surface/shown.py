@@ -53,8 +53,8 @@ def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str |
     said = f"{percent(t)} {what} under {field.lower()}"
     if field == faithful:
         return plain(f"{said} ({t.n:,} items).")
-    return plain(f"{said}, {percent(g)} under {faithful.lower()}; {surface.only_in_first(first, second):,} of {t.n:,} items "
-                 f"flip only under {field.lower()}.")
+    return plain(f"{said}, {percent(g)} under {faithful.lower()}, on the {t.n:,} items that both read; "
+                 f"{surface.only_in_first(first, second):,} flip only under {field.lower()}.")
 
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:

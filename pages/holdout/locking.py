@@ -13,8 +13,9 @@ from pages.holdout.sets import Sets
 def offer_lock(sets: Sets, settings: dict) -> None:
     """What a lock would fix, and the button; or why there is nothing to lock."""
     if sets.share_aside == 0:
-        st.info("No entries were set aside, so there is nothing to confirm on. Choose a share to set aside under Settings (or "
-                "declare a study with a confirmatory share) before looking at the result.", icon=":material/lock_open:")
+        how = ("Duplicate the study with a share set aside for confirmation." if sets.is_of_study else
+               "Choose a share to set aside under Settings before looking at the result.")
+        st.info(f"No entries were set aside, so there is nothing to confirm on. {how}", icon=":material/lock_open:")
         return
     fixed = settings | {"page": "holdout", "sets": sets.sets_id, "n_target": len(sets.target), "n_retro": len(sets.retro),
                         "share_aside": sets.share_aside}

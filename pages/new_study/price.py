@@ -22,6 +22,10 @@ def price_panel(study: Study) -> None:
         made = _planned(study.to_toml())
         for note in made.notes:
             st.caption(plain(note))
+        foreign = sum(not asked.item.dataset.startswith("pocket_") for asked in made.items)
+        if foreign and any(use.name == "pocket" for use in study.models):
+            st.warning(f"The model in the box answers nothing outside its own world: {foreign:,} of these items are. Expect it "
+                       "to be wrong on them, and most of what is below to come out lower.", icon=":material/public_off:")
         _numbers(projection(made), len(made.items))
         shown = [asked for asked in made.items if not asked.confirmatory]
         detectable(Counter(asked.role for asked in shown), sum(_n_readings(study, asked.item.kind) > 1 for asked in shown))

@@ -161,6 +161,8 @@ def test_a_new_study_is_declared_launched_and_finishes(page, address):
 
 def test_a_step_stays_open_while_its_settings_change(page, address):
     page.goto(address + "/new_study")
+    page.get_by_text("Start the study").wait_for()  # the last part of the page: what stands before it is drawn
+    settled(page)
     page.get_by_text("2 Questions").click()
     toggle = page.locator("[data-testid=stCheckbox]").filter(has_text="Prompt format").locator("label").first
     toggle.wait_for()

@@ -52,6 +52,7 @@ def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp
     path = written(tmp_path / "a.jsonl", rows).path
     found = guessed(path)
     assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
+    assert found.axis == "recorded"  # nothing says that the order was changed
     assert unused(found, columns_of(looked_at(path))) == ["price"]
     records = recorded(path, found).records
     assert len({record.item.item_id for record in records}) == 2 and {record.item.target for record in records} == {"1"}

@@ -40,8 +40,9 @@ def test_with_many_items_fewer_draws_do():
     assert [resamples(SimpleNamespace(items=range(n))) for n in (2_000, 2_001)] == [9_999, 1_999]
 
 
-def test_a_higher_level_is_never_narrower():
-    table = board(study(), str)["tables"]["regex|own_class|percentile"]
+@pytest.mark.parametrize(("n", "kind"), [(40, "percentile"), (20, "default")])
+def test_a_higher_level_is_never_narrower(n, kind):
+    table = board(study(n), str)["tables"][f"regex|own_class|{kind}"]
     row = table["reference_rows"].index(False)  # the reference's own A is 0 by definition and has a fallback only
     assert (np.diff(limits(table, "high", 2)[:, row], axis=1) >= -1e-6).all()
     assert (np.diff(limits(table, "low", 2)[:, row], axis=1) <= 1e-6).all()
