@@ -103,6 +103,8 @@ with st.expander("How to read this"):
         "**Source's rule**: a test that fails to reject is taken as a pass, and four passes make a retro-holdout. **Ours** has "
         "three answers. ✗ different: p below .05. ✓ equivalent: the interval lies inside the blue margin, which says how large "
         "a difference would still be harmless. – inconclusive: neither, so there is too little data to say. A margin is a "
-        "decision, not a result: set it before looking, or in Locked mode. **could detect** is the smallest difference that "
-        "four such studies in five would find. The dashed grey line is no difference; on semantic similarity (MMD², no natural "
-        "unit) there is no margin until you set one.")
+        "decision, not a result: set it before looking, or in Locked mode. **Against the margin** stands what decides: "
+        "the 90 % interval of a difference, the one-sided 95 % bound of a share, both wider in Simultaneous; the number above "
+        "it has an interval of its own. **could detect** is the smallest difference that four such studies in five would "
+        "find. The dashed grey line is no difference; on semantic similarity (MMD², no natural unit) there is no margin until "
+        "you set one.")

@@ -49,7 +49,16 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
             "two_sided": two_sided, "nothing": NOTHING[test.name],
             "axis": axis, "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
             "seed": f"{test.seed_state} ({', '.join(p_text(p) for p in test.p_seed)})", "estimate": estimate_text(test),
-            "detectable": detectable_text(test), "about": about}
+            "detectable": detectable_text(test), "held": held_text(test), "about": about}
+
+
+def held_text(test: HoldoutTest) -> str:
+    """What is held against the margin, in the unit of its test: a bound on a share, or an interval of a difference."""
+    low, high = test.bound
+    if test.name in ONE_SIDED:
+        return f"at most {number_text(high)}"
+    scale, digits = (100, 1) if test.name == "difficulty" else (1, _decimals(test))
+    return f"[{number_text(scale * low, digits)}, {number_text(scale * high, digits)}]"
 
 
 def axis_text(test: HoldoutTest, x: float) -> str:

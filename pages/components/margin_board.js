@@ -93,6 +93,7 @@ export default function (component) {
       slider.setAttribute("aria-label", `Margin of ${row.title.toLowerCase()}`);
       const numbers = element("div", "numbers", "", box);
       element("div", "estimate", row.estimate, numbers);
+      element("div", "quiet", `against the margin: ${row.held}`, numbers);
       element("div", "quiet", `could detect ${row.detectable}`, numbers);
       const part = { row, sign, sentence, shown, ...drawn, dragged: null };
       slider.oninput = () => {

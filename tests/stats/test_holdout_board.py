@@ -90,6 +90,11 @@ def test_the_picture_holds_estimate_bound_and_no_difference():
         assert row["bound"][0] < row["value"] < row["bound"][1]
 
 
+def test_what_is_held_against_the_margin_is_said():
+    held = [row["held"] for row in board(FOUR, ALL, {}, {})["rows"]]
+    assert held == ["[−5.0, 4.0]", "[−0.0010, 0.0020]", "at most 0.55", "at most 0.42"]
+
+
 def test_missing_numbers_travel_as_none():
     nothing = made("odd one out", p=math.nan, value=math.nan, bound=(0.0, math.nan), detectable=math.nan)
     row = board([nothing], {"odd one out": 0.45}, {}, {})["rows"][3]
