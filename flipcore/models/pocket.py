@@ -61,15 +61,6 @@ class Pocket:
                     done.set_result(completion)
 
     def _answered_or_failed(self, calls: list[Call]) -> list[Completion]:
-        """A batch that fails is answered call by call, so that one bad prompt costs nobody else an answer."""
-        try:
-            return self._answered(calls)
-        except Exception as error:  # a fault in the model must not leave its callers waiting
-            if len(calls) == 1:
-                return [Completion(calls[0].call_id, "failed", error=f"The pocket model failed: {error}")]
-            return [made for call in calls for made in self._answered_or_failed([call])]
-
-    def _answered_or_failed(self, calls: list[Call]) -> list[Completion]:
         """A completion a call. Where a batch fails, each of its calls is tried alone, so that only what is at fault fails."""
         try:
             return self._answered(calls)

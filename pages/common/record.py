@@ -51,12 +51,6 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
             st.rerun()
 
 
-def write_button(study_id: str, page: str, mode: str, sentences: list[str], settings: dict) -> None:
-    """A button for pages without a board of their own: puts one of `sentences` into the record."""
-    pressed = st.button("Write to record", key=f"record-{page}", icon=":material/edit_note:", shortcut="w")
-    offer(study_id, page, mode, {"sentences": sentences, **settings} if pressed else None)
-
-
 def kept(study_id: str) -> None:
     """What has been decided on this study, newest first."""
     found = queries.decisions(session.store(), study_id)
