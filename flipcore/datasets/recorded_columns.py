@@ -40,7 +40,8 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
     rows = [row.values for row in islice(read_rows(path), N_LOOKED_AT) if not row.problem]
     if not rows:
-        raise BadInput(f"{Path(path).name} has no row that can be read; it needs one JSON object a line.")
+        raise BadInput(f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
+                       "or a header line and rows below it.")
     return rows
 
 

@@ -23,7 +23,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "judged them."))
     compared = pairs(found)
     st.dataframe([{
-        "detector": one.first, "and": one.second, "κ": one.agreement.estimate.text(),
+        "detector": one.first, "and": one.second, "κ": "–" if _is_silent(one) else one.agreement.estimate.text(),
         "same verdict, %": round(100 * one.agreement.raw, 1), "both flag": one.both, "first only": one.first_only,
         "second only": one.second_only, "items": one.agreement.n_items} for one in compared], hide_index=True)
     st.caption(plain(_distrust(compared)))
@@ -38,11 +38,16 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "unstable and its interval says so.")
 
 
+def _is_silent(one: Pair) -> bool:
+    """One of the two flags nothing: κ is then 0 whatever the other does, or undefined."""
+    return min(one.both + one.first_only, one.both + one.second_only) == 0
+
+
 def _distrust(compared: list[Pair]) -> str:
     """Why some κ mean little: one verdict prevails, or two detectors never differ."""
-    rare = sum(min(one.both + one.first_only, one.both + one.second_only) == 0 for one in compared)
+    rare = sum(map(_is_silent, compared))
     same = [f"{one.first} and {one.second}" for one in compared
             if one.both and not one.first_only and not one.second_only]
-    said = [f"In {rare} of {len(compared)} pairs one detector flags nothing, so κ is 0 or undefined there."] if rare else []
+    said = [f"In {rare} of {len(compared)} pairs one detector flags nothing, so κ says nothing there."] if rare else []
     said += [f"{', '.join(same)} flag the very same items."] if same else []
     return " ".join(said)
