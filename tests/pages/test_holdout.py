@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore import demo, runner
@@ -22,14 +21,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 PARTS = {"Map": "nearest neighbours", "Look inside": "Does an entry come twice", "Tests": "Who may be asked",
          "Survey": "Each annotator gets a sheet of their own", "Inflation": "What a published comparison looks like",
          "Versions": "No version has been kept", "Guide": "is written after a benchmark was published"}
-
-
-@pytest.fixture(autouse=True)
-def fresh_caches():
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    yield
-    st.cache_resource.clear()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore import demo, runner
@@ -14,14 +13,6 @@ from tests.test_runner import tiny_study
 PAGES = ["pages/studies.py", "pages/new_study.py", "pages/flip_surface.py", "pages/decomposition.py",
          "pages/memorization.py"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
-
-
-@pytest.fixture(autouse=True)
-def fresh_caches():
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    yield
-    st.cache_resource.clear()
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from pages.common.notes import plain
 from pages.paraphrase_review import judging, risk
 from tests.browser.serving import ROOT
 from tests.models.server import Server
-from tests.pages.test_pages import fresh_caches, path, words  # noqa: F401
+from tests.pages.test_pages import path, words  # noqa: F401
 from tests.proposals.test_proposing import reply
 from tests.review.pairs import OTHER, SAME, made_pairs, stored
 from tests.review.test_effect import reworded_study
