@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from flipcore.errors import FlipscopeError, StoreHeld
+from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.store.connection import Store
 
 
@@ -57,21 +57,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _demo(given) -> int:
-    from flipcore.demo import demo_study
+    from flipcore.runs.demo import demo_study
 
     return _ask(demo_study())
 
 
 def _run(given) -> int:
-    from flipcore.study import Study
+    from flipcore.core.study import Study
 
     return _ask(Study.read(given.toml))
 
 
 def _ask(study) -> int:
     """Runs the study here, or hands it to the process that holds the database."""
-    from flipcore import demo, runner
-    from flipcore.store import inbox
+    from flipcore.runs import demo, inbox, runner
 
     try:
         store = Store.open()
@@ -95,10 +94,10 @@ def _show(p) -> None:
 
 
 def _chosen(store: Store, wanted: str) -> str:
-    from flipcore.errors import BadInput
-    from flipcore.store import queries
+    from flipcore.core.errors import BadInput
+    from flipcore.store.queries import studies
 
-    rows = queries.studies(store)
+    rows = studies.studies(store)
     found = [row["study_id"] for row in rows.to_dict("records")
              if row["study_id"] == wanted or row["name"].lower().startswith(wanted.lower())]
     if len(found) != 1:
@@ -111,18 +110,18 @@ def _chosen(store: Store, wanted: str) -> str:
 def _stats(given) -> int:
     from dataclasses import replace
 
-    from flipcore.review.claims import closed
-    from flipcore.stats.harness_accuracy import harness_accuracy
-    from flipcore.stats.memory_report import memory_tests
-    from flipcore.stats.report import study_report
-    from flipcore.store import queries
+    from flipcore.annotation.gates import closed
+    from flipcore.reports.memory import memory_tests
+    from flipcore.reports.study import study_report
+    from flipcore.stats.memory.rewritten import harness_accuracy
+    from flipcore.store.queries import studies
 
     store = Store.open()
     try:
         study_id = _chosen(store, given.study)
-        frame = queries.readouts(store, study_id)
+        frame = studies.readouts(store, study_id)
         found = study_report(frame, given.reference, closed(store, study_id, set(frame["axis"]), set(frame["extractor"])))
-        study, everything = queries.study(store, study_id), queries.readouts(store, study_id, everything=True)
+        study, everything = studies.study(store, study_id), studies.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
         asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
         found = replace(found, memory={model: memory_tests(frame, study, model) for model, frame in by_model.items()},
@@ -134,8 +133,8 @@ def _stats(given) -> int:
 
 
 def _import(given) -> int:
-    from flipcore.datasets.recorded_columns import columns_of, corrected, guessed, looked_at, mapping_of, unused
-    from flipcore.importing import imported, store_imported
+    from flipcore.datasets.recorded.columns import columns_of, corrected, guessed, looked_at, mapping_of, unused
+    from flipcore.runs.importing import imported, store_imported
 
     recording = corrected(guessed(given.file), given.map, given.read)
     kept = [(key, str(value).replace("\n", "\\n")) for key, value in mapping_of(recording).items() if key != "fields"]

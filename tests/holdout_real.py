@@ -13,18 +13,18 @@ from pathlib import Path
 
 import numpy as np
 
-from flipcore.classifiers import named, paired_rows, told_apart
+from flipcore.core.randomness import generator
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource
 from flipcore.datasets import load
-from flipcore.embeddings import entry_text
-from flipcore.embeddings.lsa import EMBEDDING
-from flipcore.records import Item
-from flipcore.stats import separability as separability_module
-from flipcore.stats.holdout_verdict import difficulty_test, joined, semantic_test
-from flipcore.stats.neighbours import N_NEAREST, mixing, nearest
-from flipcore.stats.resample import generator
-from flipcore.stats.semantic import unit_vectors
-from flipcore.stats.separability import FOLDS, SLACK
-from flipcore.study import ItemSource
+from flipcore.stats.base import separability as separability_module
+from flipcore.stats.base.separability import FOLDS, SLACK
+from flipcore.stats.holdout.neighbours import N_NEAREST, mixing, nearest
+from flipcore.stats.holdout.semantic import unit_vectors
+from flipcore.stats.holdout.verdict import difficulty_test, joined, semantic_test
+from flipcore.vectors.classifiers import named, paired_rows, told_apart
+from flipcore.vectors.embeddings import entry_text
+from flipcore.vectors.embeddings.lsa import EMBEDDING
 from tests.conftest import SHARED_DATA
 
 N_PARTS, N_SWAPS, N_REGROUPINGS = 200, 39, 999
@@ -165,7 +165,7 @@ def pair_lines() -> list[str]:
 HEAD = f"""# The holdout tests on real data
 
 Written by `python -m tests.holdout_real`; needs the public files that the tests look for, and some minutes on one core. The
-embedding is the default (word frequencies). `tests/test_holdout_real.py` runs a part of it on every change.
+embedding is the default (word frequencies). `tests/stats/holdout/test_real_sets.py` runs a part of it on every change.
 
 ## Random parts of one benchmark: nothing to find
 

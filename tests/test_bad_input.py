@@ -12,19 +12,19 @@ import pandas as pd
 import pytest
 
 from flipcore import __main__ as command
-from flipcore import runner
+from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
-from flipcore.datasets.reading import MAX_UPLOAD_MB
-from flipcore.datasets.recorded_columns import guessed
-from flipcore.errors import BadInput, FlipscopeError
-from flipcore.importing import imported, store_imported
-from flipcore.plan import plan
-from flipcore.store import queries
+from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
+from flipcore.datasets.recorded.columns import guessed
+from flipcore.runs import runner
+from flipcore.runs.importing import imported, store_imported
+from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant, export
-from flipcore.store.inspection import inspection
 from flipcore.store.merge import merge
-from flipcore.study import ItemSource, ModelUse, Part, Study
+from flipcore.store.queries import studies
+from flipcore.store.queries.inspection import inspection
 from tests import hostile
 from tests.conftest import ROOT
 from tests.datasets.files import written
@@ -75,9 +75,9 @@ def ran(tmp_path_factory):
 
 def test_hostile_text_is_asked_read_and_stored_letter_by_letter(ran):
     store, study_id, _ = ran
-    items = queries.study_items(store, study_id)
+    items = studies.study_items(store, study_id)
     assert sorted(items["question"]) == sorted(row["question"] for row in hostile.rows())
-    frame = queries.readouts(store, study_id)
+    frame = studies.readouts(store, study_id)
     assert set(frame["status"]) <= {"ok", "unreadable"} and frame["item_id"].nunique() == len(hostile.TEXTS)
     assert (frame["status"] == "ok").mean() > 0.9
     for item_id in items["item_id"]:
@@ -104,7 +104,7 @@ def test_hostile_recordings_are_imported_letter_by_letter(tmp_path, store):
     study_id = store_imported(imported(path, guessed(path), hostile.TEXTS["html"]), store)
     kept = store.rows("SELECT text FROM completions")
     assert {text for text, in kept} == {row["response"] for row in rows}
-    assert len(queries.readouts(store, study_id)) == 2 * len(rows)
+    assert len(studies.readouts(store, study_id)) == 2 * len(rows)
 
 
 def test_surrogates_are_refused_by_their_line_and_the_other_rows_load(tmp_path):
@@ -124,9 +124,9 @@ def test_an_item_whose_options_cannot_be_asked_is_left_out_and_the_run_says_so(t
     study = study_of(path, items=(ItemSource("file", path=path, columns={
         "question": "question", "options": "options", "target": "answer", "target_as": "index", "key": "id"}),))
     progress = runner.run(study, store)
-    assert progress.state == "done" and queries.study_items(store, study.study_id)["question"].tolist() == ["Or?"]
+    assert progress.state == "done" and studies.study_items(store, study.study_id)["question"].tolist() == ["Or?"]
     assert "Rows of file that were refused: 1." in progress.message and "Line 1" in progress.message and why in progress.message
-    assert queries.studies(store)["message"].tolist() == [progress.message]
+    assert studies.studies(store)["message"].tolist() == [progress.message]
 
 
 def test_a_label_set_that_is_too_short_leaves_the_item_out_and_says_which_one_would_do(tmp_path, store):
@@ -149,7 +149,7 @@ def test_ten_options_under_digits_are_asked_and_a_token_that_begins_two_labels_i
     study = study_of(path, items=(ItemSource("file", path=path, columns=columns),), models=(ModelUse("pocket"),), judge=None,
                      axes=(Part("label_set", {"sets": ["digits"]}),), extractors=(Part("first_token"), Part("cloze")))
     assert runner.run(study, store).state == "done"
-    frame = queries.readouts(store, study.study_id)
+    frame = studies.readouts(store, study.study_id)
     assert set(frame["variant"]) == {"base", "digits"} and set(frame["status"]) <= {"ok", "unreadable"}
 
 
@@ -157,7 +157,7 @@ def test_without_an_accepted_rewording_the_paraphrase_axis_is_empty_and_the_run_
     study = Study.from_toml(STUDY.replace("option_order", "paraphrase"))
     progress = runner.run(study, store)
     assert progress.state == "done" and "No item has an accepted rewording" in progress.message
-    assert set(queries.readouts(store, study.study_id)["variant"]) == {"base"}
+    assert set(studies.readouts(store, study.study_id)["variant"]) == {"base"}
 
 
 @pytest.mark.parametrize(("change", "why"), [
@@ -173,7 +173,7 @@ def test_without_an_accepted_rewording_the_paraphrase_axis_is_empty_and_the_run_
     (('name = "s"', 'name = "s"\nseed = -4'), "at least 0"), (("[[items]]", "[items]"), "no items")])
 def test_a_study_file_with_a_mistake_is_a_sentence_on_the_command_line(tmp_path, monkeypatch, capsys, change, why):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.demo.seed_store", lambda store: None)
+    monkeypatch.setattr("flipcore.runs.demo.seed_store", lambda store: None)
     path = tmp_path / "study.toml"
     assert change[0] in STUDY
     path.write_text(STUDY.replace(*change), encoding="utf-8")

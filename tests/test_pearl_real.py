@@ -2,14 +2,14 @@
 
 import pytest
 
-from flipcore import runner
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import cards
-from flipcore.stats import memory
-from flipcore.stats.pearl_alpha import Setting
-from flipcore.stats.pearl_analysis import pearl
-from flipcore.store import queries
+from flipcore.runs import runner
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.pearl_alpha import Setting
+from flipcore.stats.memory.pearl_analysis import pearl
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource, ModelUse, Part, Study
+from flipcore.store.queries import studies
 from tests.conftest import SHARED_DATA
 from tests.models.server import Server
 
@@ -28,9 +28,9 @@ def study(model: str) -> Study:
 
 
 def judged(store: Store, declared: Study, metric: str, model: str):
-    frame = queries.readouts(store, declared.study_id, everything=True)
-    scores, left_out = memory.pearl_scores(frame, metric, ["benchmark"])
-    known, known_left_out = memory.pearl_scores(frame, metric, ["non_member"])
+    frame = studies.readouts(store, declared.study_id, everything=True)
+    scores, left_out = frames.pearl_scores(frame, metric, ["benchmark"])
+    known, known_left_out = frames.pearl_scores(frame, metric, ["non_member"])
     setting = Setting(model, "completion", metric, "zlib", LEVELS, 3)
     return pearl(scores, known, setting, rule="conformal"), left_out + known_left_out
 
@@ -55,7 +55,7 @@ def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
     with Server() as server:
         known = cards.model_cards() | {"lab": cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url,
                                                                api="completions", price_in=0.0, price_out=0.0)}
-        for module in ("flipcore.plan", "flipcore.runner"):
+        for module in ("flipcore.runs.plan", "flipcore.runs.runner"):
             monkeypatch.setattr(f"{module}.model_cards", lambda: known)
         declared = study("lab")
         progress = runner.run(declared, store)

@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from flipcore import runner
-from flipcore.stats import memory
-from flipcore.stats.drop_gap_analysis import FLAG, drop_gap_analysis
-from flipcore.store import queries
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.stats.memory import frames as memory
+from flipcore.stats.memory.drop_gap_analysis import FLAG, drop_gap_analysis
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource, ModelUse, Part, Study
+from flipcore.store.queries import studies
 
 N = 150
 
@@ -29,7 +29,7 @@ def frames(tmp_path_factory):
     for name in ("memorized", "brittle"):
         made = study(f"simulated-{name}-000")
         assert runner.run(made, store).state == "done"
-        found[name] = queries.readouts(store, made.study_id, everything=True)
+        found[name] = studies.readouts(store, made.study_id, everything=True)
     store.close()
     return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipcore import plugins
 from flipcore.axes import (
     bit_flip,
     bit_flip_summary,
@@ -18,7 +17,8 @@ from flipcore.axes import (
     paraphrase,
     prompt_format,
 )
-from flipcore.contracts import Axis
+from flipcore.core import plugins
+from flipcore.core.contracts import Axis
 
 AXES: dict[str, Axis] = {module.AXIS.name: module.AXIS
                          for module in (identity, option_order, label_set, prompt_format, few_shot, paraphrase,

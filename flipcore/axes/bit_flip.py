@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.bits import LEVELS_PCT, flipped_text, split_80_20
-from flipcore.errors import BadInput
-from flipcore.records import BASE, CONTINUATION, Prompt, Variant
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, CONTINUATION, Prompt, Variant
+from flipcore.text.bit_flips import LEVELS_PCT, flipped_text, split_80_20
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.entity_names import NICKNAMES, NO_PEOPLE, is_doubtful, is_given, pool
-from flipcore.axes.entity_people import Person, acts_alone, people, tokens
+from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_given, pool
+from flipcore.axes.names.people import Person, acts_alone, people, tokens
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
-from flipcore.errors import BadInput
-from flipcore.records import Item, Variant
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, Variant
 
 _ABOUT_LETTERS = re.compile(r"\b(?:letters? (?:in|of)|alphabet\w*|initials|rhym\w+|nickname\w*|spell\w*|syllables?|vowels?|"
                             r"consonants?|anagram|palindrome|short for|named after|"

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.errors import BadInput
-from flipcore.records import Item, Prompt
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, Prompt
 
 MOST = 10
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.layouts import LABEL_SETS, labels_of
+from flipcore.text.prompts import LABEL_SETS, labels_of
 
 
 @dataclass(frozen=True)

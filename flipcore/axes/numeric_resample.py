@@ -2,7 +2,7 @@
 
 The steps of the solution are run again with exact fractions. A problem that cannot be resampled with certainty is refused
 with a class and keeps its base prompt. Each rewriting says in its params what was put in place of what: `operands` and `was`,
-pair by pair, as flipcore.stats.operands compares them, and `steps`, the results of the chain.
+pair by pair, as flipcore.stats.memory.operands compares them, and `steps`, the results of the chain.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.axes.numeric_draw import Resample, resample, rewriting
-from flipcore.axes.numeric_structure import structure
+from flipcore.axes.numeric.draw import Resample, resample, rewriting
+from flipcore.axes.numeric.structure import structure
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
-from flipcore.errors import BadInput
-from flipcore.records import Item, Variant
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, Variant
 
 __all__ = ["AXIS", "NumericResample", "Refusal", "Resample", "resample"]
 

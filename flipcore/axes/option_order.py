@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.layouts import LAYOUTS, layout_named
+from flipcore.text.prompts import LAYOUTS, layout_named
 
 
 @dataclass(frozen=True)

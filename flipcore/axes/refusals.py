@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flipcore.axes.variants import base, collapsed
-from flipcore.contracts import Axis, Material
-from flipcore.records import Item, Variant
+from flipcore.core.contracts import Axis, Material
+from flipcore.core.records import Item, Variant
 
 COVERED = ""
 
@@ -50,7 +50,7 @@ def rewritten_or_base(item: Item, axis: str, layout: str, made: Iterable[Variant
 
 def coverage(axis: Axis, items: Iterable[Item], seed: int) -> list[Coverage]:
     """What the axis makes of each item that it applies to, with the random numbers that a study of this seed uses."""
-    from flipcore.stats.resample import generator
+    from flipcore.core.randomness import generator
 
     found = []
     for item in items:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flipcore.layouts import labels_of, prompt
-from flipcore.records import BASE, Item, Variant
+from flipcore.core.records import BASE, Item, Variant
+from flipcore.text.prompts import labels_of, prompt
 
 ALL_KINDS = frozenset({"choice", "number", "completion"})
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flipcore.boards.margins import NOTHING, TITLES
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.holdout_board import NOTHING, TITLES
-from flipcore.stats.holdout_verdict import DIFFERENT, EQUIVALENT, ONE_SIDED
+from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, ONE_SIDED
 
 SYMBOLS = {EQUIVALENT: "circle", DIFFERENT: "x"}
 

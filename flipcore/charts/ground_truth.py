@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.estimate import Estimate
-from flipcore.stats.ground_truth import Detector, roc
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.memory.ground_truth import Detector, roc
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "triangle-down", "cross", "pentagon")
 DASHES = ("solid", "dash", "dot", "dashdot")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.estimate import Estimate, number_text
+from flipcore.stats.base.estimate import Estimate, number_text
 
 NAN = float("nan")
 

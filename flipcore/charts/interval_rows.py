@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.estimate import Estimate, number_text
+from flipcore.stats.base.estimate import Estimate, number_text
 
 ROW_PX = 42
 

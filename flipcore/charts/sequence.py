@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.bands import SequencePath
+from flipcore.stats.base.bands import SequencePath
 
 
 def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.rewritten import SetDrop
+from flipcore.stats.memory.rewritten import SetDrop
 
 
 def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours):

@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipcore.datasets import (
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource
+from flipcore.datasets.benchmarks import (
     arc,
     competition_math,
-    file,
     gsm1k,
     gsm8k,
-    hub,
     humaneval,
-    loading,
     mmlu,
     mmlu_pro,
     shipped,
-    text_files,
     trivia_qa,
     truthfulqa,
 )
-from flipcore.datasets.columns import explain, guess_columns
 from flipcore.datasets.dataset import Dataset
-from flipcore.datasets.loading import LoadReport, few_valued
-from flipcore.errors import BadInput
-from flipcore.records import Item
-from flipcore.study import ItemSource
+from flipcore.datasets.generic import file, hub, text_files
+from flipcore.datasets.reading import loading
+from flipcore.datasets.reading.columns import explain, guess_columns
+from flipcore.datasets.reading.loading import LoadReport, few_valued
 
 LOADERS: dict[str, Dataset] = {loader.name: loader for loader in (
     *shipped.LOADERS, gsm8k.LOADER, gsm1k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, arc.LOADER,

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from flipcore.datasets.checks import checked
-from flipcore.datasets.reading import Row, read_rows
-from flipcore.errors import BadInput
-from flipcore.records import Item
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.datasets.reading.checks import checked
+from flipcore.datasets.reading.rows import Row, read_rows
 
 Maker = Callable[[Row], Item]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipcore import plugins
-from flipcore.contracts import Extractor
+from flipcore.core import plugins
+from flipcore.core.contracts import Extractor
+from flipcore.core.records import CONTINUATION, Variant
 from flipcore.extractors import (
     answer_loss,
     cloze,
@@ -20,7 +21,6 @@ from flipcore.extractors import (
     regex,
     rouge_l,
 )
-from flipcore.records import CONTINUATION, Variant
 
 EXTRACTORS: dict[str, Extractor] = {module.EXTRACTOR.name: module.EXTRACTOR for module in (
     first_token, first_token_gated, regex, cloze, judge, judge_backwards, answer_loss, question_loss, min_k, ncd, rouge_l)}

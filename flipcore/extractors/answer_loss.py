@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.contracts import Need
+from flipcore.core.contracts import Need
+from flipcore.core.records import Reading, Request
 from flipcore.extractors.losses import NORMS, checked_norm, loss, nats, reference_answer
 from flipcore.extractors.readings import absent
-from flipcore.records import Reading, Request
 
 
 @dataclass(frozen=True)

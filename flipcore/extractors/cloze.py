@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.contracts import Need
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Need
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Reading, Request
 from flipcore.extractors.readings import absent, failure, unreadable
-from flipcore.logprobs import usable_tokens
-from flipcore.records import OK, Reading, Request
+from flipcore.text.logprobs import usable_tokens
 
 NORMS = ("sum", "token", "char")
 

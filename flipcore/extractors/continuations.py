@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flipcore.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import Completion, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure
-from flipcore.records import Completion, Reading, Request, Variant
 
 _ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
 _MOST = 1024

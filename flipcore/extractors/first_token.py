@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.contracts import Need
+from flipcore.core.contracts import Need
+from flipcore.core.records import OK, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unreadable
-from flipcore.logprobs import usable_alternatives
-from flipcore.records import OK, Reading, Request, Variant
+from flipcore.text.logprobs import usable_alternatives
 
 _SPACES = " \t\r\n\u2581\u0120\u010a\u00a0"  # also the marks that byte-level vocabularies print for a space and a newline
 

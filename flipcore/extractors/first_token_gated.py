@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, UNREADABLE
 from flipcore.extractors.first_token import FirstToken
-from flipcore.records import OK, UNREADABLE
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.answers import canonical_number
-from flipcore.contracts import Need
+from flipcore.core.contracts import Need
+from flipcore.core.records import OK, Item, Reading, Request, Variant
 from flipcore.extractors.readings import failure, text_request, unreadable
-from flipcore.records import OK, Item, Reading, Request, Variant
+from flipcore.text.answers import canonical_number
 
 CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from flipcore.contracts import Need
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Need
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure
-from flipcore.logprobs import usable_tokens
-from flipcore.records import OK, Completion, Item, Reading, Request, Variant
+from flipcore.text.logprobs import usable_tokens
 
 NORMS = ("sum", "token")
 

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Reading
 from flipcore.extractors.losses import nats, question_need
-from flipcore.records import OK, Reading
 
 
 @dataclass(frozen=True)

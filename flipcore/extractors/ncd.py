@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Reading
 from flipcore.extractors.continuations import compared, continuation_need
-from flipcore.records import OK, Reading
-from flipcore.similarity import COMPRESSORS, ncd
+from flipcore.text.similarity import COMPRESSORS, ncd
 
 
 @dataclass(frozen=True)

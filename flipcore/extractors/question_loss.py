@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from flipcore.core.records import Reading
 from flipcore.extractors.losses import NORMS, checked_norm, loss, nats, question_need
-from flipcore.records import Reading
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flipcore.contracts import Ask
-from flipcore.records import ABSENT, UNREADABLE, Completion, Reading, Request, Variant
+from flipcore.core.contracts import Ask
+from flipcore.core.records import ABSENT, UNREADABLE, Completion, Reading, Request, Variant
 
 
 def text_request(variant: Variant, ask: Ask) -> Request:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.contracts import Need
+from flipcore.core.contracts import Need
+from flipcore.core.records import OK, Item, Reading, Variant
 from flipcore.extractors.readings import failure, text_request, unreadable
-from flipcore.extractors.scope import answer_end
-from flipcore.extractors.stated_choice import ChoiceText
-from flipcore.extractors.stated_number import stated_number
-from flipcore.records import OK, Item, Reading, Variant
+from flipcore.extractors.written.scope import answer_end
+from flipcore.extractors.written.stated_choice import ChoiceText
+from flipcore.extractors.written.stated_number import stated_number
 
 
 def read_text(item: Item, variant: Variant, text: str) -> Reading:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from flipcore.core.records import OK, Reading
 from flipcore.extractors.continuations import compared, continuation_need
-from flipcore.records import OK, Reading
-from flipcore.similarity import rouge_l
+from flipcore.text.similarity import rouge_l
 
 
 @dataclass(frozen=True)

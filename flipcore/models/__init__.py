@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from flipcore.contracts import Backend
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import BadInput
 from flipcore.models.cards import ModelCard, model_cards
 
 
@@ -25,7 +25,7 @@ def _pocket(card: ModelCard) -> Backend:
 
 
 def _openai_compatible(card: ModelCard) -> Backend:
-    from flipcore.models.openai_compatible import OpenAICompatible
+    from flipcore.models.openai.client import OpenAICompatible
 
     return OpenAICompatible(card)
 

@@ -8,9 +8,9 @@ import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from flipcore.errors import BadInput
-from flipcore.layouts import LAYOUTS
-from flipcore.records import Call, Completion, Item, Variant, digest
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Call, Completion, Item, Variant, digest
+from flipcore.text.prompts import LAYOUTS
 
 
 class PythonCallable:

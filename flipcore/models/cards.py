@@ -6,10 +6,9 @@ import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from flipcore.errors import BadInput
-from flipcore.records import ABILITIES
-
-MODELS_TOML = Path(__file__).resolve().parents[2] / "data" / "models.toml"
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import MODELS_TOML
+from flipcore.core.records import ABILITIES
 
 
 @dataclass(frozen=True)

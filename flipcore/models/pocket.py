@@ -7,10 +7,10 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from flipcore.errors import MissingAbility
-from flipcore.records import ABILITIES, Call, Completion
+from flipcore.core.errors import MissingAbility
+from flipcore.core.paths import POCKET
+from flipcore.core.records import ABILITIES, Call, Completion
 
-CHECKPOINT = Path(__file__).resolve().parents[2] / "data" / "pocket"
 BATCH = 32
 GATHER_S = 0.004
 
@@ -22,11 +22,11 @@ class Pocket:
     abilities = frozenset(ABILITIES)
 
     def __init__(self, name: str = "pocket", path: Path | None = None):
-        from flipcore.pocket.inference import PocketModel
+        from flipcore.models.pocket_inference import PocketModel
 
-        path = path or CHECKPOINT
+        path = path or POCKET
         if not (path / "model.safetensors").is_file():
-            raise MissingAbility(f"The pocket model is not in {path}: train it with `python -m flipcore.pocket train`.")
+            raise MissingAbility(f"The pocket model is not in {path}: train it with `python -m flipcore.lab.pocket train`.")
         self._model = PocketModel.load(path)
         self.name, self.revision = name, self._model.revision
         self._waiting: list[tuple[Call, asyncio.Future]] = []

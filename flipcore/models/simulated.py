@@ -5,7 +5,7 @@ p ~ Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ B
 deviates from its variant with `noise`. Deviations go to one other option, so they cancel in pairs and all rates are known.
 All draws are hashes of (seed, item, prompt, sample): asking again gives the same answer.
 
-Memory and brittleness are those of source 000's models (`flipcore.stats.planted_memory`): a share of the published items is
+Memory and brittleness are those of source 000's models (`flipcore.lab.simulations`): a share of the published items is
 recalled in its own wording, and a share of the right answers is lost under any other wording or other numbers. Published is
 what a study asks as benchmark or target; an item that says itself how often it was read (`dose`) is believed.
 """
@@ -13,12 +13,12 @@ what a study asks as benchmark or target; an item that says itself how often it 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flipcore.layouts import LAYOUTS
-from flipcore.models.simulated_judge import judge_reply
-from flipcore.records import ABILITIES, Call, Completion, Item, Variant, digest
+from flipcore.core.records import ABILITIES, Call, Completion, Item, Variant, digest
+from flipcore.text.prompts import LAYOUTS
 
 LABEL_MASS = 0.9
 _PUBLISHED = ("benchmark", "target")
@@ -201,3 +201,18 @@ class Simulated:
         tokens = tuple((f" {word}", -0.5 if chosen else -2.5) for word in call.request.continuation.split())
         return Completion(call.call_id, "ok", tokens=tokens, cost_usd=0.0, n_tokens_in=len(call.request.prompt) // 4,
                           n_tokens_out=0, latency_s=0.0)
+
+
+_JUDGED = re.compile(r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL)
+_LABELLED = re.compile(r"\s*(?:The answer is \()?(\w+)(?:\).*)?\s*", re.DOTALL)
+_NUMBER = re.compile(r"(?:.*#### )?\s*(-?[\d,./]+)\s*", re.DOTALL)
+
+
+def judge_reply(prompt: str) -> str | None:
+    """The one line that a judge is asked for, or None where the prompt asks for no judgement."""
+    asked = _JUDGED.match(prompt)
+    if asked is None:
+        return None
+    kind, text = asked.groups()
+    found = (_LABELLED if kind == "option" else _NUMBER).fullmatch(text)
+    return f"Final: {found[1]}" if found else "Final: none"

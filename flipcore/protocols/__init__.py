@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flipcore import plugins
-from flipcore.contracts import CallProtocol
+from flipcore.core import plugins
+from flipcore.core.contracts import CallProtocol
 from flipcore.protocols import rotation, single_shot
 
 PROTOCOLS: dict[str, CallProtocol] = {module.PROTOCOL.name: module.PROTOCOL for module in (single_shot, rotation)}

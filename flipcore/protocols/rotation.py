@@ -19,13 +19,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.contracts import History
-from flipcore.errors import BadInput
+from flipcore.core.contracts import History
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
 from flipcore.extractors.readings import absent, failure, unreadable
-from flipcore.harness import Votes, normalise, rotate
-from flipcore.layouts import labels_of, layout_named, prompt
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
-from flipcore.records import OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
+from flipcore.protocols.votes import Votes, normalise, rotate
+from flipcore.text.prompts import labels_of, layout_named, prompt
 
 READOUTS = ("rotation", "rotation_single")
 FORMS = ("text", "number", "letter")

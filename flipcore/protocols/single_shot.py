@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.contracts import Extractor, History
+from flipcore.core.contracts import Extractor, History
+from flipcore.core.records import Call, Completion, Readout, Variant, correctness
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
-from flipcore.records import Call, Completion, Readout, Variant, correctness
 
 _IDENTITY_SAMPLES = 2  # the floor is a disagreement between samples of one prompt, so one sample would measure nothing
 

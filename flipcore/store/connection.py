@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.errors import BadInput, StoreHeld
+from flipcore.core.errors import BadInput, StoreHeld
+from flipcore.core.paths import DATABASE
 from flipcore.store.writer import Writer
 
 SCHEMA_VERSION = "1"
@@ -21,7 +22,7 @@ _SCHEMA = Path(__file__).with_name("schema.sql")
 def default_path() -> Path:
     """`FLIPSCOPE_DB`, or data/flips.duckdb of the project."""
     named = os.environ.get("FLIPSCOPE_DB")
-    return Path(named) if named else Path(__file__).resolve().parents[2] / "data" / "flips.duckdb"
+    return Path(named) if named else DATABASE
 
 
 class Store:

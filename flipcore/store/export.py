@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.errors import BadInput
-from flipcore.store import queries
+from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
+from flipcore.store.queries import studies
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -17,12 +17,12 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
     """Writes <study>-readouts and <study>-items; the paths. Raises BadInput for an unknown study or format."""
     if format not in ("parquet", "csv"):
         raise BadInput(f"There is no export format {format!r}; choose parquet or csv.")
-    if queries.study(store, study_id) is None:
+    if studies.study(store, study_id) is None:
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, frame in (("readouts", queries.readouts(store, study_id)), ("items", queries.study_items(store, study_id))):
+    for name, frame in (("readouts", studies.readouts(store, study_id)), ("items", studies.study_items(store, study_id))):
         path = folder / f"{study_id}-{name}.{format}"
         frame.to_parquet(path, index=False) if format == "parquet" else safe(frame).to_csv(path, index=False)
         written.append(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
 from flipcore.store.connection import SCHEMA_VERSION, Store
 
 _TABLES = ("items", "studies", "study_items", "variants", "study_variants", "study_calls", "readouts", "readout_sources",

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from flipcore import __version__
-from flipcore.records import Call, Completion, Item, Readout, Variant
-from flipcore.study import Study
+from flipcore.core.records import Call, Completion, Item, Readout, Variant
+from flipcore.core.study import Study
 
 
 def now() -> dt.datetime:

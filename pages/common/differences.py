@@ -8,7 +8,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from flipcore.charts.theme import colours
-from flipcore.differences import word_differences
+from flipcore.text.differences import word_differences
 
 _TEXT_JS = """
 export default function (component) {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.answers import answer_text
-from flipcore.stats.estimate import number_text
-from flipcore.store.inspection import Inspection, Seen, SeenVariant
+from flipcore.stats.base.estimate import number_text
+from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant
+from flipcore.text.answers import answer_text
 from pages.common.differences import differences, marked_span, share_bars
 from pages.common.notes import plain
 

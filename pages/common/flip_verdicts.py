@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.errors import FlipscopeError
-from flipcore.records import digest
-from flipcore.review.verdicts import reviewer_name
-from flipcore.stats.human_share import human_share
-from flipcore.store import review_queries
+from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import digest
+from flipcore.stats.flips.human_share import human_share
+from flipcore.store.queries import review
 from flipcore.store.rows import now
 from pages.common import session
 from pages.common.notes import plain
@@ -32,7 +32,7 @@ def flip_verdict_bar(study_id: str, model: str, item_id: str, axis: str, variant
         st.caption("Give a name first: a verdict without one cannot be weighed.")
     for verdict in pressed:
         _keep(flip, verdict, name)
-    marks = review_queries.flip_marks(session.store(), study_id, model, axis, extractor)
+    marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
     mine = [one["verdict"] for one in marks if one["flip"] == f"{item_id}|{variant_id}|{other_variant_id}"
             and one["reviewer"] == " ".join(name.split())]
     found = human_share(marks)

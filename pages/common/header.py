@@ -8,12 +8,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from flipcore.store import queries
-from flipcore.study import Study
+from flipcore.core.paths import ROOT
+from flipcore.core.study import Study
+from flipcore.store.queries import studies
 from pages.common import judging, session
 from pages.common.notes import plain
 
-ROOT = Path(__file__).resolve().parents[2]
 BADGES = {
     "SIMULATED": ("orange", "Every answer comes from a simulated model with planted truth. Run a study on another model "
                             "to see a real one."),
@@ -38,7 +38,7 @@ def badges(row: dict) -> list[tuple[str, str]]:
         found.append(("SIMULATED", "SIMULATED"))
     if "pocket" in list(row["models"]):
         found.append(("POCKET", "POCKET"))
-    if queries.n_unreviewed(session.store(), row["study_id"]):
+    if studies.n_unreviewed(session.store(), row["study_id"]):
         found.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
     if judging.is_closed(row["study_id"]):
         found.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
@@ -74,7 +74,7 @@ def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[
         study_id = session.chosen_study(fits)
     if study_id is None:
         st.info("Nothing has been measured yet.", icon=":material/science:")
-        st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
+        st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
     row = session.study_row(study_id)
     when = row["created_at"].strftime("%Y-%m-%d %H:%M") if row["created_at"] is not None else ""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.harness_accuracy import harness_accuracy
-from flipcore.stats.headline import Headline, claimed_headline
-from flipcore.stats.memory_headline import memory_headline as memory_computed
+from flipcore.reports.flips import Headline, claimed_headline
+from flipcore.reports.memory import memory_headline as memory_computed
+from flipcore.stats.memory.rewritten import harness_accuracy
 from pages.common import gates, session
 
 

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore.answers import answer_text
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.store.inspection import Inspection, Seen, SeenVariant, inspection
+from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant, inspection
+from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.evidence import side
 from pages.common.flip_verdicts import flip_verdict_bar

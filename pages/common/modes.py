@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.records import digest
-from flipcore.store import queries
+from flipcore.core.records import digest
+from flipcore.store.queries import studies
 from flipcore.store.rows import now
 from pages.common import session
 from pages.common.header import show_badges
@@ -27,7 +27,7 @@ def chosen(key: str = "mode") -> str:
 
 def note(mode: str, study_id: str, band: str) -> str:
     """What this mode's intervals promise; `band` says for what the simultaneous one holds."""
-    moves = queries.n_moves(session.store(), study_id)
+    moves = studies.n_moves(session.store(), study_id)
     return {
         "explore": f"EXPLORATORY: these intervals hold for settings chosen beforehand. {moves:,} "
                    f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",
@@ -38,18 +38,18 @@ def note(mode: str, study_id: str, band: str) -> str:
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:
     """The first lock of this page on this study, where the mode asks for one."""
-    found = queries.locks(session.store(), study_id) if mode == "locked" else []
+    found = studies.locks(session.store(), study_id) if mode == "locked" else []
     return next((lock for lock in found if lock["settings"].get("page", "decomposition") == page), None)
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
     """What a lock would fix, and the button; or why there is nothing to lock."""
-    if queries.study(session.store(), study_id).confirmatory_share == 0:
+    if studies.study(session.store(), study_id).confirmatory_share == 0:
         st.info("This study set no items aside, so there is nothing to confirm on. Duplicate it with a share set aside for "
                 "confirmation.", icon=":material/lock_open:")
         return
     fixed = settings | {"page": page, "study": study_id, "models": list(session.study_row(study_id)["models"]), "seed": 0,
-                        "verdicts": queries.verdict_state(session.store())}
+                        "verdicts": studies.verdict_state(session.store())}
     st.markdown("**Nothing is shown here until settings are stored.** They will be the ones that this page was left at:")
     st.json(fixed, expanded=1)
     who = st.text_input("Your name", key=f"lock-name-{page}")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from flipcore.datasets.reading import MAX_UPLOAD_MB
-from flipcore.errors import FlipscopeError
+from flipcore.core.errors import FlipscopeError
+from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.store.connection import default_path
 
 # Streamlit's own refusal of a larger file is an icon, so the limit stands where a file is chosen

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.records import digest
-from flipcore.store import queries
+from flipcore.core.records import digest
+from flipcore.store.queries import studies
 from flipcore.store.rows import now
 from pages.common import session
 from pages.common.notes import plain
@@ -38,7 +38,7 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
         keep, drop = st.columns(2)
         if keep.button("Write it down", key=f"{place}-keep", type="primary", disabled=not who.strip(), icon=":material/edit:"):
             settings = {key: value for key, value in pending.items() if key not in ("sentences", "study", "mode")}
-            earlier = queries.decisions(session.store(), study_id)
+            earlier = studies.decisions(session.store(), study_id)
             earlier = earlier[earlier["page"] == page] if not earlier.empty else earlier
             row = {"study_id": study_id, "page": page, "sentence": sentence, "mode": mode, "settings": settings,
                    "came_from": None if earlier.empty else {"sentence": earlier["sentence"].iloc[0]},
@@ -53,7 +53,7 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
 
 def kept(study_id: str) -> None:
     """What has been decided on this study, newest first."""
-    found = queries.decisions(session.store(), study_id)
+    found = studies.decisions(session.store(), study_id)
     if found.empty:
         return
     st.subheader("Decision record", anchor=False)

@@ -8,23 +8,23 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from flipcore.errors import FlipscopeError
-from flipcore.store import queries
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.study import Study
 from flipcore.store.connection import Store
-from flipcore.study import Study
+from flipcore.store.queries import studies
 
 
 @st.cache_resource(show_spinner="Opening the results …")
 def _opened():
     """The store, its registry of runs, and on the very first start the demo studies under way."""
-    from flipcore import demo
-    from flipcore.registry import Registry
+    from flipcore.runs import demo
+    from flipcore.runs.background import Registry
 
     store = Store.open()
     registry = Registry(store)
     demo.seed_store(store)
     shown = demo.demo_studies()
-    if queries.studies(store).empty:
+    if studies.studies(store).empty:
         for study in shown:
             registry.start(study)
     registry.settle(resumed=shown)
@@ -52,7 +52,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
 
     Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does.
     """
-    rows = queries.studies(store())
+    rows = studies.studies(store())
     if rows.empty:
         return None
     names = dict(zip(rows["study_id"], rows["name"], strict=True))
@@ -73,7 +73,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
 
 def study_row(study_id: str) -> dict:
     """What `queries.studies` says of one study."""
-    rows = queries.studies(store())
+    rows = studies.studies(store())
     return rows[rows["study_id"] == study_id].iloc[0].to_dict()
 
 
@@ -87,7 +87,7 @@ def readouts(study_id: str, revision: int | None = None, *, confirmatory: bool =
 
 @st.cache_data(show_spinner=False, max_entries=24)
 def _readouts(study_id: str, revision: int, confirmatory: bool, paraphrases: str, everything: bool) -> pd.DataFrame:
-    return queries.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases, everything=everything)
+    return studies.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases, everything=everything)
 
 
 def declared(study_id: str):
@@ -97,17 +97,17 @@ def declared(study_id: str):
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _declared(study_id: str):
-    return queries.study(store(), study_id)
+    return studies.study(store(), study_id)
 
 
 def doses(study_id: str) -> dict[str, int]:
     """Item -> how often it was in the training data, of items that say so themselves."""
-    return queries.doses(store(), study_id)
+    return studies.doses(store(), study_id)
 
 
 def fresh_items(study_id: str) -> set[str]:
     """Items that say of themselves that nothing was ever calibrated on them."""
-    return queries.fresh_items(store(), study_id)
+    return studies.fresh_items(store(), study_id)
 
 
 def study_items(study_id: str) -> pd.DataFrame:
@@ -116,4 +116,4 @@ def study_items(study_id: str) -> pd.DataFrame:
 
 @st.cache_data(show_spinner=False, max_entries=24)
 def _study_items(study_id: str, revision: int) -> pd.DataFrame:
-    return queries.study_items(store(), study_id)
+    return studies.study_items(store(), study_id)

@@ -40,7 +40,7 @@ _component = st.components.v2.component(
 def cutoff_line(line: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the line; (a released move, a decision to write), each once, or None.
 
-    `line` is what `flipcore.charts.cutoff` makes: positions and tables packed, templates of the sentences, the picture."""
+    `line` is what `flipcore.boards.cutoffs` makes: positions and tables packed, templates of the sentences, the picture."""
     result = _component(key=key, data=line | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
                         on_moved_change=lambda: None, on_decision_change=lambda: None)
     return result.moved, result.decision

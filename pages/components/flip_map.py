@@ -40,7 +40,7 @@ def flip_map(rows: list[dict], columns: list[dict], panels: list[dict], *, key: 
     """Draws the map; the cell that was clicked as {item, column, panel}, once, or None.
 
     `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, means, strip}: values and unreadable
-    (rows × columns) and means (rows) packed by `flipcore.charts.packed.permille`, strip [value, interval] per column."""
+    (rows × columns) and means (rows) packed by `flipcore.boards.packing.permille`, strip [value, interval] per column."""
     c = colours(st.context.theme.type)
     shown = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
     result = _component(key=key, data={"rows": rows, "columns": columns, "panels": panels, "colours": shown,

@@ -52,7 +52,7 @@ _component = st.components.v2.component(
 def margin_board(board: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the board; (a released move, a decision to write), each once, or None.
 
-    `board` is `flipcore.stats.holdout_board.board(...)`; both results carry the margin of every test by its name."""
+    `board` is `flipcore.boards.margins.board(...)`; both results carry the margin of every test by its name."""
     result = _component(key=key, data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
                         on_moved_change=lambda: None, on_decision_change=lambda: None)
     return result.moved, result.decision

@@ -53,7 +53,7 @@ _component = st.components.v2.component(
 def threshold_board(ladder: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the board; (a released move, a decision to write), each once, or None.
 
-    `ladder` is `flipcore.stats.board.board(...)`: levels, rows, tables, options, start, chosen."""
+    `ladder` is `flipcore.boards.levels.board(...)`: levels, rows, tables, options, start, chosen."""
     result = _component(key=key, data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
                         on_moved_change=lambda: None, on_decision_change=lambda: None)
     return result.moved, result.decision

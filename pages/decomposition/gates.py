@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.decomposition import Decomposition
+from flipcore.stats.flips.decomposition import Decomposition
 from pages.common import gates
 from pages.common.notes import plain
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.decomposition import Decomposition
-from flipcore.stats.human_share import human_share
-from flipcore.store import review_queries
+from flipcore.stats.flips.decomposition import Decomposition
+from flipcore.stats.flips.human_share import human_share
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain
-from pages.decomposition.computed import title_of
+from pages.decomposition.cached import title_of
 
 
 def shown(study_id: str, model: str, found: list[Decomposition]) -> None:
     """One line for each axis and readout of which somebody marked a flip; nothing where nobody did."""
     said = []
     for one in found:
-        share = human_share(review_queries.flip_marks(session.store(), study_id, model, one.axis, one.extractor))
+        share = human_share(review.flip_marks(session.store(), study_id, model, one.axis, one.extractor))
         if share.n:
             where = f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
             said.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.estimate import number_text, p_text
-from flipcore.stats.features import predictor_rows
-from flipcore.stats.predictor import flip_prediction
-from flipcore.store import queries
+from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
+from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 
@@ -45,7 +44,7 @@ def _beyond(p: float) -> str:
 def _predicted(study_id: str, model: str, mode: str, revision: int):
     confirmatory = mode == "locked"
     frame = session.readouts(study_id, revision, confirmatory=confirmatory)
-    base = queries.base_first_tokens(session.store(), study_id, model, confirmatory=confirmatory)
+    base = studies.base_first_tokens(session.store(), study_id, model, confirmatory=confirmatory)
     if base.empty:
         return None
     return flip_prediction(predictor_rows(frame[frame["model"] == model], base, "first_token"))

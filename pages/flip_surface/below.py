@@ -6,8 +6,8 @@ import streamlit as st
 
 from flipcore.charts.matrix import matrix
 from flipcore.charts.theme import colours
-from flipcore.stats import surface
-from flipcore.stats.readouts import disagreements
+from flipcore.stats.flips import surface
+from flipcore.stats.flips.readout_mismatch import disagreements
 from pages.common import session
 from pages.common.inspector import open_item
 from pages.common.notes import plain

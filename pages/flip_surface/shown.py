@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.charts.packed import permille
-from flipcore.stats import surface
-from flipcore.stats.estimate import Estimate, number_text
-from flipcore.stats.joint import joint_means
-from flipcore.stats.surface import Cells
+from flipcore.boards.packing import permille
+from flipcore.stats.base.estimate import Estimate, number_text
+from flipcore.stats.base.joint import joint_means
+from flipcore.stats.flips import surface
+from flipcore.stats.flips.surface import Cells
 from pages.common import session
 from pages.common.notes import plain
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import streamlit as st
 
-from flipcore.demo import DATA
-from flipcore.errors import FlipscopeError
-from flipcore.review.sources import written_from
-from flipcore.store import holdout_queries, queries
-from flipcore.study import ItemSource, Part, Study
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.study import ItemSource, Part, Study
+from flipcore.datasets.sources import written_from
+from flipcore.runs.demo import DATA
+from flipcore.store.queries import holdout
+from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.notes import plain
 from pages.holdout.sets import Sets, divided, loaded
@@ -43,9 +44,9 @@ def box_study(sets: Sets) -> Study:
 
 def chosen_key() -> tuple[str, str]:
     """The selector; (key, name) of what it says. The key stands in the link (`?sets=`)."""
-    studies = {f"study:{row['study_id']}": row["name"] for row in holdout_queries.studies_with_both(session.store())}
+    studies = {f"study:{row['study_id']}": row["name"] for row in holdout.studies_with_both(session.store())}
     versions = {f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
-                for row in reversed(holdout_queries.versions(session.store()))}
+                for row in reversed(holdout.versions(session.store()))}
     names = EXAMPLES | {key: f"Study: {name}" for key, name in studies.items()} | versions | {OWN: "Two sets of your own"}
     known = [one for one in (st.query_params.get("sets"), st.session_state.get("sets-chosen")) if one in names]
     start = known[0] if known else next(iter(names))
@@ -67,13 +68,13 @@ def sets_of(wanted: str, name: str, confirmatory: bool = False) -> Sets | None:
 def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
     kind, _, key = wanted.partition(":")
     if kind == "study":
-        roles = [tuple(holdout_queries.role_items(session.store(), key, role, confirmatory=confirmatory))
+        roles = [tuple(holdout.role_items(session.store(), key, role, confirmatory=confirmatory))
                  for role in ("target", "retro")]
         roles[1] = written_from(roles[1], [item.item_id for item in roles[0]])
         return Sets(name, *roles, key, (key,), queries.study(session.store(), key).confirmatory_share)
     if kind == "version":
-        row = next(one for one in holdout_queries.versions(session.store()) if one["version_id"] == key)
-        found = [tuple(holdout_queries.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
+        row = next(one for one in holdout.versions(session.store()) if one["version_id"] == key)
+        found = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
         return divided(Sets.of(name, *found), confirmatory)
     if kind == OWN:
         return _own(name, confirmatory)
@@ -99,5 +100,5 @@ def ask_models(sets: Sets) -> None:
     boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
     drafts = st.session_state.setdefault("offered-drafts", {})
     drafts[sets.record_id] = replace(example_study(), name="", axes=boosted, items=sets.sources)
-    st.page_link("pages/new_study.py", label="Ask models about these sets", icon=":material/add_circle:",
+    st.page_link("pages/new_study/page.py", label="Ask models about these sets", icon=":material/add_circle:",
                  query_params={"from_study": sets.record_id})

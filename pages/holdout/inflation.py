@@ -6,11 +6,11 @@ import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
-from flipcore.stats.estimate import p_text, without_interval
-from flipcore.stats.holdout_difficulty import BEFORE, Condition, inflation_sentence
+from flipcore.stats.base.estimate import p_text, without_interval
+from flipcore.stats.holdout.difficulty import BEFORE, Condition, inflation_sentence
 from pages.common import session
 from pages.common.notes import plain, shown_problem
-from pages.holdout import computed
+from pages.holdout import cached
 from pages.holdout.chosen import ask_models, box_study
 from pages.holdout.sets import Sets
 
@@ -20,7 +20,7 @@ PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B"
 
 
 def show(sets: Sets, confirmatory: bool) -> None:
-    found = computed.all_conditions(sets, confirmatory, boosted=False)
+    found = cached.all_conditions(sets, confirmatory, boosted=False)
     begun = {box_study(sets).study_id} if sets.sources else set()
     running = [one for one in {*sets.study_ids} | begun if session.registry().progress(one) is not None]
     for study_id in running:
@@ -36,7 +36,7 @@ def show(sets: Sets, confirmatory: bool) -> None:
 
 def in_a_line(sets: Sets, confirmatory: bool) -> None:
     """What this tab opens with, for the verdict above it; nothing before a model has answered."""
-    found = computed.all_conditions(sets, confirmatory, boosted=False)
+    found = cached.all_conditions(sets, confirmatory, boosted=False)
     if found:
         shown = [one for one in found if (one.extractor, one.layout) == _ways(found)[0]]
         st.markdown(f"**Inflation.** {plain(inflation_sentence(shown))}")
@@ -56,7 +56,7 @@ def _measured(sets: Sets, found: list[Condition]) -> None:
     shown = sorted((one for one in found if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
     rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in shown]
     st.markdown(f"#### {plain(inflation_sentence(shown))}")
-    states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in shown)))
+    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in shown)))
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
     st.caption(plain(f"One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
                      f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore import embeddings
-from flipcore.embeddings.comparison import Comparison
-from flipcore.embeddings.comparison import compared as comparison
-from flipcore.embeddings.layouts import Layouts
-from flipcore.records import Item, digest
+from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
+from flipcore.vectors import embeddings
+from flipcore.vectors.comparison import Comparison
+from flipcore.vectors.comparison import compared as comparison
+from flipcore.vectors.map_jobs import Layouts
 from pages.common.notes import plain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.records import digest
+from flipcore.core.records import digest
 from flipcore.store.rows import now
 from pages.common import session
 from pages.holdout.sets import Sets

@@ -8,10 +8,10 @@ import streamlit as st
 
 from flipcore.charts.likeness import pair_likeness
 from flipcore.charts.theme import colours
-from flipcore.embeddings import entry_text
-from flipcore.records import Item, digest
-from flipcore.stats.duplicates import NEAR, duplicates
+from flipcore.core.records import Item, digest
+from flipcore.stats.holdout.duplicates import NEAR, duplicates
 from flipcore.store.connection import Store
+from flipcore.vectors.embeddings import entry_text
 from pages.common.notes import plain, shown_problem
 from pages.holdout import wording
 from pages.holdout.likeness import chosen_embedding, compared

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore import embeddings
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.likeness import nearest_histogram
 from flipcore.charts.theme import colours
-from flipcore.embeddings.comparison import Comparison
-from flipcore.records import Item
-from flipcore.store import embedding_queries
+from flipcore.core.records import Item
 from flipcore.store.connection import Store
+from flipcore.store.queries import vectors
+from flipcore.vectors import embeddings
+from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain, shown_problem
 from pages.holdout import selection
 from pages.holdout.likeness import chosen_embedding, compared, layouts
@@ -77,7 +77,7 @@ def _colouring(found: Comparison, colour: str, store: Store) -> Colouring:
     if colour == "closest":
         return Colouring(title, numbers=found.across[1][:, 0])
     if colour == "difficulty":
-        known = embedding_queries.accuracies(store, [item.item_id for item in found.items])
+        known = vectors.accuracies(store, [item.item_id for item in found.items])
         if not known:
             st.caption("No model has answered these entries yet, so none has a share of right answers.")
         return Colouring(title, numbers=found.per_item(known))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from flipcore import classifiers
-from flipcore.stats.holdout_verdict import prediction_test
+from flipcore.stats.holdout.verdict import prediction_test
+from flipcore.vectors import classifiers
 from pages.common.progress import running
 from pages.holdout.sets import Sets
 

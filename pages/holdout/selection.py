@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore.embeddings.comparison import Comparison
+from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain
 from pages.holdout.likeness import entry_rows
 

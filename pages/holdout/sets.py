@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from flipcore.core.records import Item, digest
+from flipcore.core.study import ItemSource
 from flipcore.datasets import load_report
-from flipcore.records import Item, digest
-from flipcore.review.sources import written_from
-from flipcore.store import holdout_queries
-from flipcore.study import ItemSource
+from flipcore.datasets.sources import written_from
+from flipcore.store.queries import holdout
 from pages.common import session
 
 
@@ -99,4 +99,4 @@ def divided(sets: Sets, confirmatory: bool) -> Sets:
 
 def _asked(sets: Sets) -> Sets:
     ids = [[item.item_id for item in items] for items in (sets.target, sets.retro)]
-    return replace(sets, study_ids=holdout_queries.studies_of(session.store(), *ids))
+    return replace(sets, study_ids=holdout.studies_of(session.store(), *ids))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.annotation.surveys import files, models
+from flipcore.annotation.surveys.sheets import Survey, most_triples, new_survey
 from flipcore.models import model_cards
-from flipcore.review import survey_files, survey_models
-from flipcore.review.surveys import Survey, most_triples, new_survey
-from flipcore.stats.estimate import p_text
-from flipcore.store import holdout_queries
+from flipcore.stats.base.estimate import p_text
+from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain, shown_problem
-from pages.holdout import computed
+from pages.holdout import cached
 from pages.holdout.sets import Sets
 
 
@@ -19,7 +19,7 @@ def show(sets: Sets) -> None:
     _results(sets)
     if st.session_state.get("model-asked"):
         st.info(plain(st.session_state.pop("model-asked")), icon=":material/smart_toy:")
-    surveys = [Survey.of_design(row["design"]) for row in holdout_queries.surveys(session.store(), sets.sets_id)]
+    surveys = [Survey.of_design(row["design"]) for row in holdout.surveys(session.store(), sets.sets_id)]
     for survey in surveys:
         _one(survey, sets)
     with st.expander("Build a survey", expanded=not surveys, icon=":material/add:"):
@@ -29,8 +29,8 @@ def show(sets: Sets) -> None:
 def _results(sets: Sets) -> None:
     """People, and beside them models; a survey page never shows this."""
     for is_model, who in ((False, "People"), (True, "Models")):
-        found, how = computed.survey_results(sets, is_model)
-        if is_model and how == computed.NO_ANSWER:
+        found, how = cached.survey_results(sets, is_model)
+        if is_model and how == cached.NO_ANSWER:
             continue
         sentence = how if found is None else found.sentence("model" if is_model else "person")
         st.markdown(f"**{who}.** {plain(sentence)}")
@@ -56,18 +56,18 @@ def _build(sets: Sets) -> None:
         with shown_problem():
             made = new_survey(name, sets.target, sets.retro, n_examples=int(examples), n_triples=int(triples),
                               n_checks=int(checks), seed=int(seed))
-            holdout_queries.keep_survey(session.store(), made.row(sets.sets_id), [*sets.target, *sets.retro])
+            holdout.keep_survey(session.store(), made.row(sets.sets_id), [*sets.target, *sets.retro])
             st.rerun()
 
 
 def _one(survey: Survey, sets: Sets) -> None:
-    answers = holdout_queries.answers(session.store(), survey.survey_id)
+    answers = holdout.answers(session.store(), survey.survey_id)
     n_people = len({row["annotator"] for row in answers if not row["is_model"]})
     with st.container(border=True, key=f"survey-{survey.survey_id}"):
         st.markdown(f"**{plain(survey.name)}** · {survey.n_triples} triples, {survey.n_examples} examples of each set, "
                     f"{survey.n_checks} checks · {n_people:,} {'person has' if n_people == 1 else 'people have'} answered")
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link("pages/survey.py", label="Open the survey", icon=":material/open_in_new:",
+            st.page_link("pages/survey/page.py", label="Open the survey", icon=":material/open_in_new:",
                          query_params={"survey": survey.survey_id})
             st.caption(f"link for annotators: /survey?survey={survey.survey_id}")
         with st.container(horizontal=True):
@@ -78,7 +78,7 @@ def _one(survey: Survey, sets: Sets) -> None:
             with st.popover("Sheets in", icon=":material/upload:"):
                 _in()
             if answers:
-                st.download_button("Answers as CSV", survey_files.written(answers), f"answers-{survey.survey_id}.csv",
+                st.download_button("Answers as CSV", files.written(answers), f"answers-{survey.survey_id}.csv",
                                    "text/csv", key=f"answers-{survey.survey_id}", icon=":material/table:")
 
 
@@ -94,10 +94,10 @@ def _ask(survey: Survey, sets: Sets) -> None:
     budget = st.number_input("Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}",
                              placeholder="none: no paid call")
     with shown_problem():
-        st.caption(plain(survey_models.projection(survey, _items(sets), own or model, n, cards).sentence()))
+        st.caption(plain(models.projection(survey, _items(sets), own or model, n, cards).sentence()))
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
-                asked = survey_models.ask_model(session.store(), survey, _items(sets), own or model, cards, n_sheets=n,
+                asked = models.ask_model(session.store(), survey, _items(sets), own or model, cards, n_sheets=n,
                                                 budget_usd=budget)
             st.session_state["model-asked"] = f"{own or model}: {asked.sentence()}"
             st.rerun()
@@ -106,9 +106,9 @@ def _ask(survey: Survey, sets: Sets) -> None:
 def _out(survey: Survey, sets: Sets) -> None:
     st.markdown("One sheet a name. The answer column is for 1, 2 or 3.")
     names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
-    rows = survey_files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], _items(sets))
+    rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], _items(sets))
     for kind in ("csv", "json"):
-        st.download_button(f"Download as {kind.upper()}", survey_files.written(rows, kind), f"survey-{survey.survey_id}.{kind}",
+        st.download_button(f"Download as {kind.upper()}", files.written(rows, kind), f"survey-{survey.survey_id}.{kind}",
                            key=f"out-{kind}-{survey.survey_id}", disabled=not rows)
 
 
@@ -117,11 +117,11 @@ def _in() -> None:
     if upload is None:
         return
     with shown_problem():
-        known = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout_queries.surveys(session.store())}
-        found = survey_files.returned(upload.getvalue(), known)
+        known = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
+        found = files.returned(upload.getvalue(), known)
         st.markdown(f"{len(found.rows):,} answers can be used, {len(found.refused):,} rows are refused.")
         if found.refused:
             st.dataframe([{"line": line, "why": why} for line, why in found.refused[:200]], hide_index=True)
         if st.button("Store the answers", key="survey-store", type="primary", disabled=not found.rows):
-            holdout_queries.keep_answers(session.store(), list(found.rows))
+            holdout.keep_answers(session.store(), list(found.rows))
             st.rerun()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.estimate import number_text, p_text
-from flipcore.stats.holdout_board import TITLES, axis_text, detectable_text, estimate_text
-from flipcore.stats.holdout_difficulty import BEFORE
-from flipcore.stats.holdout_verdict import ONE_SIDED
+from flipcore.boards.margins import TITLES, axis_text, detectable_text, estimate_text
+from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.stats.holdout.difficulty import BEFORE
+from flipcore.stats.holdout.verdict import ONE_SIDED
 from pages.common.notes import plain
-from pages.holdout import computed
+from pages.holdout import cached
 from pages.holdout.sets import Sets
 
 
@@ -17,7 +17,7 @@ def what_is_compared(sets: Sets) -> None:
     """One line above everything: how many entries, what was left out, and duplicates: a text in both sets is no holdout, one
     twice in a set counts twice."""
     n = len(sets.target)
-    found = computed.duplicates(sets)
+    found = cached.duplicates(sets)
     across = [pair for pair in found if pair.first < n <= pair.second]
     exact = sum(pair.exact for pair in found)
     aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
@@ -57,18 +57,18 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
                "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
                "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
                "question” and “Prompt format” (Helpful prompt) add them.")
-    found = computed.all_conditions(sets, confirmatory)
+    found = cached.all_conditions(sets, confirmatory)
     if not found:
         st.info("No model has answered both sets. Ask the model in the box under Inflation, or declare a "
                 "study "
                 "with these items as target and retro.", icon=":material/science:")
         return
-    states = computed.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
+    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
     for one in states.values():
         st.markdown(plain(one.sentence))
     rows = []
     for one in found:
-        test, (k_t, n_t, k_r, n_r) = one.test(computed.START["difficulty"]), one.counts
+        test, (k_t, n_t, k_r, n_r) = one.test(cached.START["difficulty"]), one.counts
         rows.append({"model": one.model, "read as": one.extractor.replace("_", " "), "asked as": one.layout,
                      "boost": one.boost or "none", "target right": f"{k_t:,} of {n_t:,}", "retro right": f"{k_r:,} of {n_r:,}",
                      "difference": test.estimate.text_pp(), "p": p_text(test.p),

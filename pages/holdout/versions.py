@@ -6,15 +6,15 @@ import streamlit as st
 
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.theme import colours
-from flipcore.stats.holdout_versions import edited, result_of
-from flipcore.store import holdout_queries
+from flipcore.stats.holdout.versions import edited, result_of
+from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
 from pages.holdout.sets import Sets
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:
-    kept = holdout_queries.versions(session.store())
+    kept = holdout.versions(session.store())
     _keep(sets, tests, view, kept)
     names = list(dict.fromkeys(row["name"] for row in reversed(kept)))
     if not names:
@@ -50,7 +50,7 @@ def _keep(sets: Sets, tests: dict, view: dict, kept: list[dict]) -> None:
         who = st.text_input("Your name", key="version-author", max_chars=80)
         if st.button("Keep", key="keep-version", type="primary", disabled=not (series.strip() and who.strip())):
             before = [row["version_id"] for row in kept if row["name"] == series.strip()]
-            holdout_queries.keep_version(session.store(), {
+            holdout.keep_version(session.store(), {
                 "name": series.strip(), "note": note.strip(), "parent_id": before[-1] if before else None,
                 "sets_id": sets.sets_id, "target_ids": [item.item_id for item in sets.target],
                 "retro_ids": [item.item_id for item in sets.retro], "author": who.strip(),

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from flipcore import classifiers
 from flipcore.charts.giveaways import giveaway_bars
 from flipcore.charts.theme import colours
-from flipcore.embeddings import entry_text
-from flipcore.records import Item
-from flipcore.stats.ngrams import NgramTable
-from flipcore.stats.ngrams import ngrams as counted
+from flipcore.core.records import Item
+from flipcore.stats.holdout.ngrams import NgramTable
+from flipcore.stats.holdout.ngrams import ngrams as counted
+from flipcore.vectors import classifiers
+from flipcore.vectors.embeddings import entry_text
 from pages.common.notes import plain
 
 N_SHOWN = 15

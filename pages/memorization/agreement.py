@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.detectors import Pair, flag_table, pairs, share_flagged_by_all
+from flipcore.stats.memory.detectors import Pair, flag_table, pairs, share_flagged_by_all
 from pages.common.notes import plain
-from pages.memorization.computed import View, flags
+from pages.memorization.cached import View, flags
 from pages.memorization.items import item_table
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.models import model_cards
-from flipcore.stats.cutoff_dates import control_rows, control_sentence
+from flipcore.stats.memory.cutoff_dates import control_rows, control_sentence
 from pages.common import session
 from pages.common.notes import plain
-from pages.memorization.computed import View
+from pages.memorization.cached import View
 
 
 def shown(view: View) -> None:

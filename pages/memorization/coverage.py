@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.drop_gap_analysis import DropGap
-from flipcore.stats.operands import operand_check
-from flipcore.store import memory_queries
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.stats.memory.operands import operand_check
+from flipcore.store.queries import memory
 from pages.common import session
 from pages.common.notes import plain
-from pages.memorization.computed import View
+from pages.memorization.cached import View
 
 
 def shown(view: View, operator: str, found: DropGap) -> None:
     """Sentences, and a table of refusals by class where there are any."""
     said = [f"Benchmark: {one.selection_sentence()}" if name == "benchmark" else f"Control: {one.selection_sentence()}"
             for name, one in (("benchmark", found.benchmark), ("control", found.control)) if one.selection_sentence()]
-    pairs = memory_queries.operands(session.store(), view.study_id, operator)
+    pairs = memory.operands(session.store(), view.study_id, operator)
     if pairs:
         was, became = zip(*pairs, strict=True)
         said.append(operand_check(was, became).sentence())
-    refusals = memory_queries.refusals(session.store(), view.study_id, operator)
+    refusals = memory.refusals(session.store(), view.study_id, operator)
     for one in said:
         st.markdown(plain(one))
     if not refusals.empty:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.loss_analysis import LossTest
-from flipcore.stats.loss_diagnostics import Diagnosis, diagnosis
+from flipcore.stats.memory.loss_analysis import LossTest
+from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import session
 from pages.common.notes import plain, shown_problem
-from pages.memorization.computed import View, loss, losses
+from pages.memorization.cached import View, loss, losses
 
 
 def shown(view: View, measure: str, found: LossTest) -> None:

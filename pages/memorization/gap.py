@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.charts.cutoff import margin_line
+from flipcore.boards.cutoffs import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
-from flipcore.stats import memory
-from flipcore.stats.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, DropGap
-from flipcore.stats.estimate import p_text
-from flipcore.stats.published import gap_notes, gap_rows
+from flipcore.reports.published import gap_notes, gap_rows
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, DropGap
 from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import coverage
-from pages.memorization.computed import NAMES, View, gap, readouts_of, title_of
+from pages.memorization.cached import NAMES, View, gap, readouts_of, title_of
 from pages.memorization.items import item_table
 
 START = {"margin": 0.05}
@@ -23,7 +23,7 @@ DECISIONS = {FLAG: "flags memory", NO_EVIDENCE: "does not flag memory", UNRESOLV
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    operators, readouts = memory.operators(view.frame), readouts_of(view)
+    operators, readouts = frames.operators(view.frame), readouts_of(view)
     if not operators or not readouts:
         st.info("The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
                 "paraphrase) and a readout of answers to the study.", icon=":material/edit_note:")
@@ -90,6 +90,6 @@ def _published() -> None:
 
 
 def _items(view: View, operator: str, extractor: str) -> None:
-    one = memory.rewritten(view.frame, operator, extractor, view.judged)
+    one = frames.rewritten(view.frame, operator, extractor, view.judged)
     st.markdown("**Benchmark items, those that broke first**")
-    item_table(view, memory.drop_rows(one), operator, extractor, key=f"gap-items-{operator}")
+    item_table(view, frames.drop_rows(one), operator, extractor, key=f"gap-items-{operator}")

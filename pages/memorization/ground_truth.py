@@ -8,7 +8,7 @@ import streamlit as st
 
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import colours
-from flipcore.stats.ground_truth import RULES, GroundTruth, ground_truth, share_text
+from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
 from pages.common.notes import plain
 
 TITLES = {"conformal": "conformal (5 % on average)", "tolerance": "tolerance bound (at most 5 %, 95 % sure)",

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.common import session
 from pages.common.inspector import open_item
-from pages.memorization.computed import View
+from pages.memorization.cached import View
 
 TITLES = {"original": "as published, nats", "reworded": "reworded, nats", "d": "D, nats", "before": "right before",
           "after": "right after"}

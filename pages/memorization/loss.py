@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.charts.cutoff import loss_line
-from flipcore.stats import memory
-from flipcore.stats.cutoffs import loss_cutoff
-from flipcore.stats.loss_analysis import DEFAULT_RULE, RULES, LossTest
-from flipcore.stats.published import loss_notes, loss_rows
+from flipcore.boards.cutoffs import loss_cutoff, loss_line
+from flipcore.reports.published import loss_notes, loss_rows
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, LossTest
 from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
-from pages.memorization.computed import View, loss, losses, measures_of, readouts_of, title_of
+from pages.memorization.cached import View, loss, losses, measures_of, readouts_of, title_of
 from pages.memorization.items import item_table
 
 START = {"loss_cutoff": None}
@@ -21,7 +20,7 @@ UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    measures = measures_of(view, memory.LOSSES)
+    measures = measures_of(view, frames.LOSSES)
     measures = [name for name in measures if len(losses(view, name)[0])]
     if not measures:
         st.info("The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
@@ -83,7 +82,7 @@ def _published() -> None:
 
 def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
     """Correctness of what is flagged, and accuracy without it, each beside the same done to the controls."""
-    right, reworded = memory.correctness(view.frame, readout)
+    right, reworded = frames.correctness(view.frame, readout)
     judged, compared = (frame["item_id"].tolist() for frame in losses(view, measure))
     if not set(judged) | set(compared) <= right.keys() & reworded.keys():
         return

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from flipcore.boards.cutoffs import alpha_line
 from flipcore.charts.curves import level_curves
-from flipcore.charts.cutoff import alpha_line
 from flipcore.charts.theme import colours
-from flipcore.stats import memory
-from flipcore.stats.estimate import number_text
-from flipcore.stats.pearl_alpha import RULES, min_calibration
-from flipcore.stats.pearl_analysis import Pearl
-from flipcore.store import memory_queries
+from flipcore.stats.base.estimate import number_text
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
+from flipcore.stats.memory.pearl_analysis import Pearl
+from flipcore.store.queries import memory as memory_queries
 from pages.common import modes, record, session
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
-from pages.memorization.computed import View, measures_of, sensitivities, setting_of, title_of
+from pages.memorization.cached import View, measures_of, sensitivities, setting_of, title_of
 from pages.memorization.items import item_table
 
 TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
@@ -25,12 +25,12 @@ TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "s
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    metrics = measures_of(view, memory.SIMILARITIES)
+    metrics = measures_of(view, frames.SIMILARITIES)
     if not metrics:
         st.info("PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity readout.",
                 icon=":material/flip:")
         return
-    asked = memory.tasks(view.frame)
+    asked = frames.tasks(view.frame)
     axis = controls.segmented_control("Task", asked, default=asked[0], required=True, format_func=TASKS.get,
                                       key=f"task-{view.study_id}", label_visibility="collapsed") if asked[1:] else asked[0]
     metric = controls.selectbox("Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.errors import FlipscopeError
-from flipcore.stats import memory
-from flipcore.stats.loss_analysis import DEFAULT_RULE
+from flipcore.core.errors import FlipscopeError
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE
 from pages.common.notes import plain
-from pages.memorization.computed import (
+from pages.memorization.cached import (
     KINDS,
     NAMES,
     View,
@@ -47,7 +47,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 def _gaps(view: View, settings: dict) -> list[dict]:
     rows = []
-    for operator in memory.operators(view.frame):
+    for operator in frames.operators(view.frame):
         for readout in readouts_of(view)[:1]:
             found = gap(view, operator, readout, settings["margin"])
             verdict = {"flag": FLAGGED, "no evidence": SILENT}.get(found.decision, UNDECIDED)
@@ -58,7 +58,7 @@ def _gaps(view: View, settings: dict) -> list[dict]:
 
 def _losses(view: View) -> list[dict]:
     rows = []
-    for measure in measures_of(view, memory.LOSSES):
+    for measure in measures_of(view, frames.LOSSES):
         if not len(losses(view, measure)[0]):
             continue
         try:

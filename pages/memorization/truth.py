@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.common import session
 from pages.memorization import ground_truth
-from pages.memorization.computed import View, scores
+from pages.memorization.cached import View, scores
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from flipcore.demo import demo_study
-from flipcore.store import queries
-from flipcore.study import Study
+from flipcore.core.study import Study
+from flipcore.runs.demo import demo_study
+from flipcore.store.queries import studies
 from pages.common import session
 
 
@@ -16,9 +16,9 @@ def draft() -> Study:
     """The study that fills the steps at first; chosen once, then the widgets remember."""
     wanted = st.query_params.get("from_study", "")
     if st.session_state.get("draft-of") != wanted:
-        rows = queries.studies(session.store())
+        rows = studies.studies(session.store())
         known = wanted in set(rows["study_id"]) if not rows.empty else False
-        base = queries.study(session.store(), wanted) if known else demo_study()
+        base = studies.study(session.store(), wanted) if known else demo_study()
         known, base = (known, base) if not base.is_recorded else (False, demo_study())  # an import has nothing to ask
         if wanted in st.session_state.get("offered-drafts", {}):  # another page offers a study to start from
             base = st.session_state["offered-drafts"][wanted]

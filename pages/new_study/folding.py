@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.axes import AXES
+from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS
-from flipcore.study import ItemSource
 
 
 def remember(number: int, summary: str) -> None:

@@ -7,10 +7,10 @@ from dataclasses import asdict, replace
 
 import streamlit as st
 
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import ROLES
+from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, few_valued, guess_columns, load_report, rows_of
-from flipcore.errors import FlipscopeError
-from flipcore.records import ROLES
-from flipcore.study import ItemSource
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload
 
 SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")

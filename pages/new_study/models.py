@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from flipcore.errors import FlipscopeError
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.study import ModelUse, Part
 from flipcore.extractors import made
 from flipcore.models import model_cards, open_backend
-from flipcore.study import ModelUse, Part
 from pages.common.notes import plain
 
 

@@ -6,7 +6,15 @@ import math
 
 import streamlit as st
 
-from flipcore.stats.power import mde_equivalence, mde_flip_rate, mde_gap, n_for_gap, n_to_author, n_tost_two_prop, n_two_prop
+from flipcore.stats.base.power import (
+    mde_equivalence,
+    mde_flip_rate,
+    mde_gap,
+    n_for_gap,
+    n_to_author,
+    n_tost_two_prop,
+    n_two_prop,
+)
 
 JUDGED, COMPARED = ("benchmark", "target"), ("control", "retro", "non_member")
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.plan import plan, projection
-from flipcore.study import Study
+from flipcore.runs.plan import plan, projection
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.new_study.power import calculator, detectable
@@ -83,4 +83,4 @@ def _start(study: Study) -> None:
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)
         session.registry().start(ready)
-        st.switch_page("pages/studies.py", query_params={"study": ready.study_id})
+        st.switch_page("pages/studies/page.py", query_params={"study": ready.study_id})

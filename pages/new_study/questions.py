@@ -8,15 +8,15 @@ import streamlit as st
 
 from flipcore.axes import AXES
 from flipcore.axes import made as made_axis
-from flipcore.errors import FlipscopeError
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.randomness import generator
+from flipcore.core.study import ItemSource, Part, Study
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.layouts import LAYOUTS
 from flipcore.models import model_cards
-from flipcore.plan import material
 from flipcore.protocols import PROTOCOLS
-from flipcore.stats.memory import OPERATORS, TASKS
-from flipcore.stats.resample import generator
-from flipcore.study import ItemSource, Part, Study
+from flipcore.runs.plan import material
+from flipcore.stats.memory.frames import OPERATORS, TASKS
+from flipcore.text.prompts import LAYOUTS
 from pages.common import session
 from pages.common.differences import differences
 from pages.common.notes import plain

@@ -6,9 +6,7 @@ import math
 
 import streamlit as st
 
-from flipcore.charts.interval_rows import interval_rows
-from flipcore.charts.theme import colours
-from flipcore.review.ratings import (
+from flipcore.annotation.paraphrases.ratings import (
     KEPT,
     RATED,
     SOURCE_CHECKS,
@@ -18,10 +16,12 @@ from flipcore.review.ratings import (
     disagreements,
     retained,
 )
-from flipcore.review.verdicts import CHECKS
-from flipcore.stats.estimate import number_text, percent_text
-from flipcore.stats.retention import RULES
-from flipcore.store import review_queries
+from flipcore.annotation.paraphrases.verdicts import CHECKS
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.charts.theme import colours
+from flipcore.stats.base.estimate import number_text, percent_text
+from flipcore.stats.base.retention import RULES
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain
 from pages.paraphrase_review import settling
@@ -30,7 +30,7 @@ EVERY = "all sources"
 
 
 def show() -> None:
-    verdicts = _of(review_queries.verdicts(session.store()), EVERY)
+    verdicts = _of(review.verdicts(session.store()), EVERY)
     if not verdicts:
         st.info("Nobody has judged a pair yet. Agreement can be measured once two people have judged the same pairs.",
                 icon=":material/group:")
@@ -79,7 +79,7 @@ def _source(verdicts: list[dict]) -> str:
 
 def _sources() -> dict[str, str]:
     """Pair -> dataset and generator."""
-    return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in review_queries.strata(session.store())}
+    return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in review.strata(session.store())}
 
 
 def _of(verdicts: list[dict], only: str) -> list[dict]:
@@ -89,7 +89,7 @@ def _of(verdicts: list[dict], only: str) -> list[dict]:
 
 @st.cache_resource(show_spinner="Resampling the pairs …", max_entries=4)
 def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
-    verdicts = _of(review_queries.verdicts(session.store()), only)
+    verdicts = _of(review.verdicts(session.store()), only)
     return {check: agreement(verdicts, check) for check in RATED}
 
 

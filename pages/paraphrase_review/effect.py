@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.annotation.gate_rules import ACCEPTANCE, FEWEST_PAIRS
+from flipcore.annotation.paraphrases.effect import KEEP, Effect, SourceGate, source_gates
+from flipcore.annotation.paraphrases.effect import effect as computed
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.extractors import EXTRACTORS
-from flipcore.review.effect import KEEP, Effect, SourceGate, source_gates
-from flipcore.review.effect import effect as computed
-from flipcore.stats.gates import ACCEPTANCE, FEWEST_PAIRS
-from flipcore.store import queries, review_queries
+from flipcore.store.queries import review
+from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.paraphrase_review import flips, risk
@@ -29,7 +30,7 @@ def show() -> None:
     if not studies:
         st.info("No study has asked these rewordings yet, so there is no estimate to move. Declare one with the axis "
                 "Paraphrase.", icon=":material/science:")
-        st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
+        st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     _estimate(studies)
 
@@ -93,7 +94,7 @@ def _effect(study_id: str, model: str, readout: str, reference: str, revision: i
     held = session.store()
     frame = session.readouts(study_id, revision, paraphrases="all")
     rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
-    return computed(rows, review_queries.materials(held, study_id), queries.paraphrase_states(held), readout, reference)
+    return computed(rows, review.materials(held, study_id), queries.paraphrase_states(held), readout, reference)
 
 
 def _table(found: Effect) -> None:
@@ -117,7 +118,7 @@ def _table(found: Effect) -> None:
 
 def _struck(study_id: str) -> None:
     states = queries.paraphrase_states(session.store())
-    asked = set(review_queries.materials(session.store(), study_id).values())
+    asked = set(review.materials(session.store(), study_id).values())
     moved = risk.moved_by(study_id)
     rows = [row for row in states.to_dict("records") if row["pair_id"] in asked and row["state"] not in KEEP["standing"]]
     if rows:

@@ -6,12 +6,25 @@ import re
 
 import streamlit as st
 
+from flipcore.annotation.paraphrases.pair_files import (
+    COLUMNS,
+    PAIR_COLUMNS,
+    VERDICT_COLUMNS,
+    Incoming,
+    Known,
+    file_rows,
+    guessed_columns,
+    incoming,
+    pair_rows,
+    row_originals,
+    spaceless,
+    verdict_rows,
+    written,
+)
+from flipcore.annotation.paraphrases.publish import publish
 from flipcore.datasets import LOADERS
-from flipcore.review.exchange import COLUMNS, Incoming, Known, file_rows, guessed_columns, incoming, row_originals, spaceless
-from flipcore.review.exports import PAIR_COLUMNS, VERDICT_COLUMNS, pair_rows, verdict_rows, written
-from flipcore.review.publish import publish
-from flipcore.store import review_queries
 from flipcore.store.connection import default_path
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, saved_upload, shown_problem
 
@@ -57,8 +70,8 @@ def _bring_in() -> None:
                              max_chars=80, key="pairs-dataset")
     generator = two.text_input("Made by, where a row does not say", "unknown", max_chars=80, key="pairs-generator")
     held = session.store()
-    known = Known({pair["pair_id"]: pair for pair in review_queries.pairs(held)},
-                  {spaceless(question): item for question, item in review_queries.item_of_question(held).items()})
+    known = Known({pair["pair_id"]: pair for pair in review.pairs(held)},
+                  {spaceless(question): item for question, item in review.item_of_question(held).items()})
     _offer(incoming(rows, columns, dataset=dataset.strip() or "imported", generator=generator.strip() or "unknown", known=known,
                     originals=originals))
 
@@ -90,8 +103,8 @@ def _offer(found: Incoming) -> None:
             st.dataframe([{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in found.pairs[:20]],
                          hide_index=True)
     if (found.pairs or found.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
-        review_queries.keep_pairs(session.store(), found.pairs, found.items)
-        review_queries.keep_verdicts(session.store(), found.verdicts)
+        review.keep_pairs(session.store(), found.pairs, found.items)
+        review.keep_verdicts(session.store(), found.verdicts)
         st.success(f"{len(found.pairs):,} pairs and {len(found.verdicts):,} verdicts are stored.",
                    icon=":material/check_circle:")
 
@@ -114,7 +127,7 @@ def _publish() -> None:
     st.caption("Accepted rewordings only, with verdicts by numbered reviewers and a card: rule, agreement, retention, gates.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = {f"{dataset} · {generator}": (dataset, generator) for dataset, generator in
-                   sorted({(row["dataset"], row["generator"]) for row in review_queries.strata(session.store())})}
+                   sorted({(row["dataset"], row["generator"]) for row in review.strata(session.store())})}
         source = st.selectbox("Pairs of", ["all sources", *sources], key="publish-source", width=300)
         title = st.text_input("Title", "Verified rewordings", max_chars=120, key="publish-title", width=300)
         repository = st.text_input("Repository on the hub (empty: a folder here)", max_chars=120, key="publish-repository",

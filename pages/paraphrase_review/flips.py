@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.decomposition import Decomposition
-from flipcore.stats.human_share import human_share
-from flipcore.store import review_queries
+from flipcore.stats.flips.decomposition import Decomposition
+from flipcore.stats.flips.human_share import human_share
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain
 
 
 def shown(study_id: str, model: str, readout: str, found: Decomposition) -> None:
     """Beside the measured G of `found`; the flips of its axis under its readout."""
-    marks = review_queries.flip_marks(session.store(), study_id, model, found.axis, readout)
+    marks = review.flip_marks(session.store(), study_id, model, found.axis, readout)
     st.subheader("What people made of single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(found.T, found.G)))
     st.caption("Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U "

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.answers import answer_text
+from flipcore.annotation.judge_labels import label_row, left_to_label, undo_row
+from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
-from flipcore.errors import FlipscopeError
-from flipcore.records import Item
-from flipcore.review.judge_labels import label_row, left_to_label, undo_row
-from flipcore.review.verdicts import reviewer_name
-from flipcore.stats.estimate import number_text
-from flipcore.store import judge_queries
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import Item
+from flipcore.stats.base.estimate import number_text
+from flipcore.store.queries import judges
+from flipcore.text.answers import answer_text
 from pages.common import judging, session
 from pages.common.differences import marked_span
 from pages.common.header import show_badges
@@ -22,11 +22,11 @@ NONE_KEY = "0"
 
 
 def show() -> None:
-    studies = judge_queries.studies_with_judge(session.store())
+    studies = judges.studies_with_judge(session.store())
     if not studies:
         st.info("No judge has read anything yet. Declare a study with the readout Judge and name a model that judges.",
                 icon=":material/balance:")
-        st.page_link("pages/new_study.py", label="Declare a study", icon=":material/add_circle:")
+        st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     study_id = st.selectbox("Study", list(studies), format_func=studies.get, key="judge-study", bind="query-params", width=420)
     name = st.session_state.get("labels-as")
@@ -85,8 +85,8 @@ def _gate(study_id: str) -> None:
 @st.fragment
 def _label(study_id: str, name: str) -> None:
     held = session.store()
-    texts = {one["call_id"]: one for one in judge_queries.judged_texts(held, study_id)}
-    labels = [row for row in judge_queries.labels(held) if row["call_id"] in texts]
+    texts = {one["call_id"]: one for one in judges.judged_texts(held, study_id)}
+    labels = [row for row in judges.labels(held) if row["call_id"] in texts]
     left = left_to_label(list(texts.values()), name, labels)
     mine = [row for row in labels if row["reviewer"] == name]
     st.progress(len(mine) / max(len(mine) + len(left), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(left):,} left"))
@@ -97,7 +97,7 @@ def _label(study_id: str, name: str) -> None:
     with st.container(horizontal=True):
         if mine:
             st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:",
-                      on_click=lambda: judge_queries.keep_labels(held, [undo_row(mine[-1])]))
+                      on_click=lambda: judges.keep_labels(held, [undo_row(mine[-1])]))
         if st.button("Stop, and see the gate", key="unlabelled", icon=":material/logout:"):
             st.session_state.pop("labels-as")
             st.rerun()
@@ -130,6 +130,6 @@ def _text(text: dict, name: str) -> None:
 def _keep(text: dict, name: str, answer: str | None) -> None:
     """Runs before the next text is drawn."""
     try:
-        judge_queries.keep_labels(session.store(), [label_row(text, name, answer)])
+        judges.keep_labels(session.store(), [label_row(text, name, answer)])
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.errors import FlipscopeError
-from flipcore.review.desk import desk
-from flipcore.review.intake import take
-from flipcore.review.queue import Place, queue
-from flipcore.review.verdicts import reviewer_name
-from flipcore.store import review_queries
+from flipcore.annotation.paraphrases.desk import desk
+from flipcore.annotation.paraphrases.queue import Place, queue
+from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.core.errors import FlipscopeError
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.components.pair_review import pair_review
@@ -35,7 +35,7 @@ def show(beside) -> None:
 
 
 def _who() -> None:
-    n = len(review_queries.strata(session.store()))
+    n = len(review.strata(session.store()))
     if not n:
         st.info("There is no rewording to judge yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
         return
@@ -52,7 +52,7 @@ def _who() -> None:
 
 def _settings() -> dict:
     """What is judged and in which order; it stands in the link, so that a team shares it."""
-    strata = review_queries.strata(session.store())
+    strata = review.strata(session.store())
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
         shared = st.slider("Share of the pairs that everybody judges, so that agreement can be measured", 0, 100, 30, 10,
                            key="shared", bind="query-params", format="%d %%")
@@ -72,7 +72,7 @@ def _desk(name: str, settings: dict) -> None:
     """Drawn again after every message; the rest of the page is not."""
     study_id = settings["study_id"]
     held = session.store()
-    stored = str(held.path), review_queries.n_pairs(held), review_queries.n_reworded_readouts(held, study_id) if study_id else 0
+    stored = str(held.path), review.n_pairs(held), review.n_reworded_readouts(held, study_id) if study_id else 0
     order = _order(name, settings["shared"], settings["only"], study_id, stored)
     place = f"desk-{name}"
     taken = st.session_state.get(f"{place}-taken")
@@ -86,7 +86,7 @@ def _desk(name: str, settings: dict) -> None:
 def _order(name: str, shared: float, only: str, study_id: str | None, stored: tuple[str, int, int]) -> list[Place]:
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
     `stored`."""
-    pairs = [row for row in review_queries.strata(session.store())
+    pairs = [row for row in review.strata(session.store())
              if only in ("all sources", f"{row['dataset']} · {row['generator']}")]
     return queue(pairs, name, shared=shared, risk=risk.moved_by(study_id) if study_id else None)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.annotation.proposals import RECIPES, Proposal, expected, maker, propose
+from flipcore.annotation.proposals.recipes import Recipe
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource, ModelUse
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards
-from flipcore.proposals import RECIPES, Proposal, expected, maker, propose
-from flipcore.proposals.recipes import Recipe
-from flipcore.records import Item
-from flipcore.stats.estimate import number_text
-from flipcore.store import queries, review_queries
-from flipcore.study import ItemSource, ModelUse
+from flipcore.stats.base.estimate import number_text
+from flipcore.store.queries import review, studies
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 
@@ -57,19 +57,19 @@ def _models() -> list[str]:
 
 def _sources() -> dict[str, str]:
     """Shipped sets and stored studies, by a name that says which."""
-    rows = queries.studies(session.store())
+    rows = studies.studies(session.store())
     shipped = {name: loader.title for name, loader in LOADERS.items() if loader.local}
     return shipped | {f"study:{one}": f"study: {name}" for one, name in zip(rows["study_id"], rows["name"], strict=True)}
 
 
 def _items(source: str, n: int, generator: str) -> list[Item]:
     """The first `n` questions without a rewording by this generator; none that a study set aside."""
-    states = queries.paraphrase_states(session.store())
+    states = studies.paraphrase_states(session.store())
     done = set(states[states["generator"] == generator]["item_id"])
     if source.startswith("study:"):
         frame = session.study_items(source.removeprefix("study:"))
         ids = list(frame[~frame["confirmatory"]]["item_id"])
-        found = review_queries.items(session.store(), ids)
+        found = review.items(session.store(), ids)
         items = [found[one] for one in ids if one in found]
     else:
         items = load(ItemSource(source))
@@ -78,7 +78,7 @@ def _items(source: str, n: int, generator: str) -> list[Item]:
 
 def _asked(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:
     bar = st.progress(0.0, text="Asking …")
-    review_queries.keep_pairs(session.store(), [], items)
+    review.keep_pairs(session.store(), [], items)
     made = propose(items, recipe, use, session.store(), budget_usd=budget,
                    on_progress=lambda done, total: bar.progress(done / total, text=f"{done:,} of {total:,} questions"))
     bar.empty()

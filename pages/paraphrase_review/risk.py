@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.struck import moved_by_each
-from flipcore.store import queries, review_queries
+from flipcore.stats.flips.strike_bounds import moved_by_each
+from flipcore.store.queries import review
+from flipcore.store.queries import studies as queries
 from pages.common import session
 
 
 def studies() -> dict[str, str]:
     """Studies that asked stored rewordings: id -> name, newest first."""
-    return {row["study_id"]: row["name"] for row in review_queries.studies_with_rewordings(session.store())}
+    return {row["study_id"]: row["name"] for row in review.studies_with_rewordings(session.store())}
 
 
 def chosen_study() -> str | None:
@@ -27,10 +28,10 @@ def chosen_study() -> str | None:
 
 def moved_by(study_id: str) -> dict[str, float]:
     """Pair -> by how much the axis's flip rate moves without it, the largest of all models and readouts."""
-    return _moved_by(study_id, review_queries.n_reworded_readouts(session.store(), study_id))
+    return _moved_by(study_id, review.n_reworded_readouts(session.store(), study_id))
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _moved_by(study_id: str, n_readouts: int) -> dict[str, float]:
     held = session.store()
-    return moved_by_each(queries.readouts(held, study_id, paraphrases="all"), review_queries.materials(held, study_id))
+    return moved_by_each(queries.readouts(held, study_id, paraphrases="all"), review.materials(held, study_id))

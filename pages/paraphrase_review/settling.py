@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.errors import BadInput
-from flipcore.review.ratings import RATED, Disagreement
-from flipcore.review.verdicts import ADJUDICATION, CHECKS, SAID, keeps, reviewer_name, verdict_row
-from flipcore.store import review_queries
+from flipcore.annotation.paraphrases.ratings import RATED, Disagreement
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, SAID, keeps, reviewer_name, verdict_row
+from flipcore.core.errors import BadInput
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.differences import differences
 from pages.common.notes import plain, shown_problem
@@ -29,7 +29,7 @@ def shown(found: list[Disagreement]) -> None:
 
 
 def _settle(one: Disagreement) -> None:
-    pair = review_queries.pairs(session.store(), [one.pair_id])[0]
+    pair = review.pairs(session.store(), [one.pair_id])[0]
     left, right = st.columns(2)
     with left.container(border=True):
         st.caption("Original")
@@ -67,4 +67,4 @@ def _keep(pair: dict, one: Disagreement, name: str, said: dict, why: str) -> Non
     if None in said.values() or not why.strip():
         raise BadInput("To settle a pair, answer all three questions and give the reason.")
     row = verdict_row(pair, name, said, why, rule_version=ADJUDICATION)
-    review_queries.keep_verdicts(session.store(), [row])
+    review.keep_verdicts(session.store(), [row])

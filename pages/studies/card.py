@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
-from flipcore.store import queries
+from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline
@@ -81,35 +81,35 @@ def _actions(row: dict) -> None:
     study_id = row["study_id"]
     running = study_id in session.registry().running()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("pages/flip_surface.py", label="Flip surface", icon=":material/grid_on:",
+        st.page_link("pages/flip_surface/page.py", label="Flip surface", icon=":material/grid_on:",
                      query_params={"study": study_id})
-        st.page_link("pages/decomposition.py", label="Decomposition", icon=":material/stacked_bar_chart:",
+        st.page_link("pages/decomposition/page.py", label="Decomposition", icon=":material/stacked_bar_chart:",
                      query_params={"study": study_id})
         if _compares(study_id):
-            st.page_link("pages/memorization.py", label="Memorization", icon=":material/memory:",
+            st.page_link("pages/memorization/page.py", label="Memorization", icon=":material/memory:",
                          query_params={"study": study_id})
         if {"target", "retro"} <= _roles(study_id):
-            st.page_link("pages/holdout.py", label="Holdout", icon=":material/join:",
+            st.page_link("pages/holdout/page.py", label="Holdout", icon=":material/join:",
                          query_params={"sets": f"study:{study_id}", "part": "Inflation"})
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
         if not running and row["state"] != "done" and st.button("Resume", key=f"resume-{study_id}",
                                                                  icon=":material/play_arrow:"):
             with shown_problem():
-                session.registry().start(queries.study(session.store(), study_id))
+                session.registry().start(studies.study(session.store(), study_id))
                 st.rerun()
-        if not queries.study(session.store(), study_id).is_recorded:
-            st.page_link("pages/new_study.py", label="Duplicate", icon=":material/content_copy:",
+        if not studies.study(session.store(), study_id).is_recorded:
+            st.page_link("pages/new_study/page.py", label="Duplicate", icon=":material/content_copy:",
                          query_params={"from_study": study_id})
         with st.popover("Provenance", icon=":material/receipt_long:"):
             st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
                        "Every seed is in the declaration; the same declaration has the same id on every machine."
                        + (" It names a file by its path, which is this machine's." if _own_file(study_id) else ""))
-            text = queries.study(session.store(), study_id).to_toml()
+            text = studies.study(session.store(), study_id).to_toml()
             st.code(text, language="toml")
             st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
         with st.popover("Delete", icon=":material/delete:", disabled=running):
             st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
             if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
-                queries.delete_study(session.store(), study_id)
+                studies.delete_study(session.store(), study_id)
                 st.rerun()

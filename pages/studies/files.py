@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.datasets.reading import MAX_UPLOAD_MB
+from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.store.merge import merge
 from pages.common import session
 from pages.common.notes import saved_upload, shown_problem

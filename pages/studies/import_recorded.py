@@ -7,12 +7,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from flipcore.answers import answer_text
-from flipcore.datasets.recorded import Recording
-from flipcore.datasets.recorded_columns import COLUMNS, columns_of, guessed, looked_at, scored_field, unused
-from flipcore.datasets.recorded_fields import Field
-from flipcore.errors import FlipscopeError
-from flipcore.importing import imported, store_imported
+from flipcore.core.errors import FlipscopeError
+from flipcore.datasets.recorded.columns import COLUMNS, columns_of, guessed, looked_at, scored_field, unused
+from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.outputs import Recording
+from flipcore.runs.importing import imported, store_imported
+from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.records import Item
-from flipcore.review import surveys
-from flipcore.review.surveys import TRIPLE, Question, Sheet, Survey
-from flipcore.store import holdout_queries
+from flipcore.annotation.surveys import sheets
+from flipcore.annotation.surveys.sheets import TRIPLE, Question, Sheet, Survey
+from flipcore.core.records import Item
+from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
 
@@ -34,8 +34,8 @@ def annotator(survey: Survey) -> str:
 
 def run(survey: Survey, name: str) -> None:
     """The first unanswered question, or the one that was gone back to; thanks at the end."""
-    made = surveys.sheet(survey, name)
-    done = {row["position"]: row for row in holdout_queries.answers(session.store(), survey.survey_id, name)}
+    made = sheets.sheet(survey, name)
+    done = {row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)}
     asked = [one for question in made.questions if question.kind == TRIPLE for one in question.shown]
     items = _items(survey.survey_id, [*made.target_examples, *made.retro_examples, *asked])
     first_open = next((i for i in range(len(made.questions)) if i not in done), len(made.questions))
@@ -61,7 +61,7 @@ def run(survey: Survey, name: str) -> None:
 
 @st.cache_data(show_spinner=False, max_entries=64)
 def _items(survey_id: str, item_ids: list[str]) -> dict[str, Item]:
-    return {item.item_id: item for item in holdout_queries.items(session.store(), item_ids)}
+    return {item.item_id: item for item in holdout.items(session.store(), item_ids)}
 
 
 def _examples(made: Sheet, items: dict[str, Item]) -> None:
@@ -90,7 +90,7 @@ def _question(survey: Survey, name: str, question: Question, at: int, items: dic
             chosen = before is not None and before["chosen"] == shown
             if st.button(f"Text {place + 1}", key=f"choose-{at}-{place}", shortcut=str(place + 1), width="stretch",
                          type="primary" if chosen else "secondary", help="your answer so far" if chosen else None):
-                holdout_queries.keep_answers(session.store(), [surveys.answer_row(survey, name, at, place)])
+                holdout.keep_answers(session.store(), [sheets.answer_row(survey, name, at, place)])
                 st.session_state.pop(f"at-{survey.survey_id}", None)
                 st.rerun()
 

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from flipcore.contracts import Material, Paraphrase
-from flipcore.records import Item
+from flipcore.core.contracts import Material, Paraphrase
+from flipcore.core.records import Item
 
 WORDS = st.text("abcdefgh {}%\n.é", min_size=1, max_size=12)
 

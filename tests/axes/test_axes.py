@@ -9,12 +9,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from flipcore.axes import AXES, made
-from flipcore.bits import split_80_20
-from flipcore.contracts import Material
-from flipcore.errors import BadInput
-from flipcore.layouts import LAYOUTS
-from flipcore.records import BASE, CONTINUATION, KINDS
-from flipcore.stats.memory import TASKS
+from flipcore.core.contracts import Material
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, CONTINUATION, KINDS
+from flipcore.stats.memory.frames import TASKS
+from flipcore.text.bit_flips import split_80_20
+from flipcore.text.prompts import LAYOUTS
 from tests.axes.items import items, stored
 
 every_axis = pytest.mark.parametrize("axis", AXES.values(), ids=AXES)

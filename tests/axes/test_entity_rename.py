@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from flipcore.axes import made
-from flipcore.axes.entity_names import EITHER, MAN, WOMAN, gender, listed, pool
-from flipcore.axes.entity_people import people
 from flipcore.axes.entity_rename import AXIS, Refusal, Renaming, renaming
+from flipcore.axes.names.lists import EITHER, MAN, WOMAN, gender, listed, pool
+from flipcore.axes.names.people import people
 from flipcore.axes.refusals import coverage, refusal_table
-from flipcore.contracts import Material
+from flipcore.core.contracts import Material
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource
 from flipcore.datasets import load
-from flipcore.errors import BadInput
-from flipcore.records import Item
-from flipcore.study import ItemSource
 
 
 def item(question, options=(), target="1"):

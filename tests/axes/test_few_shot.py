@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from flipcore.axes import made
-from flipcore.contracts import Material
-from flipcore.errors import BadInput
-from flipcore.plan import plan
-from flipcore.records import Item
-from flipcore.study import ItemSource, ModelUse, Part, Study
+from flipcore.core.contracts import Material
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs.plan import plan
 
 CHOICES = [Item.make(dataset="t", key=str(i), kind="choice", question=f"Which is {i}?", options=("tin", f"oak {i}"), target="1")
            for i in range(4)]

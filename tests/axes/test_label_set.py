@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from flipcore.axes import made
-from flipcore.contracts import Material
-from flipcore.errors import BadInput
-from flipcore.records import Item
+from flipcore.core.contracts import Material
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
 
 
 def choice(n_options):

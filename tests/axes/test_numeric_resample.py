@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 from flipcore.axes import made as made_axis
-from flipcore.axes.chains import MIXED, PROSE, gold, steps
+from flipcore.axes.numeric.chains import MIXED, PROSE, gold, steps
+from flipcore.axes.numeric.quantities import mentions
+from flipcore.axes.numeric.structure import Structure, structure
+from flipcore.axes.numeric.tracing import results
 from flipcore.axes.numeric_resample import AXIS, Refusal, Resample, resample
-from flipcore.axes.numeric_structure import Structure, structure
-from flipcore.axes.quantities import mentions
 from flipcore.axes.refusals import coverage, refusal_table
-from flipcore.axes.tracing import results
-from flipcore.contracts import Material
+from flipcore.core.contracts import Material
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource
 from flipcore.datasets import load
-from flipcore.errors import BadInput
-from flipcore.records import Item
-from flipcore.stats.operands import operand_check
-from flipcore.stats.proportions import clopper_pearson
-from flipcore.stats.resample import generator
-from flipcore.study import ItemSource
+from flipcore.stats.base.proportions import clopper_pearson
+from flipcore.stats.memory.operands import operand_check
 from tests.conftest import ROOT
 
 EGGS = ("Nora has ducks that lay 16 eggs per day. She eats three and sells the rest for $2 per egg. How many dollars does "
@@ -261,17 +261,9 @@ def test_every_reading_of_a_covered_problem_gives_its_published_gold(shared_data
 # text alone, before looking at the new golds. A verdict is right (the answers agree), implausible (they agree, but nobody would
 # write such a story), slip (the solver miscalculated, and agrees on a second look), inherited (they differ because the
 # published gold misreads its own text in the same way) or wrong.
-OPERATOR = ("chains", "quantities", "tracing", "numeric_constants", "numeric_story", "numeric_structure", "numeric_draw",
-            "numeric_resample")
-
-
-def code_hash() -> str:
-    return hashlib.sha256(b"".join((ROOT / f"flipcore/axes/{name}.py").read_bytes() for name in OPERATOR)).hexdigest()
-
-
-def audited_variants(shared_data, seed):
-    """The items of the test split, and item id -> rewriting of those that are covered."""
-    items = list(load(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl"))))
+def rewritten(source, seed):
+    """The items of a source, and item id -> rewriting of those that are covered."""
+    items = list(load(source))
     made = {one.item_id: AXIS.variants(one, "bare", generator(seed, one.item_id, AXIS.name), Material()) for one in items}
     return items, {item_id: variants[1] for item_id, variants in made.items() if len(variants) > 1}
 
@@ -300,15 +292,18 @@ def test_the_audit_found_at_most_two_wrong_golds_in_150(capsys):
 
 
 def test_the_audited_operator_is_the_shipped_one():
-    assert audit()[0]["code"] == code_hash(), (
+    """By what it writes of the problems in the repository; the whole of the audit is recomputed by the next test."""
+    head, _ = audit()
+    made = {name: rewritten(ItemSource(name), head["seed"])[1] for name in ("flipscope_problems", "pocket_problems")}
+    assert {name: outputs_hash(variants) for name, variants in made.items()} == head["shipped"], (
         "the operator changed after its audit: run the next test where the public data are; if its outputs are the audited "
-        "ones, write the new hash into numeric_audit.jsonl, otherwise draw a new sample and audit it")
+        "ones, write the new hashes into numeric_audit.jsonl, otherwise draw a new sample and audit it")
 
 
 @pytest.mark.slow
 def test_the_golds_of_the_audit_are_recomputed(shared_data):
     head, rows = audit()
-    items, variants = audited_variants(shared_data, head["seed"])
+    items, variants = rewritten(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl")), head["seed"])
     assert (len(items), len(variants), outputs_hash(variants)) == (head["n_items"], head["n_covered"], head["outputs"])
     assert {row["id"]: row["gold"] for row in rows} == {row["id"]: variants[row["id"]].target for row in rows}
     sizes = operand_check([x for one in variants.values() for x in one.params["was"]],

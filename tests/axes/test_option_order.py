@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flipcore.axes import made
-from flipcore.contracts import Material
-from flipcore.layouts import LABEL_SETS
-from flipcore.records import Item
+from flipcore.core.contracts import Material
+from flipcore.core.records import Item
+from flipcore.text.prompts import LABEL_SETS
 
 
 def choice(n_options):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from flipcore.axes import made
-from flipcore.contracts import Material, Paraphrase
-from flipcore.records import Item
+from flipcore.core.contracts import Material, Paraphrase
+from flipcore.core.records import Item
 
 ITEM = Item.make(dataset="t", key="1", kind="number", question="What is 2 + 2?", target="4")
 STORED = Material({ITEM.item_id: (Paraphrase("p/a", "Add 2 to 2.", "accepted", "hand"),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from flipcore.axes import made
-from flipcore.contracts import Material
-from flipcore.records import Item
+from flipcore.core.contracts import Material
+from flipcore.core.records import Item
 
 
 def asked(item, layout, *layouts):

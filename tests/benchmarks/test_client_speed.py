@@ -5,9 +5,9 @@ import time
 
 import pytest
 
+from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
-from flipcore.models.openai_compatible import OpenAICompatible
-from flipcore.records import Call, Request
+from flipcore.models.openai.client import OpenAICompatible
 from tests.models.server import TEXT, Server
 
 N, IN_FLIGHT = 2_000, 64

@@ -13,10 +13,10 @@ N_ITEMS = 100_000
 
 _APP = """
 import numpy as np
-from flipcore.charts.cutoff import alpha_line
-from flipcore.stats.pearl_alpha import Setting, calibration
-from flipcore.stats.pearl_analysis import Pearl
-from flipcore.stats.resample import generator
+from flipcore.boards.cutoffs import alpha_line
+from flipcore.stats.memory.pearl_alpha import Setting, calibration
+from flipcore.stats.memory.pearl_analysis import Pearl
+from flipcore.core.randomness import generator
 import streamlit as st
 from pages.components.cutoff_line import cutoff_line
 

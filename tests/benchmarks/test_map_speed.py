@@ -7,12 +7,12 @@ import time
 import numpy as np
 import pytest
 
-from flipcore.embeddings.layouts import Layouts
-from flipcore.stats.neighbours import nearest
-from flipcore.stats.projection import principal_places, umap_places, why_no_umap
-from flipcore.stats.resample import generator
+from flipcore.core.randomness import generator
+from flipcore.stats.holdout.neighbours import nearest
+from flipcore.stats.holdout.projection import principal_places, umap_places, why_no_umap
 from flipcore.store.connection import Store
-from tests.embeddings.items import entry
+from flipcore.vectors.map_jobs import Layouts
+from tests.vectors.embeddings.items import entry
 
 N, DIMENSIONS, TOPICS = 2_600, 256, 40
 pytestmark = pytest.mark.filterwarnings("ignore:Tensorflow not installed:ImportWarning")  # umap's own, on its first import

@@ -6,8 +6,8 @@ import pytest
 
 from flipcore.axes.numeric_resample import AXIS
 from flipcore.axes.refusals import coverage
+from flipcore.core.study import ItemSource
 from flipcore.datasets import load
-from flipcore.study import ItemSource
 
 
 @pytest.mark.slow

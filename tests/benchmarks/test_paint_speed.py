@@ -28,9 +28,9 @@ def address(tmp_path_factory):
     """A store with a study of N_ITEMS items that a simulated model answered."""
     import json
 
-    from flipcore import runner
+    from flipcore.core.study import ItemSource, ModelUse, Part, Study
+    from flipcore.runs import runner
     from flipcore.store.connection import Store
-    from flipcore.study import ItemSource, ModelUse, Part, Study
 
     folder = tmp_path_factory.mktemp("paint")
     items = folder / "items.jsonl"

@@ -6,8 +6,8 @@ import time
 import pytest
 from rouge_score import rouge_scorer
 
-from flipcore.similarity import ncd_many, rouge_l_many
-from flipcore.stats.resample import generator
+from flipcore.core.randomness import generator
+from flipcore.text.similarity import ncd_many, rouge_l_many
 
 N_OUTPUTS, N_REFERENCES = 10_000, 167
 WORDS = [f"{a}{b}" for a in "ba ke li mo ru sta tri".split() for b in "n s t r ll nd ck".split()]

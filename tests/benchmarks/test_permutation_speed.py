@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from flipcore.stats.resample import generator
-from flipcore.stats.semantic import _mean_cos, perm_test_semantic, random_sums, unit_vectors
+from flipcore.core.randomness import generator
+from flipcore.stats.holdout.semantic import _mean_cos, perm_test_semantic, random_sums, unit_vectors
 
 N_EACH, DIMENSIONS, PERMUTATIONS, SAMPLE = 1_300, 384, 10_000, 20
 

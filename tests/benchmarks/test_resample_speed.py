@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from flipcore.stats.joint import JointMeans
-from flipcore.stats.planted import deviations, pair_rates
-from flipcore.stats.resample import generator
+from flipcore.core.randomness import generator
+from flipcore.lab.simulations.planted import deviations, pair_rates
+from flipcore.stats.base.joint import JointMeans
 
 N_ITEMS, N_AXES, N_READOUTS, N_BOOT = 12_000, 4, 4, 10_000
 N_LOOP, N_SCIPY = 200, 100  # the slow ways run this often and are scaled up

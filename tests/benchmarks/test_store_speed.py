@@ -5,11 +5,12 @@ import time
 
 import pytest
 
-from flipcore import plan, runner
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models.cards import ModelCard, model_cards
-from flipcore.store import queries, rows
+from flipcore.runs import plan, runner
+from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource, ModelUse, Part, Study
+from flipcore.store.queries import studies
 from tests.benchmarks.test_client_speed import bare
 from tests.models.server import Server
 from tests.store.test_store import completion_rows
@@ -70,7 +71,7 @@ def test_a_study_over_http_beside_a_bare_loop(tmp_path, monkeypatch, capsys):
             progress = runner.run(study, store)
             ours = time.perf_counter() - start
             assert (progress.state, progress.n_done, progress.n_failed) == ("done", 2_016, 0)
-            assert len(queries.readouts(store, study.study_id)) == 2_016
+            assert len(studies.readouts(store, study.study_id)) == 2_016
             store.close()
             _, loop = asyncio.run(bare(server.url, 2_016))
             ratios.append(ours / loop)

@@ -25,9 +25,9 @@ GROUND = """() => {
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """The Holdout page on two shipped sets, their components on the map; the demo does not start."""
-    from flipcore import runner
+    from flipcore.core.study import Study
+    from flipcore.runs import runner
     from flipcore.store.connection import Store
-    from flipcore.study import Study
 
     path = tmp_path_factory.mktemp("map") / "flips.duckdb"
     store = Store.open(path)

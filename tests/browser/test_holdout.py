@@ -23,9 +23,9 @@ _POINT = """() => {
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A dashboard whose store has a study on both roles, so that the demo does not start."""
-    from flipcore import runner
+    from flipcore.runs import runner
     from flipcore.store.connection import Store
-    from tests.store.test_holdout_queries import STUDY
+    from tests.store.queries.test_holdout import STUDY
 
     path = tmp_path_factory.mktemp("holdout") / "flips.duckdb"
     store = Store.open(path)

@@ -17,12 +17,12 @@ LOOKED_AT = ("html", "markdown", "formula", "controls", "right to left", "emoji"
 @pytest.fixture(scope="module")
 def hostile_store(tmp_path_factory):
     """Its path, the study's id, and the ids of the items by name. The item of a megabyte comes too."""
-    from flipcore import runner
-    from flipcore.datasets.recorded_columns import guessed
-    from flipcore.datasets.recorded_fields import Field
-    from flipcore.importing import imported, store_imported
-    from flipcore.store import queries
+    from flipcore.datasets.recorded.columns import guessed
+    from flipcore.datasets.recorded.fields import Field
+    from flipcore.runs import runner
+    from flipcore.runs.importing import imported, store_imported
     from flipcore.store.connection import Store
+    from flipcore.store.queries import studies
     from tests.datasets.files import written
     from tests.test_bad_input import study_of
 
@@ -37,9 +37,9 @@ def hostile_store(tmp_path_factory):
     path = written(folder / "out.jsonl", rows).path
     recording = replace(guessed(path), axis=name, fields=(Field(name, "s"),))
     recorded_id = store_imported(imported(path, recording, name), store)
-    items = queries.study_items(store, study.study_id)
+    items = studies.study_items(store, study.study_id)
     by_question = dict(zip(items["question"], items["item_id"], strict=True))
-    recorded_item = queries.study_items(store, recorded_id)["item_id"][0]
+    recorded_item = studies.study_items(store, recorded_id)["item_id"][0]
     store.close()
     ids = {"recorded": recorded_item} | {name: by_question[f"{text}?"] for name, text in hostile.TEXTS.items()}
     yield folder / "flips.duckdb", (study.study_id, recorded_id), ids

@@ -2,9 +2,9 @@
 
 import pytest
 
-from flipcore import runner
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource, ModelUse, Part, Study
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault, settled, text_of
 

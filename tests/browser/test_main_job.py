@@ -31,9 +31,9 @@ n_samples = 2
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """A dashboard whose store already has a small finished study, so that the demo does not start."""
-    from flipcore import runner
+    from flipcore.core.study import Study
+    from flipcore.runs import runner
     from flipcore.store.connection import Store
-    from flipcore.study import Study
 
     path = tmp_path_factory.mktemp("browser") / "flips.duckdb"
     store = Store.open(path)

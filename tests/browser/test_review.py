@@ -6,15 +6,15 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from flipcore import demo, runner
-from flipcore.review.verdicts import undo_row, verdict_row
-from flipcore.store import queries, review_queries
+from flipcore.annotation.paraphrases.verdicts import undo_row, verdict_row
+from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
+from flipcore.store.queries import review, studies
 from pages.paraphrase_review.judging import ORDERS
+from tests.annotation.paraphrases.pairs import SAME
+from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import no_fault, settled, text_of
-from tests.review.pairs import SAME
-from tests.review.test_effect import reworded_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SOURCE = "flipscope_choice · flipscope-authors"
@@ -26,11 +26,11 @@ def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("review") / "flips.duckdb"
     store = Store.open(path)
     demo.seed_store(store)
-    review_queries.keep_verdicts(store, [undo_row(verdict) for verdict in review_queries.verdicts(store)])
-    pairs = [pair for pair in review_queries.pairs(store) if pair["dataset"] == "flipscope_choice"]
-    review_queries.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in pairs[:45]])
+    review.keep_verdicts(store, [undo_row(verdict) for verdict in review.verdicts(store)])
+    pairs = [pair for pair in review.pairs(store) if pair["dataset"] == "flipscope_choice"]
+    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in pairs[:45]])
     runner.run(reworded_study(40), store)
-    assert queries.n_unreviewed(store, reworded_study(40).study_id) > 5
+    assert studies.n_unreviewed(store, reworded_study(40).study_id) > 5
     store.close()
     with dashboard(ROOT / "app.py", path) as url:
         yield url

@@ -2,10 +2,10 @@
 
 import pytest
 
+from flipcore.annotation.gate_rules import paraphrase_gate
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import LIGHT
-from flipcore.stats.estimate import Estimate, missing
-from flipcore.stats.gates import paraphrase_gate
+from flipcore.stats.base.estimate import Estimate, missing
 
 
 def test_only_what_clears_the_bound_with_its_whole_interval_is_filled():

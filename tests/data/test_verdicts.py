@@ -24,14 +24,14 @@ def test_a_verdict_that_is_not_yes_says_why_and_not_all_pass():
 
 
 def test_a_fresh_store_accepts_what_stands_and_rejects_what_fell(tmp_path):
-    from flipcore import demo
-    from flipcore.store import queries
+    from flipcore.runs import demo
     from flipcore.store.connection import Store
+    from flipcore.store.queries import studies
 
     store = Store.open(tmp_path / "flips.duckdb")
     for _ in range(2):
         demo.seed_store(store)  # twice: nothing is doubled
-    states = queries.paraphrase_states(store)
+    states = studies.paraphrase_states(store)
     store.close()
     assert len(states) == len(lines("shipped.jsonl")) and set(states["state"]) == {"accepted", "rejected"}
     assert set(states["n_reviewers"]) == {len({row["reviewer"] for row in lines("verdicts.jsonl")})}

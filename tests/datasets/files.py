@@ -2,7 +2,7 @@
 
 import json
 
-from flipcore.study import ItemSource
+from flipcore.core.study import ItemSource
 
 CHOICES = [{"question": f"Which is number {i}?", "options": ["tin", "oak", "ash"], "answer": i % 3, "topic": "ab"[i % 2]}
            for i in range(8)]

@@ -1,7 +1,7 @@
 """Items, variants and completions for the extractors' tests."""
 
 from flipcore.axes.variants import variant
-from flipcore.records import Completion, Item
+from flipcore.core.records import Completion, Item
 
 METALS = ("rye", "barley", "tin", "oats")
 

@@ -2,9 +2,9 @@ import math
 
 import pytest
 
-from flipcore.contracts import Ask
+from flipcore.core.contracts import Ask
+from flipcore.core.records import ABSENT, OK, UNREADABLE
 from flipcore.extractors import made
-from flipcore.records import ABSENT, OK, UNREADABLE
 from tests.extractors.asking import choice, said, shown
 
 ITEM = choice(("tin", "a very long metal", "rye"), target="0")

@@ -4,12 +4,12 @@ import pytest
 
 from flipcore.axes.bit_flip import BitFlip
 from flipcore.axes.bit_flip_summary import BitFlipSummary
-from flipcore.contracts import Ask, Material
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Ask, Material
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.records import Completion, Item
 from flipcore.extractors import made
-from flipcore.records import Completion, Item
-from flipcore.similarity import ncd, rouge_l
-from flipcore.stats.resample import generator
+from flipcore.text.similarity import ncd, rouge_l
 from tests.extractors.asking import FAILED, shown
 
 ITEM = Item.make(dataset="t", key="1", kind="completion", question="one two three four five six seven eight nine ten")

@@ -5,11 +5,11 @@ from dataclasses import fields
 import pytest
 
 from flipcore.axes.bit_flip import BitFlip
-from flipcore.contracts import Ask, Material
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Ask, Material
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion, Item
 from flipcore.extractors import EXTRACTORS, VALUES, made, reads
-from flipcore.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion, Item
-from flipcore.stats.resample import generator
 from tests.extractors.asking import FAILED, choice, number, shown
 
 every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS)

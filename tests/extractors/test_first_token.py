@@ -2,10 +2,10 @@ import math
 
 import pytest
 
+from flipcore.core.records import ABSENT, OK, UNREADABLE
 from flipcore.extractors import made
 from flipcore.extractors.first_token import label_shares, read_first_token
-from flipcore.layouts import labels_of
-from flipcore.records import ABSENT, OK, UNREADABLE
+from flipcore.text.prompts import labels_of
 from tests.extractors.asking import choice, said, shown
 
 ITEM = choice()

@@ -1,9 +1,9 @@
 import pytest
 
-from flipcore.contracts import Ask
+from flipcore.core.contracts import Ask
+from flipcore.core.records import ABSENT, OK, UNREADABLE, Completion
 from flipcore.extractors import made
 from flipcore.extractors.judge import judge_prompt, judged_reading
-from flipcore.records import ABSENT, OK, UNREADABLE, Completion
 from tests.extractors.asking import choice, number, said, shown
 
 ITEM = choice()

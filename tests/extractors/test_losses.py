@@ -2,10 +2,10 @@
 
 import pytest
 
-from flipcore.contracts import Ask
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Ask
+from flipcore.core.errors import BadInput
+from flipcore.core.records import ABSENT, OK, Completion, Item
 from flipcore.extractors import made
-from flipcore.records import ABSENT, OK, Completion, Item
 from tests.extractors.asking import choice, number, shown
 
 SCORED = Completion("c", "ok", tokens=(("a", -1.0), ("b", -3.0), ("c", -0.5), ("d", -0.5), ("e", -2.0)))

@@ -7,11 +7,11 @@ import zipfile
 
 import pytest
 
-from flipcore.answers import canonical_number
+from flipcore.core.records import OK, UNREADABLE, Completion, Item, Prompt, Variant
 from flipcore.extractors.first_token import read_first_token
 from flipcore.extractors.first_token_gated import FirstTokenGated
 from flipcore.extractors.regex import read_text
-from flipcore.records import OK, UNREADABLE, Completion, Item, Prompt, Variant
+from flipcore.text.answers import canonical_number
 
 
 def asked(question, options, labels):

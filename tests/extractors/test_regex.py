@@ -2,10 +2,10 @@
 
 import pytest
 
+from flipcore.core.records import OK, UNREADABLE
 from flipcore.extractors.regex import read_text
-from flipcore.extractors.scope import answer_end
-from flipcore.layouts import labels_of
-from flipcore.records import OK, UNREADABLE
+from flipcore.extractors.written.scope import answer_end
+from flipcore.text.prompts import labels_of
 from tests.extractors.asking import choice, number, shown
 
 ITEM = choice()  # A rye, B barley, C tin, D oats

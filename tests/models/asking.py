@@ -3,9 +3,9 @@
 import asyncio
 
 from flipcore.axes import made as axis
-from flipcore.contracts import Material
-from flipcore.records import Call, Item, Request
-from flipcore.stats.resample import generator
+from flipcore.core.contracts import Material
+from flipcore.core.randomness import generator
+from flipcore.core.records import Call, Item, Request
 
 
 def items(n, n_options=4):

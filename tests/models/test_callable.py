@@ -3,11 +3,11 @@ import types
 
 import pytest
 
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Request
 from flipcore.extractors import EXTRACTORS
 from flipcore.models import open_backend
 from flipcore.models.callable import PythonCallable
-from flipcore.records import Request
 from tests.models.asking import asked, items, variants, words
 
 

@@ -1,8 +1,8 @@
 import pytest
 
-from flipcore.errors import BadInput
+from flipcore.core.errors import BadInput
+from flipcore.core.records import ABILITIES
 from flipcore.models import BACKENDS, model_cards, open_backend
-from flipcore.records import ABILITIES
 
 
 def test_every_shipped_card_names_a_backend_and_abilities_that_exist():

@@ -4,11 +4,12 @@ import asyncio
 
 import pytest
 
-from flipcore.errors import MissingAbility
-from flipcore.models.pocket import CHECKPOINT, Pocket
-from flipcore.records import Call, Request
+from flipcore.core.errors import MissingAbility
+from flipcore.core.paths import POCKET
+from flipcore.core.records import Call, Request
+from flipcore.models.pocket import Pocket
 
-here = pytest.mark.skipif(not (CHECKPOINT / "model.safetensors").is_file(), reason="the pocket checkpoint is not trained yet")
+here = pytest.mark.skipif(not (POCKET / "model.safetensors").is_file(), reason="the pocket checkpoint is not trained yet")
 PROMPT = "Question: Which of these is a metal?\nA. rye\nB. barley\nC. tin\nD. oats\nAnswer:"
 
 

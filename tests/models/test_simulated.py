@@ -8,12 +8,11 @@ from statistics import mean, stdev
 import pytest
 from scipy.stats import binomtest
 
-from flipcore.contracts import Ask
+from flipcore.core.contracts import Ask
+from flipcore.core.records import OK, Item, Prompt, Request
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.judge import judge_prompt
-from flipcore.models.simulated import PROFILES, Profile, Simulated, planted
-from flipcore.models.simulated_judge import judge_reply
-from flipcore.records import OK, Item, Prompt, Request
+from flipcore.models.simulated import PROFILES, Profile, Simulated, judge_reply, planted
 from tests.models.asking import asked, first, items, variants, words
 
 # Large rates besides, so that a wrong way of combining deviations shows.

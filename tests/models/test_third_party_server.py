@@ -17,13 +17,14 @@ from importlib.util import find_spec
 
 import pytest
 
+from flipcore.core.paths import POCKET
+from flipcore.core.records import Call, Request
+from flipcore.lab.pocket.gguf import write_gguf
+from flipcore.lab.pocket.items import read_items
+from flipcore.lab.pocket.world import FAMILIES
 from flipcore.models.cards import ModelCard
-from flipcore.models.openai_compatible import OpenAICompatible
-from flipcore.models.pocket import CHECKPOINT, Pocket
-from flipcore.pocket.gguf import write_gguf
-from flipcore.pocket.items import read_items
-from flipcore.pocket.world import FAMILIES
-from flipcore.records import Call, Request
+from flipcore.models.openai.client import OpenAICompatible
+from flipcore.models.pocket import Pocket
 
 pytestmark = pytest.mark.slow
 SERVER = shutil.which("transformers")
@@ -72,7 +73,7 @@ def url(tmp_path_factory):
     if SERVER is None:
         pytest.skip("no `transformers` on the path: `pip install \"transformers[serving]\" torch`")
     log = tmp_path_factory.mktemp("serve") / "log"
-    yield from serving([SERVER, "serve", str(CHECKPOINT), "--device", "cpu", "--dtype", "float32"], log, "/health")
+    yield from serving([SERVER, "serve", str(POCKET), "--device", "cpu", "--dtype", "float32"], log, "/health")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def llama_cpp(tmp_path_factory):
 
 
 def served(url: str, api: str, requests: list[Request], **settings):
-    card = ModelCard(name="served", backend="openai_compatible", model=str(CHECKPOINT), endpoint=url, api=api, timeout_s=120,
+    card = ModelCard(name="served", backend="openai_compatible", model=str(POCKET), endpoint=url, api=api, timeout_s=120,
                      **settings)
     return answers(OpenAICompatible(card), requests)
 

@@ -5,13 +5,13 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import LIGHT
-from flipcore.stats.ground_truth import ground_truth
+from flipcore.stats.memory.ground_truth import ground_truth
 from tests.pages.test_pages import words
-from tests.stats.test_ground_truth import made
+from tests.stats.memory.test_ground_truth import made
 
 
 def planted():
-    from tests.stats.test_ground_truth import made
+    from tests.stats.memory.test_ground_truth import made
 
     sharp, doses = made(1.0)
     return {"question loss": sharp, "answer loss": made(0.0, name="b")[0]}, doses

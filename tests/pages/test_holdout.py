@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore import demo, runner
-from flipcore.review.surveys import new_survey, sheet
-from flipcore.store import holdout_queries
+from flipcore.annotation.surveys.sheets import new_survey, sheet
+from flipcore.core.study import ItemSource
+from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource
+from flipcore.store.queries import holdout
 from pages.common import session
 from pages.holdout.sets import Sets
+from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.browser.serving import ROOT
-from tests.review.test_surveys import RETRO, TARGET
-from tests.store.test_holdout_queries import STUDY
+from tests.store.queries.test_holdout import STUDY
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 PARTS = {"Map": "nearest neighbours", "Look inside": "Does an entry come twice", "Tests": "Who may be asked",
@@ -26,13 +26,13 @@ PARTS = {"Map": "nearest neighbours", "Look inside": "Does an entry come twice",
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
     return tmp_path / "flips.duckdb"
 
 
-def shown(page="pages/holdout.py", **query):
+def shown(page="pages/holdout/page.py", **query):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     for key, value in query.items():
         app.query_params[key] = value
@@ -47,7 +47,7 @@ def words(app: AppTest) -> str:
 def kept(path, *items_and_survey):
     store = Store.open(path)
     for row, items in items_and_survey:
-        holdout_queries.keep_survey(store, row, items)
+        holdout.keep_survey(store, row, items)
     store.close()
 
 
@@ -89,7 +89,7 @@ def test_locked_shows_nothing_until_margins_are_stored(path):
 def opened(mode):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     app.query_params.update({"sets": "halves", "mode": mode, "aside": "0.5"})
-    return app.switch_page("pages/holdout.py").run()
+    return app.switch_page("pages/holdout/page.py").run()
 
 
 def n_entries(app):
@@ -110,15 +110,15 @@ def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):
 
 
 def test_the_survey_page_without_a_survey_says_where_to_build_one(path):
-    app = shown("pages/survey.py")
+    app = shown("pages/survey/page.py")
     assert not app.exception and "No survey has been built yet" in words(app)
-    assert "There is no survey under this link" in words(shown("pages/survey.py", survey="gone"))
+    assert "There is no survey under this link" in words(shown("pages/survey/page.py", survey="gone"))
 
 
 def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
     survey = new_survey("Which one?", TARGET, RETRO, n_triples=3, n_checks=1)
     kept(path, (survey.row(Sets.of("s", TARGET, RETRO).sets_id), TARGET + RETRO))
-    app = shown("pages/survey.py", survey=survey.survey_id)
+    app = shown("pages/survey/page.py", survey=survey.survey_id)
     app.text_input[0].input("Ada")
     app.button[0].click().run()
     next(button for button in app.button if button.key == "begin").click().run()
@@ -128,7 +128,7 @@ def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
     assert not app.exception and "Thank you" in words(app)
     said = words(app).lower()
     assert not any(word in said for word in ("correct", "right", "score", "p = ", "accuracy"))
-    answers = holdout_queries.answers(session.store(), survey.survey_id)
+    answers = holdout.answers(session.store(), survey.survey_id)
     assert [row["is_correct"] for row in answers] == [True] * 4 and {row["annotator"] for row in answers} == {"Ada"}
 
 
@@ -137,7 +137,7 @@ def test_who_comes_back_goes_on_where_they_stopped_and_may_change_an_answer(path
     kept(path, (survey.row("x"), TARGET + RETRO))
 
     def begun():
-        app = shown("pages/survey.py", survey=survey.survey_id)
+        app = shown("pages/survey/page.py", survey=survey.survey_id)
         app.text_input[0].input("Ada")
         return app.button[0].click().run()
 
@@ -155,7 +155,7 @@ def test_text_of_an_entry_is_text(path):
     bold = [replace(item, item_id=f"b{i}", question=f"**bold** <b>{i}</b> $x$ :red[no]") for i, item in enumerate(TARGET[:10])]
     survey = new_survey("[link](x)", bold, RETRO, n_triples=3, n_checks=0, n_examples=2)
     kept(path, (survey.row("x"), bold + RETRO))
-    app = shown("pages/survey.py", survey=survey.survey_id)
+    app = shown("pages/survey/page.py", survey=survey.survey_id)
     app.text_input[0].input("Ada")
     app.button[0].click().run()
     shown_texts = [block.value for block in app.markdown if "bold" in block.value]
@@ -166,7 +166,7 @@ def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
     app.query_params["sets"] = "own"
-    app = app.switch_page("pages/holdout.py").run()
+    app = app.switch_page("pages/holdout/page.py").run()
     assert not app.exception
     assert "here are 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
 
@@ -175,5 +175,5 @@ def test_the_lacking_set_is_asked_for_first(path):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
     app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role="target")]
     app.query_params["sets"] = "own"
-    app = app.switch_page("pages/holdout.py").run()
+    app = app.switch_page("pages/holdout/page.py").run()
     assert next(one for one in app.selectbox if one.label == "As").value == "retro"

@@ -7,11 +7,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from flipcore.embeddings import EMBEDDINGS, layouts
-from flipcore.errors import BadInput
-from flipcore.records import digest
+from flipcore.core.errors import BadInput
+from flipcore.core.records import digest
 from flipcore.store.connection import Store
-from tests.embeddings.items import entry, topical
+from flipcore.vectors import map_jobs
+from flipcore.vectors.embeddings import EMBEDDINGS
+from tests.vectors.embeddings.items import entry, topical
 
 MAP = "import streamlit as st\nfrom pages.holdout import map\nmap.show(*st.session_state['given'])"
 INSIDE = MAP.replace("map", "look_inside")
@@ -21,8 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     st.cache_resource.clear()
-    monkeypatch.setattr(layouts, "umap_places", lambda units: np.asarray(units[:, :2], dtype=np.float32))
-    monkeypatch.setattr(layouts, "why_no_umap", lambda: "")
+    monkeypatch.setattr(map_jobs, "umap_places", lambda units: np.asarray(units[:, :2], dtype=np.float32))
+    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "")
     store = Store.open(tmp_path / "flips.duckdb")
     yield store
     store.writer.flush()
@@ -99,7 +100,7 @@ def test_umap_is_swapped_in_when_it_is_there(store, monkeypatch):
         time.sleep(0.5)
         return np.asarray(units[:, :2], dtype=np.float32)
 
-    monkeypatch.setattr(layouts, "umap_places", slow)
+    monkeypatch.setattr(map_jobs, "umap_places", slow)
     app = shown(MAP, topical("animals", 8), topical("numbers", 8), store)
     assert "UMAP is on its way" in words(app) and "component 1" in app.get("plotly_chart")[0].proto.spec
     time.sleep(1.0)
@@ -111,8 +112,8 @@ def test_without_umap_the_components_are_shown_with_a_sentence(store, monkeypatc
     def missing(units):
         raise BadInput("UMAP is not there.")
 
-    monkeypatch.setattr(layouts, "umap_places", missing)
-    monkeypatch.setattr(layouts, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements-map.txt.")
+    monkeypatch.setattr(map_jobs, "umap_places", missing)
+    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements-map.txt.")
     app = shown(MAP, topical("animals", 8), topical("numbers", 8), store)
     assert not app.exception and "requirements-map.txt. These are the principal components" in words(app)
 
@@ -139,13 +140,13 @@ def test_nothing_is_sent_away_before_somebody_agrees(store, code, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_EMBEDDINGS_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLIPSCOPE_EMBEDDINGS_MODEL", "tiny")
     sent = []
-    monkeypatch.setattr("flipcore.embeddings.server.Server.vectors", lambda self, texts: sent.append(texts) or 1 / 0)
+    monkeypatch.setattr("flipcore.vectors.embeddings.server.Server.vectors", lambda self, texts: sent.append(texts) or 1 / 0)
     app = shown(code, topical("animals", 8), topical("numbers", 8), store, embedding="server")
     assert not app.exception and "This sends 16 entries to http://127.0.0.1:9/v1" in words(app) and sent == []
 
 
 def test_an_embedding_that_is_missing_says_how_to_have_it(store, monkeypatch):
-    monkeypatch.setattr("flipcore.embeddings.mpnet.find_spec", lambda name: None)
+    monkeypatch.setattr("flipcore.vectors.embeddings.mpnet.find_spec", lambda name: None)
     assert EMBEDDINGS[1].name == "mpnet"
     app = shown(MAP, topical("animals", 8), topical("numbers", 8), store, embedding="mpnet")
     assert not app.exception and "requirements-bert.txt" in words(app)
@@ -173,8 +174,8 @@ def test_halves_of_one_set_have_no_such_words(store):
 
 
 def test_bert_is_not_trained_before_it_is_asked_for(store, monkeypatch):
-    monkeypatch.setattr("flipcore.classifiers.bert.Bert.why_not", lambda self: "")
-    monkeypatch.setattr("flipcore.classifiers.bert.Bert.giveaways", lambda self, *given: 1 / 0)
+    monkeypatch.setattr("flipcore.vectors.classifiers.bert.Bert.why_not", lambda self: "")
+    monkeypatch.setattr("flipcore.vectors.classifiers.bert.Bert.giveaways", lambda self, *given: 1 / 0)
     app = shown(INSIDE, topical("animals", 12), topical("numbers", 12), store)
     app.selectbox(key="giveaway-classifier").set_value("bert").run()
     assert not app.exception and [one.key for one in app.toggle] == ["giveaway-run"]

@@ -6,10 +6,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from flipcore import demo
+from flipcore.runs import demo
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
-from tests.test_importing import ROWS
+from tests.runs.test_importing import ROWS
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
@@ -19,8 +19,8 @@ def app(tmp_path, monkeypatch):
     st.cache_resource.clear()
     st.cache_data.clear()
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
     yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     st.cache_resource.clear()
@@ -52,9 +52,9 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     app.button(key="recorded-import").click().run()
     assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
     for page in ("flip_surface", "decomposition", "memorization", "new_study"):
-        app.switch_page(f"pages/{page}.py").run()
+        app.switch_page(f"pages/{page}/page.py").run()
         assert not app.exception, page
-    app.switch_page("pages/decomposition.py").run()
+    app.switch_page("pages/decomposition/page.py").run()
     assert "of variant pairs flip" in said(app) or "flip rate" in said(app)
 
 

@@ -4,12 +4,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from flipcore import demo, runner
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource, ModelUse, Part, Study
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
-from tests.test_runner import tiny_study
+from tests.runs.test_runner import tiny_study
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
@@ -37,7 +37,7 @@ def opened(monkeypatch, path):
     st.cache_resource.clear()
     st.cache_data.clear()
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
     monkeypatch.setattr(demo, "demo_studies", lambda: [])
     yield
@@ -45,7 +45,7 @@ def opened(monkeypatch, path):
 
 
 def shown(tab: str, kind: str = "number") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/memorization.py").run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/memorization/page.py").run()
     app.button_group(key="tab").set_value(tab)
     for group in app.button_group:
         if group.key and group.key.startswith("kind-"):
@@ -116,5 +116,5 @@ def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path):
     store = Store.open(tmp_path / "other.duckdb")
     runner.run(tiny_study(), store)
     store.close()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/memorization.py").run()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/memorization/page.py").run()
     assert not app.exception and "only one of the two" in words(app)

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from flipcore import demo
+from flipcore.runs import demo
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
 
@@ -16,10 +16,10 @@ def app(tmp_path, monkeypatch):
     st.cache_resource.clear()
     st.cache_data.clear()
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
-    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/new_study.py").run()
+    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/new_study/page.py").run()
     st.cache_resource.clear()
 
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore import demo, runner
+from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from tests.browser.serving import ROOT
-from tests.test_runner import tiny_study
+from tests.runs.test_runner import tiny_study
 
-PAGES = ["pages/studies.py", "pages/new_study.py", "pages/flip_surface.py", "pages/decomposition.py",
-         "pages/memorization.py"]
+PAGES = ["pages/studies/page.py", "pages/new_study/page.py", "pages/flip_surface/page.py", "pages/decomposition/page.py",
+         "pages/memorization/page.py"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     return tmp_path / "flips.duckdb"
 
 
@@ -50,8 +50,8 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
 
 
 def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
-    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
-    app = shown("pages/flip_surface.py")
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
+    app = shown("pages/flip_surface/page.py")
     assert not app.exception and "Nothing has been measured yet" in words(app)
 
 
@@ -61,7 +61,7 @@ def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
         runner.run(replace(tiny_study(), seed=seed), store)
     store.close()
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
-    offered = next(box for box in shown("pages/flip_surface.py").selectbox if box.key.startswith("study-")).options
+    offered = next(box for box in shown("pages/flip_surface/page.py").selectbox if box.key.startswith("study-")).options
     assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 
 
@@ -72,5 +72,5 @@ def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
     app.query_params["study"] = "gone"
     app.run()
-    app.switch_page("pages/flip_surface.py").run()
+    app.switch_page("pages/flip_surface/page.py").run()
     assert not app.exception and "flip" in words(app)

@@ -3,26 +3,26 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore import demo, runner
+from flipcore.annotation.judge_labels import label_row
+from flipcore.annotation.paraphrases.desk import desk
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, verdict_row
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
 from flipcore.models import cards
-from flipcore.review.desk import desk
-from flipcore.review.judge_labels import label_row
-from flipcore.review.verdicts import ADJUDICATION, verdict_row
-from flipcore.store import judge_queries, queries, review_queries
+from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
+from flipcore.store.queries import judges, review, studies
 from flipcore.store.rows import now
-from flipcore.study import ItemSource, ModelUse, Part, Study
 from pages.common.flip_verdicts import WORDS
 from pages.common.notes import plain
 from pages.paraphrase_review import judging, risk
+from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
+from tests.annotation.paraphrases.test_effect import reworded_study
+from tests.annotation.proposals.test_proposing import reply
+from tests.annotation.test_judge_labels import STUDY as JUDGED
 from tests.browser.serving import ROOT
 from tests.models.server import Server
 from tests.pages.test_pages import path, words  # noqa: F401
-from tests.proposals.test_proposing import reply
-from tests.review.pairs import OTHER, SAME, made_pairs, stored
-from tests.review.test_effect import reworded_study
-from tests.review.test_judge_labels import STUDY as JUDGED
 
 ARTIFACTS = Study(name="artifacts", items=(ItemSource("flipscope_choice", n=30),), axes=(Part("option_order", {"n": 3}),),
                   extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-artifact-prone"),))
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 def store(path, monkeypatch):  # noqa: F811
     """An open store that the page then shares; the demo neither seeds nor runs."""
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
-    monkeypatch.setattr("flipcore.registry.Registry.start", lambda self, study: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     opened = Store.open(path)
     monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: opened))
     yield opened
@@ -45,7 +45,7 @@ def shown(part="Review", **link):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
     for key, value in ({"part": part} | link).items():
         app.query_params[key] = value
-    app.switch_page("pages/paraphrase_review.py").run()
+    app.switch_page("pages/paraphrase_review/page.py").run()
     assert not app.exception
     return app
 
@@ -79,7 +79,7 @@ def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, mo
         orders.append([place.pair_id for place in order]), desk(held, name, order, *rest))[1])
     monkeypatch.setattr(risk, "studies", lambda: {"study": "a study"})
     monkeypatch.setattr(risk, "moved_by", lambda study_id: dict(flips))
-    monkeypatch.setattr(review_queries, "n_reworded_readouts", lambda held, study_id: len(flips))
+    monkeypatch.setattr(review, "n_reworded_readouts", lambda held, study_id: len(flips))
     app = shown(**{"as": "Ada", "order": judging.ORDERS["risk"]})
     flips[orders[0][-1]] = 0.5
     app.run()
@@ -93,7 +93,7 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
     pairs = made_pairs(12)
     stored(store, pairs)
     struck = {("Bea", 0), ("Ada", 1), ("Bea", 1)}
-    review_queries.keep_verdicts(store, [verdict_row(pair, name, OTHER if (name, i) in struck else SAME)
+    review.keep_verdicts(store, [verdict_row(pair, name, OTHER if (name, i) in struck else SAME)
                                          for i, pair in enumerate(pairs) for name in ("Ada", "Bea")])
     app = shown("Agreement")
     assert "On 12 pairs judged by two or more" in words(app) and "1 of 1 are open" in words(app)
@@ -108,15 +108,15 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
     next(one for one in app.text_input if one.label == "Reason").set_value("It asks the same.")
     button(app, "Settle it").click().run()
     assert not app.exception and "0 of 1 are open" in words(app)
-    settled = [row for row in review_queries.verdicts(store) if row["rule_version"] == ADJUDICATION]
+    settled = [row for row in review.verdicts(store) if row["rule_version"] == ADJUDICATION]
     assert [(row["reviewer"], row["note"]) for row in settled] == [("Cem", "It asks the same.")]
-    assert list(queries.paraphrase_states(store)["state"])[:2] == ["accepted", "rejected"]
+    assert list(studies.paraphrase_states(store)["state"])[:2] == ["accepted", "rejected"]
 
 
 def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("FLIPSCOPE_DB", str(store.path))
-    monkeypatch.setattr("flipcore.registry.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     demo.seed_store(store)
     runner.run(reworded_study(), store)
     monkeypatch.setattr(demo, "seed_store", lambda store: None)
@@ -124,10 +124,10 @@ def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
     app = shown("Effect")
     assert "of 2 sources of rewordings passed the gate" in words(app)
     assert "No rewording of this study was struck out" in words(app)
-    asked = sorted(review_queries.materials(store, reworded_study().study_id).values())
-    pair = review_queries.pairs(store, asked[:1])[0]
-    against = [f"reviewer {i}" for i in range(2 * len(review_queries.verdicts(store)) // len(review_queries.pairs(store)))]
-    review_queries.keep_verdicts(store, [verdict_row(pair, name, OTHER) for name in against])
+    asked = sorted(review.materials(store, reworded_study().study_id).values())
+    pair = review.pairs(store, asked[:1])[0]
+    against = [f"reviewer {i}" for i in range(2 * len(review.verdicts(store)) // len(review.pairs(store)))]
+    review.keep_verdicts(store, [verdict_row(pair, name, OTHER) for name in against])
     app.run()
     assert not app.exception and f"1 of {len(asked)} rewordings were struck out" in words(app)
 
@@ -139,11 +139,11 @@ def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
     app.text_input(key="judge-name").set_value(" Ada ")
     button(app, "Label texts").click().run()
     button(app, "No single answer").click().run()
-    assert [row["answer"] for row in judge_queries.labels(store)] == [None]
+    assert [row["answer"] for row in judges.labels(store)] == [None]
     button(app, "Take the last one back").click().run()
-    assert judge_queries.labels(store) == []
-    texts = judge_queries.judged_texts(store, JUDGED.study_id)
-    judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    assert judges.labels(store) == []
+    texts = judges.judged_texts(store, JUDGED.study_id)
+    judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     button(app, "Stop, and see the gate").click().run()
     assert not app.exception and "The judge passes" in words(app)
 
@@ -153,8 +153,8 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
     assert not app.exception and plain("Not reviewed enough to be claimed: judge, judge backwards.") in words(app)
     assert "read one way only" in words(app)
-    texts = judge_queries.judged_texts(store, JUDGED.study_id)
-    judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    texts = judges.judged_texts(store, JUDGED.study_id)
+    judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
     assert not app.exception and "Not reviewed enough" not in words(app) and "JUDGE NOT PASSED" not in words(app)
 
@@ -162,12 +162,12 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
 def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     runner.run(JUDGED, store)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
-    app.switch_page("pages/decomposition.py").run()
+    app.switch_page("pages/decomposition/page.py").run()
     shut = " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" in words(app) and "Nothing here may be claimed yet" in words(app)
     assert "judge and judge backwards enter no claim" in shut and "100 labels are needed" in shut
-    texts = judge_queries.judged_texts(store, JUDGED.study_id)
-    judge_queries.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    texts = judges.judged_texts(store, JUDGED.study_id)
+    judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
     assert not app.exception and "no claim" not in " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" not in words(app)
@@ -175,7 +175,7 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
 
 def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
     runner.run(ARTIFACTS, store)
-    frame = queries.readouts(store, ARTIFACTS.study_id)
+    frame = studies.readouts(store, ARTIFACTS.study_id)
     frame = frame[(frame["axis"] == "option_order") & (frame["extractor"] == "first_token")]
     base = frame[frame["variant"] == "base"].set_index("item_id")["answer"]
     flipped = frame[frame["answer"] != frame["item_id"].map(base)].drop_duplicates("item_id")
@@ -189,7 +189,7 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
         first | {"flip_verdict_id": f"f{i}", "item_id": f"i{i}", "created_at": now(),
                  "verdict": "genuine" if i < 3 else "artifact"} for i in range(9)]).result(30)
     assert "there is no flip to judge here" in words(inspected(steady))
-    app.switch_page("pages/decomposition.py").run()
+    app.switch_page("pages/decomposition/page.py").run()
     assert not app.exception and "Of 10 marked flips 3 are the model's, 7 the readout's" in words(app).replace("\\", "")
 
 
@@ -197,7 +197,7 @@ def inspected(row):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
     app.query_params.update({"item": row["item_id"], "variant": row["variant"], "axis": "option_order",
                              "readout": "first_token"})
-    app.switch_page("pages/flip_surface.py").run()
+    app.switch_page("pages/flip_surface/page.py").run()
     assert not app.exception
     return app
 
@@ -211,8 +211,8 @@ def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
     app.selectbox(key="column-meaning").set_value("applied-correctly")
     app.selectbox(key="column-generator").set_value("apt").run()
     button(app, "Take them in").click().run()
-    assert not app.exception and len({row["reviewer"] for row in review_queries.verdicts(store)}) == 15
-    states = queries.paraphrase_states(store)
+    assert not app.exception and len({row["reviewer"] for row in review.verdicts(store)}) == 15
+    states = studies.paraphrase_states(store)
     assert set(states["dataset"]) == {"apty_base"} and set(states["state"]) == {"accepted", "rejected"}
     shut = shown("Effect")
     assert "sources of rewordings passed the gate" in words(shut)
@@ -227,7 +227,7 @@ def test_rewordings_of_gsm8k_come_in_beside_their_originals_and_wait_for_review(
     app.selectbox(key="originals-kind").set_value("gsm8k").run()
     app.file_uploader(key="originals-file").set_value(("test.jsonl", originals, "application/jsonl")).run()
     button(app, "Take them in").click().run()
-    assert not app.exception and len(queries.paraphrase_states(store)) > 1300
+    assert not app.exception and len(studies.paraphrase_states(store)) > 1300
     desk = shown(**{"as": "Ada", "shared": "100"})
     assert not desk.exception and not desk.title
 
@@ -236,7 +236,7 @@ def reworded_by(server, monkeypatch):
     """The page with a server behind it that the cards name `lab`."""
     card = cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0,
                            n_in_flight=1)
-    for where in ("flipcore.proposals.proposing", "pages.paraphrase_review.proposing"):
+    for where in ("flipcore.annotation.proposals.proposing", "pages.paraphrase_review.proposing"):
         monkeypatch.setattr(f"{where}.model_cards", lambda: {"lab": card})
     app = shown("Propose and exchange")
     app.slider(key="propose-n").set_value(1)
@@ -251,7 +251,7 @@ def test_a_model_proposes_with_an_edited_prompt_and_its_proposals_wait(store, mo
         app.button(key="propose").click().run()
         assert server.bodies[0]["messages"][-1]["content"] == f"In other words, please: {item.question}"
     assert not app.exception and "1 of 1 proposals passed the rules" in words(app)
-    row = queries.paraphrase_states(store).iloc[0]
+    row = studies.paraphrase_states(store).iloc[0]
     assert row["state"] == "unreviewed" and row["generator"].startswith("lab: paraphrase, edited")
 
 

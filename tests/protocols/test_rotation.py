@@ -8,21 +8,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from flipcore import runner
 from flipcore.axes import made as axis
-from flipcore.contracts import Ask, History, Material
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Ask, History, Material
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.records import ABILITIES, Completion, Item
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import made as extractor
-from flipcore.harness import c1_run, lead3_two_option
 from flipcore.models.simulated import PROFILES, Profile
-from flipcore.plan import plan, projection
 from flipcore.protocols import made
 from flipcore.protocols.rotation import READOUTS, _order, _vote
-from flipcore.records import ABILITIES, Completion, Item
-from flipcore.stats.resample import generator
-from flipcore.store import queries
+from flipcore.protocols.votes import c1_run, lead3_two_option
+from flipcore.runs import runner
+from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
-from flipcore.study import ItemSource, ModelUse, Part, Study
+from flipcore.store.queries import studies
 from tests.extractors.asking import FAILED, choice, number
 
 ITEM = choice()  # rye, barley, tin, oats; alphabetically barley, oats, rye, tin
@@ -152,11 +152,11 @@ def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_
     progress = runner.run(study, store)
     assert progress.state == "done" and progress.n_failed == 0
     assert progress.n_done <= projection(plan(study, store)).n_calls
-    frame = queries.readouts(store, study.study_id, everything=True)
+    frame = studies.readouts(store, study.study_id, everything=True)
     voted = frame[frame["extractor"].isin(READOUTS)]
     final = voted[voted["extractor"] == "rotation"]
     assert len(voted) == 12 and set(final["status"]) == {"ok"} and final["is_correct"].mean() > 0.6
-    assert not set(READOUTS) & set(queries.readouts(store, study.study_id)["extractor"])  # votes are no flips
+    assert not set(READOUTS) & set(studies.readouts(store, study.study_id)["extractor"])  # votes are no flips
     assert runner.run(study, store).n_reused == progress.n_done
     store.close()
 
@@ -168,7 +168,7 @@ def voted(tmp_path, monkeypatch, profile):
                   (ModelUse("simulated-noisy"),), protocol=Part("rotation", {"least": 1, "cap": 60}))
     with closing(Store.open(tmp_path / "flips.duckdb")) as store:
         progress = runner.run(study, store)
-        frame = queries.readouts(store, study.study_id, everything=True)
+        frame = studies.readouts(store, study.study_id, everything=True)
         again = runner.run(study, store)
         most = projection(plan(study, store)).n_calls
     assert progress.state == "done" and progress.n_failed == 0 and again.n_reused == progress.n_done <= most

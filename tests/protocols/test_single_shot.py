@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from flipcore.axes import made as axis
-from flipcore.contracts import Ask, History, Material
-from flipcore.errors import BadInput
+from flipcore.core.contracts import Ask, History, Material
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.records import ABILITIES, ABSENT, OK, Completion, Item
 from flipcore.extractors import made as extractor
 from flipcore.protocols import PROTOCOLS, made
-from flipcore.records import ABILITIES, ABSENT, OK, Completion, Item
-from flipcore.stats.resample import generator
 from tests.extractors.asking import choice, number
 
 ITEM = choice()

@@ -4,18 +4,19 @@ import importlib
 import inspect
 import json
 import math
-from pathlib import Path
 
 import pytest
 
-CASES = json.loads((Path(__file__).resolve().parent.parent / "cases.json").read_text(encoding="utf-8"))
-MODULES = {
-    "flips": ("flips",),
-    "interval": ("intervals",),
-    "drop_gap": ("drop_gap",),
-    "loss_test": ("loss_test",),
-    "holdout": ("holdout", "agreement"),
-    "pearl": ("pearl",),
+from tests.conftest import ROOT
+
+CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))
+MODULES = {  # the one adapter from the names of the file to where they stand
+    "flips": ("tests.definitions",),
+    "interval": ("flipcore.stats.base.intervals",),
+    "drop_gap": ("flipcore.stats.memory.drop_gap",),
+    "loss_test": ("flipcore.stats.memory.loss_test",),
+    "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement"),
+    "pearl": ("flipcore.stats.memory.pearl",),
 }
 WORDS = {"NaN": math.nan, "Inf": math.inf, "-Inf": -math.inf}
 
@@ -24,7 +25,7 @@ def resolved(quantity):
     """The callable that computes `quantity`, looked up by name in the modules of its prefix."""
     prefix, name = quantity.split(".")
     for module in MODULES[prefix]:
-        found = getattr(importlib.import_module(f"flipcore.stats.{module}"), name, None)
+        found = getattr(importlib.import_module(module), name, None)
         if found is not None:
             return found
     pytest.fail(f"{quantity} is in none of {MODULES[prefix]}")

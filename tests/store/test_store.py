@@ -8,12 +8,13 @@ import duckdb
 import pandas as pd
 import pytest
 
-from flipcore.errors import BadInput, StoreHeld
-from flipcore.records import Call, Completion, Item, Request
-from flipcore.store import queries, rows
+from flipcore.core.errors import BadInput, StoreHeld
+from flipcore.core.records import Call, Completion, Item, Request
+from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.export import export, safe
 from flipcore.store.merge import merge
+from flipcore.store.queries import studies
 
 
 @pytest.fixture
@@ -82,17 +83,17 @@ def test_ten_threads_lose_nothing(store):
 
 
 def test_a_study_keeps_its_start_when_its_state_changes(store):
-    from tests.test_runner import tiny_study
+    from tests.runs.test_runner import tiny_study
 
     study = tiny_study()
     store.writer.add("studies", [rows.study_row(study, "running", started_at=rows.now())]).result(10)
     store.writer.add("studies", [rows.study_row(study, "done", ended_at=rows.now())]).result(10)
-    row = queries.studies(store).iloc[0]
+    row = studies.studies(store).iloc[0]
     assert row["state"] == "done" and row["started_at"] is not None and row["ended_at"] is not None
 
 
 def test_another_process_is_told_who_holds_the_file(store):
-    code = ("import sys; from flipcore.store.connection import Store; from flipcore.errors import StoreHeld\n"
+    code = ("import sys; from flipcore.store.connection import Store; from flipcore.core.errors import StoreHeld\n"
             "try:\n    Store.open(sys.argv[1])\nexcept StoreHeld as held:\n    print(held)")
     said = subprocess.run([sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, timeout=60).stdout
     assert "is held by process" in said and "FLIPSCOPE_DB" in said
@@ -152,9 +153,9 @@ def test_a_rejected_rewording_is_derived_from_the_latest_verdicts(store):
             {"verdict_id": verdict_id, "pair_id": "p", "reviewer": reviewer, "meaning": meaning, "difficulty": "yes",
              "solution_path": None, "note": "", "original_hash": "", "paraphrase_hash": "", "rule_version": "majority-1",
              "undoes": undoes, "created_at": rows.now()}]).result(10)
-        return queries.paraphrase_states(store)["state"].tolist()
+        return studies.paraphrase_states(store)["state"].tolist()
 
-    assert queries.paraphrase_states(store)["state"].tolist() == ["unreviewed"]
+    assert studies.paraphrase_states(store)["state"].tolist() == ["unreviewed"]
     assert judge("v1", "Ada", "yes") == ["accepted"]
     assert judge("v2", "Ben", "no") == ["rejected"]  # one of two is no majority
     assert judge("v3", "Ben", "yes", undoes="v2") == ["accepted"]  # the undoing row itself is no verdict

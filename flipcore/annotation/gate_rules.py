@@ -1,0 +1,174 @@
+"""Gates: what must be shown before paraphrases or a judge may enter an estimate (statistics.md, sections 1 and 15).
+
+A gate looks at the lower bound, never at the point, and says how much more evidence would open it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.agreement import Agreement, cohen_agreement
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
+from flipcore.stats.base.intervals import wilson
+from flipcore.stats.memory.drop_gap import mcnemar
+
+ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
+KAPPA, FEWEST_LABELS = 0.60, 100
+MOST_MORE = 100_000
+
+
+@dataclass(frozen=True)
+class ParaphraseGate:
+    """Acceptance of the reviewed pairs of one dataset and generator. `n_more` is how many more reviewed pairs would open
+    the gate if they were accepted at the same rate; None if that rate never does."""
+
+    accepted: Estimate
+    n_more: int | None
+    threshold: float = ACCEPTANCE
+    fewest: int = FEWEST_PAIRS
+
+    @property
+    def is_open(self) -> bool:
+        return self.accepted.n >= self.fewest and self.accepted.low >= self.threshold
+
+    def sentence(self) -> str:
+        """Open or closed, and what would open it."""
+        if not self.accepted.n:
+            return f"No pair has been reviewed yet; {self.fewest} are needed."
+        if self.is_open:
+            return f"{self.found}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
+        n = self.accepted.n
+        if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
+            return f"{self.missing} At that rate it never opens, but so few say little: review more."
+        if self.n_more is None:
+            return (f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "
+                    "paraphrases.")
+        return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate."
+
+    @property
+    def found(self) -> str:
+        """The share accepted, in words."""
+        n = self.accepted.n
+        return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {self.accepted.text()}"
+
+    @property
+    def missing(self) -> str:
+        """What a closed gate lacks: pairs, a higher bound, or both."""
+        few = f"at least {self.fewest} reviewed pairs" if self.accepted.n < self.fewest else ""
+        low = "" if self.accepted.low >= self.threshold else f"a lower bound of {self.threshold:.2f}"
+        return f"{self.found}; the gate wants {' and '.join(filter(None, (few, low)))}."
+
+
+def paraphrase_gate(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
+                    ) -> ParaphraseGate:
+    """Wilson's lower bound of acceptance >= `threshold` on at least `fewest` reviewed pairs."""
+    low, high = wilson(n_accepted, n_reviewed)
+    rate = n_accepted / n_reviewed if n_reviewed else math.nan
+    estimate = Estimate(rate, low, high, 0.95, "wilson", n_reviewed, None)
+    return ParaphraseGate(estimate, n_more_pairs(n_accepted, n_reviewed, threshold, fewest), threshold, fewest)
+
+
+def n_more_pairs(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS) -> int | None:
+    """Fewest further pairs, accepted at the rate so far, that open the gate; 0 if it is open, None if none do.
+
+    Without a review the rate is taken as 1, so the answer is `fewest`.
+    """
+    rate = n_accepted / n_reviewed if n_reviewed else 1.0
+
+    def opens(n_more: int) -> bool:
+        n = n_reviewed + n_more
+        return n >= fewest and wilson(n_accepted + rate * n_more, n)[0] >= threshold
+
+    if not opens(MOST_MORE):
+        return None
+    low, high = -1, MOST_MORE  # the bound rises with n at a fixed rate, so bisection finds the first n that opens
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if opens(middle) else (middle, high)
+    return high
+
+
+@dataclass(frozen=True)
+class PositionBias:
+    """A judge asked twice, options forwards and backwards. `n_first` (`n_last`) changed answers favour the option listed
+    earlier (later) both times; `flip_rate` is the share of changed answers, an unreadable one being an answer too."""
+
+    n_first: int
+    n_last: int
+    p: float
+    flip_rate: Estimate
+
+    def sentence(self) -> str:
+        """Whether the order of the options moves the judge."""
+        if not self.flip_rate.n:
+            return "The judge has not been asked with the options in both orders."
+        changed = f"Turning the options round changes {self.flip_rate.text()} of the judge's {self.flip_rate.n} readings"
+        if self.p >= 0.05:
+            return f"{changed}; no sign that it favours a position ({p_text(self.p)})."
+        return f"{changed}, and favours the {'first' if self.n_first > self.n_last else 'last'} option ({p_text(self.p)})."
+
+
+def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None]) -> PositionBias:
+    """Exact McNemar test of a judge's readings of the same texts under both option orders.
+
+    Values are positions in the FORWARDS list, None where unreadable. A pair (i, j) with i < j chose the earlier-listed
+    option both times, one with i > j the later-listed. Raises BadInput for unequal lengths.
+    """
+    if len(forwards) != len(backwards):
+        raise BadInput(f"Both orders must cover the same texts: came {len(forwards)} and {len(backwards)}.")
+    both = [(i, j) for i, j in zip(forwards, backwards, strict=True) if i is not None and j is not None]
+    n_first, n_last = sum(i < j for i, j in both), sum(i > j for i, j in both)
+    n = len(forwards)
+    k = sum(i != j for i, j in zip(forwards, backwards, strict=True))
+    low, high = wilson(k, n)
+    rate = Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
+    return PositionBias(n_first, n_last, mcnemar(n_first, n_last)["exact"] if n else math.nan, rate)
+
+
+@dataclass(frozen=True)
+class JudgeGate:
+    """Agreement of a judge with a person beyond chance, and its position bias where that was measured."""
+
+    agreement: Agreement
+    position: PositionBias | None
+    threshold: float = KAPPA
+    fewest: int = FEWEST_LABELS
+
+    @property
+    def is_open(self) -> bool:
+        """Enough labels, the lower bound of kappa at the threshold, and no position bias found."""
+        biased = self.position is not None and self.position.p < 0.05
+        return self.agreement.n_items >= self.fewest and self.agreement.estimate.low >= self.threshold and not biased
+
+    @property
+    def n_more(self) -> int:
+        """Labels missing to the fewest that the gate looks at."""
+        return max(0, self.fewest - self.agreement.n_items)
+
+    def sentence(self) -> str:
+        """Passed or not, and why."""
+        if not self.agreement.n_items:
+            return f"The judge has not passed yet: nobody has labelled what it read; {self.fewest} labels are needed."
+        n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
+        found = f"kappa {self.agreement.estimate.text()} on {n}"
+        if math.isnan(self.agreement.estimate.value):
+            found = f"people and judge give one and the same answer to all {n}, which says nothing beyond chance"
+        if self.is_open:
+            return f"The judge passes: {found}."
+        if self.n_more:
+            return f"The judge has not passed yet: {found}; {self.n_more} more labels are needed."
+        if not self.agreement.estimate.low >= self.threshold:
+            bound = number_text(self.threshold)
+            return f"The judge does not pass: {found}, and the lower bound must reach {bound}."
+        return f"The judge does not pass: it favours a position ({p_text(self.position.p)}), although {found}."
+
+
+def judge_gate(human: Sequence, judge: Sequence, position: PositionBias | None = None, seed: int = 0, n_boot: int = 2000
+               ) -> JudgeGate:
+    """Cohen's kappa of `judge` against `human` labels of the same texts, with its item bootstrap. None (unreadable) is a
+    label of its own here: leaving it out would hide a judge that cannot read."""
+    labels = [["unreadable" if label is None else label for label in rater] for rater in (human, judge)]
+    return JudgeGate(cohen_agreement(*labels, seed=seed, n_boot=n_boot), position)

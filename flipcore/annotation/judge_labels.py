@@ -1,0 +1,121 @@
+"""The judge's gate: what people read in the texts that a judge read, collected without seeing what the judge said.
+
+A judge that has not passed is shown, but enters no claim (statistics: gates).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.annotation.gate_rules import JudgeGate, judge_gate, position_bias
+from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
+from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.core.errors import BadInput
+from flipcore.core.records import digest
+from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.intervals import wilson
+from flipcore.store.rows import now
+from flipcore.text.answers import canonical_number
+
+RULE_VERSION = "label-1"
+
+
+def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: dt.datetime | None = None) -> dict:
+    """What `reviewer` read in `text` (call_id, item_id, kind, options, text): a canonical answer, None for no single one.
+
+    Raises BadInput for an answer that the item does not have."""
+    known = canonical_number(answer or "") if text["kind"] == "number" else answer
+    n_options = len(text["options"])
+    if answer is not None and (known is None or text["kind"] == "choice" and known not in map(str, range(n_options))):
+        raise BadInput(f"{answer!r} is no answer to this question: give "
+                       f"{'a number' if text['kind'] == 'number' else 'one of its options'}, or say that there is none.")
+    row = {"item_id": text["item_id"], "call_id": text["call_id"], "reviewer": reviewer_name(reviewer), "answer": known or None,
+           "text_hash": digest(text["text"]), "rule_version": RULE_VERSION, "undoes": None, "created_at": created_at or now()}
+    return {"label_id": digest(*map(str, row.values())), **row}
+
+
+def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:
+    """The row that takes a label back."""
+    row = {name: label[name] for name in ("item_id", "call_id", "reviewer", "text_hash", "rule_version")}
+    row |= {"answer": None, "undoes": label["label_id"], "created_at": created_at or now()}
+    return {"label_id": digest(*map(str, row.values())), **row}
+
+
+def left_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapping], shared: float = SHARED) -> list[str]:
+    """Call ids in this reviewer's order, an item's second text after every item's first; as pairs are queued."""
+    order = queue([{"pair_id": one["call_id"], "dataset": one["dataset"], "generator": one["model"]} for one in texts],
+                  reviewer, shared=shared)
+    seen: dict[str, int] = {}
+    of_item = {one["call_id"]: one["item_id"] for one in texts}
+    turns = []
+    for place in order:
+        item = of_item[place.pair_id]
+        turns.append((seen.setdefault(item, 0), len(turns), place))
+        seen[item] += 1
+    done: set[str] = {row["call_id"] for row in labels if row["reviewer"] == reviewer}
+    others: Collection[str] = {row["call_id"] for row in labels if row["reviewer"] != reviewer}
+    return undone([place for *_, place in sorted(turns, key=lambda turn: turn[:2])], done, others)
+
+
+def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int]:
+    """(text -> what most people read in it, texts on which they are even and which therefore have no label)."""
+    by_text: dict[str, list[str | None]] = {}
+    for row in labels:
+        by_text.setdefault(row["call_id"], []).append(row["answer"])
+    agreed, n_even = {}, 0
+    for call_id, answers in by_text.items():
+        counts = sorted(((answers.count(one), str(one), one) for one in set(answers)), reverse=True)
+        if len(counts) > 1 and counts[0][0] == counts[1][0]:
+            n_even += 1
+        else:
+            agreed[call_id] = counts[0][2]
+    return agreed, n_even
+
+
+@dataclass(frozen=True)
+class JudgeReport:
+    """The gate of one study's judge; `again` is the share of prompts, sent to it more than once, that it read differently."""
+
+    gate: JudgeGate
+    again: Estimate
+    n_texts: int
+    n_even: int
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """Gate, position, asking again."""
+        position, again = "The judge was not asked with the options backwards.", (
+            "No text was put before the judge twice, so how often it contradicts itself is not known.")
+        if self.gate.position:
+            position = self.gate.position.sentence()
+        if self.again.n:
+            again = f"Asked again with the same prompt, it reads {self.again.text()} of {self.again.n} texts differently."
+        return self.gate.sentence(), position, again
+
+
+def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping], seed: int = 0, n_boot: int = 2000) -> JudgeReport:
+    """`texts` and `labels` as `store.judge_queries` gives them. An unreadable reply is a label of its own."""
+    agreed, n_even = agreed_labels(labels)
+    labelled = [one for one in texts if one["call_id"] in agreed]
+    both = [one for one in texts if one["asked_backwards"] and one["kind"] == "choice"]
+    places = [[None if one[name] is None else list(one["option_order"]).index(int(one[name])) for one in both]
+              for name in ("judged", "judged_backwards")]
+    gate = judge_gate([agreed[one["call_id"]] for one in labelled], [one["judged"] for one in labelled],
+                      position_bias(*places) if both else None, seed, n_boot)
+    return JudgeReport(gate, _again(texts), len(texts), n_even)
+
+
+def _again(texts: Sequence[Mapping]) -> Estimate:
+    """The share of the judge's prompts, sent for several texts that read the same, with more than one reading."""
+    readings: dict[str, list[str | None]] = {}
+    for one in texts:
+        readings.setdefault(one["judge_prompt"], []).append(one["judged"])
+    repeated = [found for found in readings.values() if len(found) > 1]
+    if not repeated:
+        return missing()
+    k, n = sum(len(set(found)) > 1 for found in repeated), len(repeated)
+    low, high = wilson(k, n)
+    return Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)

@@ -1,0 +1,1 @@
+"""Paraphrases under review: queue, verdicts, agreement, effect, exchange, publication."""

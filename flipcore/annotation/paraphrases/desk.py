@@ -1,0 +1,71 @@
+"""The desk of one reviewer: the next pairs with what differs, the latest verdicts, how far; blind to what anybody else said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.annotation.paraphrases.queue import Place, undone
+from flipcore.annotation.paraphrases.verdicts import CHECKS
+from flipcore.core.records import Item
+from flipcore.store.connection import Store
+from flipcore.store.queries import review
+from flipcore.text.answers import answer_text
+from flipcore.text.differences import word_differences
+
+AHEAD, BACK = 12, 5
+_LONG_CHARS = 420
+
+
+@dataclass(frozen=True)
+class Desk:
+    """`data` is what the browser draws; `n_done` and `n_left` count this reviewer's pairs."""
+
+    data: dict
+    n_done: int
+    n_left: int
+
+
+def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequence[str] = (), finished: str = "") -> Desk:
+    """The first undone pairs of `order` and the latest verdicts of this reviewer on it."""
+    named = {place.pair_id for place in order}
+    standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in named]
+    left = undone(order, {row["pair_id"] for row in standing}, review.judged_by_others(store, reviewer))
+    latest = standing[-BACK:]
+    wanted = left[:AHEAD] + [row["pair_id"] for row in latest]
+    shown = {pair["pair_id"]: pair_shown(pair) for pair in review.pairs(store, wanted)} if wanted else {}
+    data = {"reviewer": reviewer, "checks": [list(check) for check in CHECKS.items()],
+            "pairs": [shown[pair_id] for pair_id in left[:AHEAD]],
+            "history": [{"pair": shown[row["pair_id"]], "verdict_id": row["verdict_id"],
+                         "said": {check: row[check] for check in CHECKS}} for row in latest],
+            "n_done": len(standing), "n_left": len(left), "acknowledged": list(acknowledged), "finished": finished}
+    return Desk(data, len(standing), len(left))
+
+
+def pair_shown(pair: Mapping) -> dict:
+    """A pair with the words that differ marked on both sides, its options, and the right answer (None if unknown)."""
+    original, changed = pair["original"], pair["paraphrase"]
+    gone = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]
+    return {"id": pair["pair_id"], "original": gone, "paraphrase": _joined(word_differences(original, changed)),
+            "options": list(pair["options"] or ()), "answer": _answer(pair),
+            "size": "long" if max(len(original), len(changed)) > _LONG_CHARS else "short"}
+
+
+def _joined(runs: list[list[str]]) -> list[list[str]]:
+    """Marked words with nothing but space between them become one run: fewer marks to read."""
+    found: list[list[str]] = []
+    for i, (kind, text) in enumerate(runs):
+        bridge = kind == "same" and text.isspace() and i + 1 < len(runs) and runs[i + 1][0] == "new"
+        kind = "new" if bridge and found and found[-1][0] == "new" else kind
+        if found and found[-1][0] == kind:
+            found[-1][1] += text
+        else:
+            found.append([kind, text])
+    return found
+
+
+def _answer(pair: Mapping) -> str | None:
+    if pair["target"] is None:
+        return None
+    return answer_text(Item(pair["item_id"], pair["dataset"], pair["kind"], pair["original"], tuple(pair["options"] or ())),
+                       pair["target"])

@@ -1,0 +1,155 @@
+"""What the review did: gates by source, and T, G and A of a study's paraphrase axis with and without what was struck out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from flipcore.annotation.gate_rules import ParaphraseGate, paraphrase_gate
+from flipcore.core.errors import BadInput
+from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.decomposition import Decomposition, decompositions
+from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_strikes
+
+KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
+
+
+@dataclass(frozen=True)
+class SourceGate:
+    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it, `n_split` those on which the reviewers are
+    even."""
+
+    dataset: str
+    generator: str
+    n_pairs: int
+    n_split: int
+    gate: ParaphraseGate
+
+    def sentence(self) -> str:
+        """What the gate says, and whether there are pairs enough to open it."""
+        n_left, n_more = self.n_pairs - self.gate.accepted.n, self.gate.n_more
+        if self.gate.is_open or n_more is None or n_more <= n_left:
+            return self.gate.sentence()
+        there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
+        wanted = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
+        return (f"{wanted}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
+                f"or let a model propose some.{self._split()}")
+
+    def _split(self) -> str:
+        """Pairs whose reviewers differ: a third verdict may turn them."""
+        if not self.n_split:
+            return ""
+        one = self.n_split == 1
+        return (f" On {self.n_split:,} pair{'' if one else 's'} the reviewers differ; a third verdict under Agreement "
+                f"may turn {'it' if one else 'them'}, either way.")
+
+
+def source_gates(states: pd.DataFrame) -> list[SourceGate]:
+    """A gate for each source; `states` as `store.queries.paraphrase_states` gives them."""
+    found = []
+    for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
+        n = rows["state"].value_counts()
+        n_accepted = int(n.get("accepted", 0))
+        n_split = int(((rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"])).sum())
+        gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
+        found.append(SourceGate(dataset, generator, len(rows), n_split, gate))
+    return found
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as many as the share struck
+    among the `n_reviewed` pairs of the same sources asks for. Those count whether this study asked them or not: what was
+    struck before it began was never asked."""
+
+    n_bad: int
+    n_unreviewed: int
+    n_reviewed: int
+    limits: Mapping[str, tuple[Decomposition, Decomposition]]
+
+    def text(self, name: str) -> str:
+        """"0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]" of T, G or A."""
+        low, high = (getattr(one, name) for one in self.limits[name])
+        return f"{low.text()} to {high.text()}"
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A study's paraphrase axis under one model and readout. `counted` are (what is counted, rewordings, decomposition);
+    `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by, or for the reason in
+    `unbounded`."""
+
+    counted: tuple[tuple[str, int, Decomposition], ...]
+    bounds: Bounds | None
+    unbounded: str = ""
+
+    def sentence(self, readout_title: str) -> str:
+        """What striking out did to T."""
+        (_, n_all, before), (_, n_left, after), _ = self.counted
+        n_struck = n_all - n_left
+        if not n_struck:
+            return f"No rewording of this study was struck out: T is {after.T.text()} under {readout_title}."
+        return (f"{n_struck:,} of {n_all:,} rewordings were struck out: under {readout_title} T goes from {before.T.text()} to "
+                f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}.")
+
+
+def effect(readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.DataFrame, extractor: str, reference: str
+           ) -> Effect:
+    """`readouts` of one model with every rewording that was asked (`paraphrases="all"`), `materials` (item, variant) ->
+    pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
+    known = dict(zip(states["pair_id"], states["state"], strict=True))
+    state = {place: known.get(pair, "unreviewed") for place, pair in materials.items()}
+    there = set(zip(readouts["item_id"], readouts["variant"], strict=True)) & set(state)
+    counted = []
+    for name, keep in KEEP.items():
+        gone = {place for place in there if state[place] not in keep}
+        counted.append((name, len(there) - len(gone), _found(readouts, gone, extractor, reference)))
+    places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
+    n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
+    try:
+        bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
+    except BadInput as error:  # too many rewordings of one item to try them all: the rest of the page still stands
+        return Effect(tuple(counted), None, str(error))
+    return Effect(tuple(counted), bounds)
+
+
+def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:
+    """(how many of the `unreviewed` pairs are bad if each source is as bad as its reviewed pairs, rounded up; how many those
+    are). A source without a verdict is taken to be like the others."""
+    rows = list(states[["pair_id", "dataset", "generator", "state"]].itertuples(index=False, name=None))
+    source = {pair: (dataset, generator) for pair, dataset, generator, _ in rows}
+    wanted = [source[pair] for pair in unreviewed if pair in source]
+    sources = set(wanted)
+    judged: dict[tuple[str, str], list[bool]] = {}
+    for pair, _, _, state in rows:
+        if state != "unreviewed" and source[pair] in sources:
+            judged.setdefault(source[pair], []).append(state == "rejected")
+    every = [is_bad for bad in judged.values() for is_bad in bad]
+    if not every:
+        return 0, 0
+    shares = {one: sum(bad) / len(bad) for one, bad in judged.items()}
+    return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in wanted) - 1e-9), len(every)
+
+
+def _bounds(readouts: pd.DataFrame, places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int, extractor: str,
+            reference: str) -> Bounds:
+    rejected = set(places["rejected"])
+    standing = readouts[[key not in rejected for key in _keys(readouts)]]
+    limits = {name: tuple(_found(standing, gone, extractor, reference) for gone in pair)
+              for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()}
+    return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
+
+
+def _found(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str) -> Decomposition:
+    rows = readouts[[key not in gone for key in _keys(readouts)]]
+    return decompositions(coded_answers(rows), reference, axes=[AXIS], extractors=[extractor])[0]
+
+
+def _keys(readouts: pd.DataFrame):
+    """(item, variant) of rows on the paraphrase axis; None elsewhere, where names may be alike."""
+    return ((item, variant) if axis == AXIS else None for item, variant, axis in
+            zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True))
+

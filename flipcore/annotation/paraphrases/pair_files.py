@@ -1,0 +1,279 @@
+"""Pairs and verdicts from files: a bad row is refused by its line and harms no other.
+
+A row holds a pair (original, paraphrase), a verdict (reviewer and what he said) on a pair that is stored, or both at once.
+Originals may also be the items of a second file, row by row. The same file again adds nothing.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, RULE_VERSION, verdict_row
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, digest
+from flipcore.datasets import LOADERS
+from flipcore.datasets.dataset import made
+from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.store.connection import Store
+from flipcore.store.export import as_meant, neutral
+from flipcore.store.queries import review, studies
+from flipcore.text.answers import canonical_number
+
+COLUMNS = {
+    "original": ("original", "original_question", "question", "source_text", "text_1", "sentence1"),
+    "paraphrase": ("paraphrase", "paraphrased", "rephrased", "rewording", "reworded", "paraphrase_text", "text_2",
+                   "sentence2"),
+    "pair_id": ("pair_id", "pair"), "dataset": ("dataset", "benchmark"),
+    "generator": ("generator", "paraphraser", "generated_by"),
+    "item_id": ("item_id",), "answer": ("answer", "target", "gold", "label"),
+    "reviewer": ("reviewer", "annotator", "rater", "judge", "annotator_id"),
+    "meaning": ("meaning", "same_meaning", "semantic_equivalence", "equivalent"),
+    "difficulty": ("difficulty", "same_difficulty"),
+    "solution_path": ("solution_path", "same_path"), "note": ("note", "comment", "reason"),
+    "original_hash": ("original_hash",), "paraphrase_hash": ("paraphrase_hash",), "created": ("created", "created_at"),
+    "rule_version": ("rule_version",), "verdict_id": ("verdict_id",),
+}
+MOST_ROWS, MOST_CHARS = 50_000, 20_000
+_WORDS = {"yes": "yes", "y": "yes", "true": "yes", "1": "yes", "kept": "yes", "no": "no", "n": "no", "false": "no", "0": "no",
+          "lost": "no", "unsure": "unsure", "u": "unsure", "?": "unsure", "maybe": "unsure", "": None, "none": None,
+          "nan": None}
+_FURNITURE = re.compile(r"\A\s*(?:Question|Q)\s*:\s*(.*?)(?:\n\s*(?:Answer|A)\s*:.*)?\Z", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """Rows for the store, (line, sentence) of what was refused, and sentences about the whole."""
+
+    pairs: tuple[dict, ...]
+    items: tuple[Item, ...]
+    verdicts: tuple[dict, ...]
+    refused: tuple[tuple[int, str], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the store holds already: pairs by id, and items by the text of their question (spaces apart)."""
+
+    pairs: Mapping[str, Mapping] = field(default_factory=dict)
+    items: Mapping[str, str] = field(default_factory=dict)
+
+
+def file_rows(path: str | Path) -> list[Row]:
+    """The rows of a JSONL, JSON, CSV or Parquet file; CSV cells that were neutralised on the way out are as they were meant."""
+    rows = list(read_rows(path))
+    if Path(path).suffix.lower() not in (".csv", ".tsv"):
+        return rows
+    return [replace(row, values={name: as_meant(cell) if isinstance(cell, str) else cell for name, cell in row.values.items()})
+            for row in rows]
+
+
+def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
+    """The items of a file as `dataset` reads it, row by row; a row that is none is the end of a sentence about why."""
+    loader = LOADERS[dataset]
+    rows = list(loader.rows(str(path)))
+    make, found = loader.making(rows, {}), []
+    for row in rows:
+        try:
+            found.append(made(make, row))
+        except BadInput as error:
+            found.append(str(error))
+    return found
+
+
+def guessed_columns(names: Iterable[str]) -> dict[str, str]:
+    """Which column is which; what nothing fits is left out."""
+    plain = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): name for name in names}
+    return {wanted: next(plain[one] for one in known if one in plain)
+            for wanted, known in COLUMNS.items() if any(one in plain for one in known)}
+
+
+def incoming(rows: Sequence[Row], columns: Mapping[str, str], *, dataset: str, generator: str, known: Known,
+             originals: Sequence[Item | str] | None = None) -> Incoming:
+    """Reads rows under a mapping of `COLUMNS`. `originals`, where the file holds none, are `row_originals`; `dataset`
+    and `generator` name the source where a row does not. Raises BadInput for a file that can hold neither pairs nor verdicts,
+    or originals of another number."""
+    _check(rows, columns, originals)
+    furnished = originals is not None and _is_furnished(rows, columns["paraphrase"])
+    pairs, items, verdicts, refused = {}, {}, {}, []
+    for place, row in enumerate(rows):
+        reader = _Reader(row, columns, dataset, generator, known, pairs, furnished)
+        try:
+            if row.problem:
+                raise BadInput(row.problem)
+            pair, item = reader.pair(originals[place] if originals is not None else None)
+            verdict = reader.verdict(pair)
+        except BadInput as error:
+            refused.append((row.line, f"{row.place} {error}."))
+            continue
+        pairs[pair["pair_id"]] = pair
+        if item is not None:
+            items[item.item_id] = item
+        if verdict is not None:
+            verdicts[verdict["verdict_id"]] = verdict
+    new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in known.pairs)
+    notes = ["“Question:” and what follows “Answer:” were taken off the rewordings."] if furnished else []
+    if "reviewer" not in columns and set(CHECKS) & set(columns):
+        notes.append("No column names the reviewers, so what the rows say of the pairs is not taken in.")
+    n_there = len(pairs) - len(new)
+    if n_there:
+        notes.append(f"{n_there:,} of the pairs are stored already.")
+    return Incoming(new, tuple(items.values()), tuple(verdicts.values()), tuple(refused), tuple(notes))
+
+
+def _check(rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None) -> None:
+    if not rows:
+        raise BadInput("The file has no rows.")
+    if all(row.problem for row in rows):
+        raise BadInput(f"No row of the file can be read. {rows[0].place} {rows[0].problem}.")
+    if len(rows) > MOST_ROWS:
+        raise BadInput(f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it.")
+    if originals is not None and "paraphrase" not in columns:
+        raise BadInput("Say which column holds the rewording.")
+    if originals is not None and len(originals) != len(rows):
+        raise BadInput(f"Originals and rewordings belong together row by row, but there are {len(originals):,} originals and "
+                       f"{len(rows):,} rewordings.")
+    if originals is None and "pair_id" not in columns and not {"original", "paraphrase"} <= set(columns):
+        raise BadInput("Say which columns hold the original and the paraphrase, or, for verdicts alone, the pair_id.")
+
+
+def _is_furnished(rows: Sequence[Row], column: str) -> bool:
+    """Do nearly all texts come as "Question: …" (with or without "Answer: …")?"""
+    texts = [str(row.values.get(column) or "") for row in rows if not row.problem]
+    return bool(texts) and sum(bool(_FURNITURE.match(text)) for text in texts) >= 0.9 * len(texts)
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """One row under its mapping. Errors are the ends of sentences that begin with the line."""
+
+    row: Row
+    columns: Mapping[str, str]
+    dataset: str
+    generator: str
+    known: Known
+    so_far: Mapping[str, Mapping]
+    furnished: bool
+
+    def text(self, name: str) -> str:
+        value: Any = self.row.values.get(self.columns.get(name))
+        return "" if value is None else str(value).replace("\r\n", "\n").strip()
+
+    def pair(self, original: Item | str | None) -> tuple[dict, Item | None]:
+        """The row's pair, and its item where that has to be made."""
+        if isinstance(original, str):
+            raise BadInput(f"has an original that is no item: it {original}")
+        pair_id = self.text("pair_id")
+        before, after = original.question if original else self.text("original"), self.text("paraphrase")
+        if self.furnished and (bare := _FURNITURE.match(after)):
+            after = bare[1].strip()
+        there = self.known.pairs.get(pair_id) or self.so_far.get(pair_id)
+        if there and (not before and not after
+                      or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())):
+            return dict(there), None
+        if there:
+            raise BadInput(f"names the pair {pair_id[:60]!r}, which stands for another text already")
+        self._check_texts(before, after, pair_id)
+        dataset, generator = self.text("dataset") or self.dataset, self.text("generator") or self.generator
+        item_id = original.item_id if original else self.text("item_id") or self.known.items.get(spaceless(before), "")
+        item = original or (None if item_id else self._item(before, dataset))
+        pair = {"pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}", "dataset": dataset,
+                "item_id": item.item_id if item else item_id, "original": before, "paraphrase": after, "generator": generator}
+        return pair, item
+
+    def _check_texts(self, before: str, after: str, pair_id: str) -> None:
+        if not before or not after:
+            if pair_id and not before and not after:
+                raise BadInput(f"names the pair {pair_id[:60]!r}, which is not stored here")
+            raise BadInput(f"has no {'paraphrase' if before else 'original'}")
+        if max(len(before), len(after)) > MOST_CHARS:
+            raise BadInput(f"holds a text of more than {MOST_CHARS:,} characters")
+        if "\0" in before + after:
+            raise BadInput("holds a NUL character; save the file as UTF-8 text")
+        if spaceless(before) == spaceless(after):
+            raise BadInput("has a paraphrase that repeats the original word for word")
+
+    def _item(self, question: str, dataset: str) -> Item:
+        answer = self.text("answer")
+        number = canonical_number(answer) if answer else None
+        return Item.make(dataset=dataset, key=digest(question)[:10], kind="completion" if number is None else "number",
+                         question=question, target=number or answer or None)
+
+    def verdict(self, pair: Mapping) -> dict | None:
+        """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
+        reviewer = self.text("reviewer")
+        said = {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
+        if not any(said.values()):
+            return None
+        if not reviewer:
+            raise BadInput("says something of the pair and names no reviewer")
+        for name in ("original", "paraphrase"):
+            stated = self.text(f"{name}_hash")
+            if stated and stated != digest(pair[name]):
+                raise BadInput(f"was given on another {name} than the pair {pair['pair_id'][:60]!r} has here")
+        rule = self.text("rule_version") or RULE_VERSION
+        if rule not in (RULE_VERSION, ADJUDICATION):
+            raise BadInput(f"was given under the rule {rule[:40]!r}; known are {RULE_VERSION} and {ADJUDICATION}")
+        named = self.text("verdict_id") or digest("imported", pair["pair_id"], reviewer, said, self.text("note"), rule,
+                                                  self.text("created"))
+        try:
+            return verdict_row(pair, reviewer, said, self.text("note"), verdict_id=named, rule_version=rule,
+                               created_at=self._created())
+        except BadInput as error:
+            raise BadInput(f"holds no usable verdict ({error})") from error
+
+    def _word(self, check: str) -> str | None:
+        value = self.text(check).lower()
+        if value not in _WORDS:
+            raise BadInput(f"says {value[:40]!r} about {check}; write yes, no or unsure")
+        return _WORDS[value]
+
+    def _created(self) -> dt.datetime | None:
+        stated = self.text("created")
+        if not stated:
+            return None
+        try:
+            at = dt.datetime.fromisoformat(stated)
+        except ValueError:
+            raise BadInput(f"has the date {stated[:40]!r}; write it as 2026-11-21 09:30") from None
+        return at if at.tzinfo else at.replace(tzinfo=dt.UTC)
+
+
+def spaceless(text: str) -> str:
+    """The text with its white space single and its case folded, to find the same question again."""
+    return " ".join(text.split()).casefold()
+
+
+PAIR_COLUMNS = ("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "state", "n_reviewers", "n_kept")
+VERDICT_COLUMNS = ("verdict_id", "pair_id", "reviewer", *CHECKS, "note", "original_hash", "paraphrase_hash", "rule_version",
+                   "created")
+
+
+def pair_rows(store: Store) -> list[dict]:
+    """Every stored pair with what stands of it now."""
+    return [{**{column: row[column] for column in PAIR_COLUMNS}, "n_reviewers": int(row["n_reviewers"]),
+             "n_kept": int(row["n_kept"])} for row in studies.paraphrase_states(store).to_dict("records")]
+
+
+def verdict_rows(store: Store) -> list[dict]:
+    """The verdicts that stand."""
+    return [{column: row[column] for column in VERDICT_COLUMNS} for row in review.verdicts(store)]
+
+
+def written(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> bytes:
+    """Rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
+    if kind == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")
+    out = io.StringIO()
+    table = csv.DictWriter(out, columns, lineterminator="\n")
+    table.writeheader()
+    table.writerows({column: neutral("" if row[column] is None else row[column]) for column in columns} for row in rows)
+    return out.getvalue().encode("utf-8")

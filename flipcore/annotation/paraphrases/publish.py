@@ -1,0 +1,157 @@
+"""The verified set as a Hugging Face dataset with a card: to a folder without a network, or to the hub with a token.
+
+Source 004 publishes its perturbation set so. Only accepted rewordings are in it; reviewers are numbered, never named.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from flipcore.annotation.paraphrases.effect import source_gates
+from flipcore.annotation.paraphrases.ratings import agreement, retained
+from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION
+from flipcore.core.errors import BadInput, MissingPackage
+from flipcore.stats.base.estimate import percent_text
+from flipcore.store.connection import Store
+from flipcore.store.queries import review, studies
+
+TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+_CARD = """---
+license: {license}
+language: en
+task_categories: [question-answering]
+tags: [paraphrase, evaluation, robustness]
+size_categories: [{size}]
+---
+# {title}
+
+Rewordings of benchmark questions that people judged to keep the meaning and the difficulty ({checks}), made with Flipscope.
+
+- **{n_accepted:,} accepted rewordings** of {n_items:,} questions; {n_rejected:,} were rejected and {n_unreviewed:,} have no
+  verdict yet; neither is in this set.
+- **Rule** `{rule}`: a rewording is accepted when more than half of its reviewers found everything kept that they were asked.
+- **Reviewers**: {n_reviewers}. Agreement about keeping: {agreement}
+- **Retention** of all judged rewordings, majority rule on meaning and solution path: {retention} (Wilson, 95 %).
+
+## Gate by source
+A source passes when the lower bound of its acceptance reaches 0.80 on at least 50 reviewed pairs.
+
+| dataset | generator | pairs | acceptance | passed |
+|---|---|---|---|---|
+{gates}
+
+## Columns
+`pair_id`, `dataset`, `item_id`, `generator`; `original` and `paraphrase`; `kind`, `options`, `target` of the item where known;
+`n_reviewers` and `n_kept` (how many of them keep it); `verdicts`, one entry a reviewer (numbered) with {checks} and the note.
+
+## What to keep in mind
+The questions keep the licence of the benchmark that they come from. Publishing a rewording puts it where models are trained.
+"""
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where it went and how much of it."""
+
+    place: str
+    n_rows: int
+
+    def sentence(self) -> str:
+        return f"{self.n_rows:,} accepted rewordings were published to {self.place}."
+
+
+def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
+    """What stands of every rewording, or of those of one (dataset, generator)."""
+    states = studies.paraphrase_states(store)
+    return states if source is None else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
+
+
+def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
+    """The accepted rewordings, one row each, with numbered verdicts. Raises BadInput when there is none."""
+    states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
+    accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
+    if not accepted:
+        raise BadInput("No rewording has been accepted yet, so there is nothing to publish. Review some first.")
+    verdicts = [row for row in review.verdicts(store) if row["pair_id"] in states]
+    number = {name: i for i, name in enumerate(sorted({row["reviewer"] for row in verdicts}), start=1)}
+    said: dict[str, list[dict]] = {}
+    for row in verdicts:
+        said.setdefault(row["pair_id"], []).append(
+            {"reviewer": number[row["reviewer"]], **{check: row[check] for check in CHECKS}, "note": row["note"]})
+    return [{**{name: pair[name] for name in ("pair_id", "dataset", "item_id", "generator", "original", "paraphrase", "kind")},
+             "options": list(pair["options"] or ()), "target": pair["target"],
+             "n_reviewers": int(states[pair["pair_id"]]["n_reviewers"]), "n_kept": int(states[pair["pair_id"]]["n_kept"]),
+             "verdicts": said.get(pair["pair_id"], [])} for pair in review.pairs(store, accepted)]
+
+
+def card(store: Store, title: str, license: str = "other", source: tuple[str, str] | None = None) -> str:
+    """The dataset's card: what is in it, by which rule, how well reviewers agreed, which sources passed their gate."""
+    states = _states_of(store, source)
+    named = set(states["pair_id"])
+    verdicts = [row for row in review.verdicts(store) if row["pair_id"] in named]
+    n = states["state"].value_counts()
+    found = agreement(verdicts, "kept").alpha
+    n_accepted = int(n.get("accepted", 0))
+    gates = "\n".join(f"| {_cell(one.dataset)} | {_cell(one.generator)} | {one.n_pairs:,} | {one.gate.accepted.text()} | "
+                      f"{'yes' if one.gate.is_open else 'no'} |" for one in source_gates(states))
+    return _CARD.format(
+        license=license, title=title, checks=", ".join(CHECKS), n_accepted=n_accepted, rule=RULE_VERSION, gates=gates,
+        size="n<1K" if n_accepted < 1_000 else "1K<n<10K" if n_accepted < 10_000 else "10K<n<100K",
+        n_items=states[states["state"] == "accepted"]["item_id"].nunique(), n_rejected=int(n.get("rejected", 0)),
+        n_unreviewed=int(n.get("unreviewed", 0)), n_reviewers=len({row["reviewer"] for row in verdicts}),
+        retention=retained(verdicts, "majority").text(3),
+        agreement=f"Krippendorff's alpha {found.estimate.text()} on {found.n_items:,} pairs, raw {percent_text(found.raw)}."
+        if found.n_items else "not measured, no pair has two verdicts.")
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def publish(store: Store, title: str, *, folder: str | Path | None = None, repository: str | None = None,
+            private: bool = True, license: str = "other", source: tuple[str, str] | None = None) -> Published:
+    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (readable by `datasets.load_from_disk`),
+    or pushes it to `repository` with the token of HF_TOKEN. Raises BadInput without one of them, without accepted rewordings
+    or without a token."""
+    if (folder is None) == (repository is None):
+        raise BadInput("Give either a folder to save to or a repository to push to.")
+    token = next((os.environ[name] for name in TOKENS if os.environ.get(name)), None)
+    if repository and not token:
+        raise BadInput("There is no token for the hub: set HF_TOKEN in the environment of the server, or save to a folder.")
+    rows, text = verified_rows(store, source), card(store, title, license, source)
+    made = _dataset(rows)
+    if folder is not None:
+        folder = Path(folder)
+        made.save_to_disk(str(folder))
+        (folder / "README.md").write_text(text, encoding="utf-8")
+        return Published(str(folder), len(rows))
+    _push(made, text, repository, token, private)
+    return Published(f"https://huggingface.co/datasets/{repository}", len(rows))
+
+
+def _dataset(rows: list[dict]):
+    try:
+        import datasets
+    except ImportError as error:
+        raise MissingPackage("Publishing needs the package `datasets`; install requirements.txt.") from error
+    text, number = datasets.Value("string"), datasets.Value("int64")
+    verdict = {"reviewer": number, **dict.fromkeys((*CHECKS, "note"), text)}
+    columns = {name: number if name.startswith("n_") else text for name in rows[0]}
+    columns |= {"options": datasets.List(text), "verdicts": datasets.List(verdict)}
+    return datasets.Dataset.from_list(rows, features=datasets.Features(columns))
+
+
+def _push(made, text: str, repository: str, token: str, private: bool) -> None:
+    import huggingface_hub
+
+    try:
+        made.push_to_hub(repository, token=token, private=private)
+        huggingface_hub.DatasetCard(text).push_to_hub(repository, token=token)
+    except Exception as error:  # the hub's client raises many kinds: no network, no right, a bad name
+        why = (str(error).strip() or type(error).__name__).splitlines()[0].replace(token, "…")[:300]
+        raise BadInput(f"The hub did not take {repository}: {why}. Check the name, the token's rights and the network."
+                       ) from error

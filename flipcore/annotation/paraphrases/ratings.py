@@ -1,0 +1,112 @@
+"""What reviewers said as ratings: agreement before they saw each other, what they disagree on, and what an audit keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, keeps
+from flipcore.stats.base.agreement import Agreement, cohen_agreement, fleiss_agreement, krippendorff_agreement
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.retention import passes, retention_estimate
+
+KEPT = "kept"
+RATED = {KEPT: "all that was asked is kept", "meaning": "meaning", "difficulty": "difficulty", "solution_path": "solution path"}
+SOURCE_CHECKS = ("meaning", "solution_path")  # source 001 audits these two
+
+
+def blind(verdicts: Sequence[Mapping]) -> list[Mapping]:
+    """Without adjudications: those were given after seeing the others."""
+    return [row for row in verdicts if row["rule_version"] != ADJUDICATION]
+
+
+def ratings(verdicts: Sequence[Mapping], check: str) -> tuple[list[str], list[str], list[list[str | None]]]:
+    """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the pair (`kept`)."""
+    reviewers, pairs = (sorted({row[name] for row in verdicts}) for name in ("reviewer", "pair_id"))
+    said = {(row["reviewer"], row["pair_id"]): ("yes" if keeps(row) else "no") if check == KEPT else row[check]
+            for row in verdicts}
+    return reviewers, pairs, [[said.get((reviewer, pair)) for pair in pairs] for reviewer in reviewers]
+
+
+@dataclass(frozen=True)
+class CheckAgreement:
+    """Agreement on one check. `pairwise` are (reviewer, reviewer, Cohen's) of those who judged a pair in common."""
+
+    check: str
+    alpha: Agreement
+    fleiss: Agreement
+    pairwise: tuple[tuple[str, str, Agreement], ...]
+
+    @property
+    def never_differ(self) -> tuple[str, ...]:
+        """Reviewers who agree on everything: it may be one file loaded twice."""
+        return tuple(f"{a} and {b}: {text}" for a, b, one in self.pairwise for text in one.warnings if "agree on all" in text)
+
+
+def agreement_warnings(found: Mapping[str, CheckAgreement]) -> list[str]:
+    """What to distrust, each once: where one answer prevails, and who never differs on which check."""
+    prevailing = [f"{RATED[check]} ({text.split(': ')[0]})" for check, one in found.items()
+                  for text in one.alpha.warnings if "prevails" in text]
+    said = ([f"One answer prevails on {'; '.join(prevailing)}. Kappa and alpha then read low however well people agree: look "
+             "at the raw agreement too."] if prevailing else [])
+    never: dict[str, list[str]] = {}
+    for check, one in found.items():
+        for text in one.never_differ:
+            never.setdefault(text, []).append(RATED[check])
+    return said + [f"{text} (On {', '.join(checks)}.)" for text, checks in never.items()]
+
+
+def agreement(verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: int = 2000) -> CheckAgreement:
+    """Raw agreement, Krippendorff, Fleiss and each pair's Cohen on one check, over what was said blind."""
+    reviewers, _, table = ratings(blind(verdicts), check)
+    pairwise = []
+    for (a, said_a), (b, said_b) in combinations(zip(reviewers, table, strict=True), 2):
+        one = cohen_agreement(said_a, said_b, seed=seed, n_boot=n_boot)
+        if one.n_items:
+            pairwise.append((a, b, one))
+    return CheckAgreement(check, krippendorff_agreement(table, seed=seed, n_boot=n_boot),
+                          fleiss_agreement(table, seed=seed, n_boot=n_boot), tuple(pairwise))
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A pair that some keep and others do not, what each said, and the verdict that settled it."""
+
+    pair_id: str
+    verdicts: tuple[Mapping, ...]
+    settled: Mapping | None
+
+    @property
+    def checks(self) -> list[str]:
+        """On what they differ."""
+        return [RATED[check] for check in CHECKS if len({row[check] for row in self.verdicts}) > 1]
+
+
+def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
+    """Pairs on which two reviewers who had not seen each other differ about keeping; the unsettled first."""
+    by_pair: dict[str, list[Mapping]] = {}
+    for row in verdicts:
+        by_pair.setdefault(row["pair_id"], []).append(row)
+    found = []
+    for pair_id, rows in by_pair.items():
+        said = blind(rows)
+        if len({keeps(row) for row in said}) > 1:
+            settled = next((row for row in rows if row["rule_version"] == ADJUDICATION), None)
+            found.append(Disagreement(pair_id, tuple(said), settled))
+    return sorted(found, key=lambda one: (one.settled is not None, one.pair_id))
+
+
+def retained(verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOURCE_CHECKS) -> Estimate:
+    """Share of the judged pairs that are kept: on each of `checks` the votes of its reviewers pass `rule`. A check that
+    nobody was asked about passes."""
+    by_pair: dict[str, list[Mapping]] = {}
+    for row in verdicts:
+        by_pair.setdefault(row["pair_id"], []).append(row)
+    n_kept = 0
+    for rows in by_pair.values():
+        votes = [[row[check] == "yes" for row in rows if row[check] is not None] for check in checks]
+        n_kept += all(passes(one, rule) for one in votes if one)
+    found = retention_estimate(n_kept, len(by_pair), rule)
+    return Estimate(found.value, found.low, found.high, found.level, found.method, found.n, found.seed,
+                    f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.")

@@ -1,0 +1,60 @@
+"""What a reviewer's browser sends, made safe: each message is stored once, in order, and only then acknowledged.
+
+A message is {id, kind: "verdict" | "undo", pair_id, said, note, undoes}; its id is made in the browser and becomes the row's,
+so a message that is sent again (a lost connection, a reloaded page) changes nothing.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.annotation.paraphrases.verdicts import undo_row, verdict_row
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries import review
+from flipcore.store.rows import now
+
+MOST_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Ids that the browser may forget, and sentences about messages that could not be used."""
+
+    acknowledged: tuple[str, ...]
+    refused: tuple[str, ...]
+
+
+def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Taken:
+    """Stores the messages of one reviewer and returns when they are on disk."""
+    messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
+    texts = {pair["pair_id"]: pair for pair in review.pairs(store, [str(one.get("pair_id")) for one in messages])}
+    standing = {row["verdict_id"]: row for row in review.verdicts(store, reviewer)}
+    start, rows, refused = now(), [], []
+    for place, message in enumerate(messages):
+        try:
+            row = _row(message, texts, standing, reviewer, start + dt.timedelta(microseconds=place))
+        except BadInput as error:
+            refused.append(str(error))
+        else:
+            rows.append(row)
+            standing[row["verdict_id"]] = row
+    review.keep_verdicts(store, rows)
+    return Taken(tuple(str(message.get("id")) for message in messages), tuple(refused))
+
+
+def _row(message: Mapping, texts: Mapping[str, Mapping], standing: Mapping[str, Mapping], reviewer: str, at: dt.datetime
+         ) -> dict:
+    message_id = str(message.get("id"))
+    if message.get("kind") == "undo":
+        verdict = standing.get(message.get("undoes"))
+        if verdict is None:
+            raise BadInput("There is no standing verdict of yours to take back; it may have been taken back already.")
+        return undo_row(verdict, verdict_id=message_id, created_at=at)
+    pair = texts.get(message.get("pair_id"))
+    if pair is None:
+        raise BadInput(f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page.")
+    said = message.get("said") if isinstance(message.get("said"), Mapping) else {}
+    return verdict_row(pair, reviewer, said, str(message.get("note") or ""), verdict_id=message_id, created_at=at)

@@ -1,0 +1,60 @@
+"""Verdicts on rewordings: rows that are only ever added, each with hashes of the exact texts and the rule it counts under.
+
+Undo is a row that names the one it takes back. What stands is derived when reading (`store.queries.paraphrase_states`).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import digest
+from flipcore.store.rows import now
+
+CHECKS = {"meaning": "Does it mean the same?", "difficulty": "Is it as hard?", "solution_path": "Is it solved the same way?"}
+SAID = ("yes", "no", "unsure")
+RULE_VERSION = "majority-1"
+ADJUDICATION = "majority-1/adjudication"  # given after seeing the others' verdicts, so it is no evidence of agreement
+MOST_NOTE_CHARS = 2_000
+MOST_NAME_CHARS = 80
+_ID = re.compile(r"[0-9a-f]{20}")
+
+
+def reviewer_name(name: str) -> str:
+    """The name under which verdicts are kept: trimmed, inner spaces single. Raises BadInput for none or an overlong one."""
+    name = " ".join(str(name).split())
+    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
+        raise BadInput(f"A reviewer's name has 1 to {MOST_NAME_CHARS} printable characters; this one has {len(name)}.")
+    return name
+
+
+def verdict_row(pair: Mapping, reviewer: str, said: Mapping[str, str | None], note: str = "", *, verdict_id: str = "",
+                rule_version: str = RULE_VERSION, created_at: dt.datetime | None = None) -> dict:
+    """A verdict on `pair` (pair_id, original, paraphrase) as a row of `verdicts`. A check that was not asked is None.
+
+    Raises BadInput for a word that is not yes, no or unsure, and for a verdict that says nothing."""
+    wrong = [f"{check} = {word!r}" for check, word in said.items() if check not in CHECKS or word not in (*SAID, None)]
+    if wrong:
+        raise BadInput(f"A verdict says yes, no or unsure about {', '.join(CHECKS)}; this one says {'; '.join(wrong)}.")
+    if not any(said.values()):
+        raise BadInput(f"The verdict on {pair['pair_id']} says nothing: answer at least one of {', '.join(CHECKS)}.")
+    row = {"pair_id": pair["pair_id"], "reviewer": reviewer_name(reviewer), **{check: said.get(check) for check in CHECKS},
+           "note": str(note).strip()[:MOST_NOTE_CHARS], "original_hash": digest(pair["original"]),
+           "paraphrase_hash": digest(pair["paraphrase"]), "rule_version": rule_version, "undoes": None,
+           "created_at": created_at or now()}
+    return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
+
+
+def undo_row(verdict: Mapping, *, verdict_id: str = "", created_at: dt.datetime | None = None) -> dict:
+    """The row that takes a verdict back, in the name of the reviewer who gave it."""
+    row = {name: verdict[name] for name in ("pair_id", "reviewer", "original_hash", "paraphrase_hash", "rule_version")}
+    row |= dict.fromkeys(CHECKS) | {"note": "", "undoes": verdict["verdict_id"], "created_at": created_at or now()}
+    return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
+
+
+def keeps(verdict: Mapping) -> bool:
+    """Did this reviewer find the meaning kept, and all else that was asked? Unsure is not yes; a check that was not asked
+    (None: an audit brought in from elsewhere) does not count against the pair."""
+    return verdict["meaning"] == "yes" and all(verdict[check] in ("yes", None) for check in CHECKS)

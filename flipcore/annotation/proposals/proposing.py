@@ -1,0 +1,139 @@
+"""Asks a model for rewordings, step by step, and puts what passes the rules into the store as proposed: nobody's verdict yet.
+
+Every reply is a stored completion, so asking again costs nothing, and the raw text behind a proposal stays readable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from flipcore.annotation.proposals.checks import Check, checks, overlap
+from flipcore.annotation.proposals.recipes import Recipe
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import OverBudget
+from flipcore.core.records import Call, Completion, Item, Request, digest
+from flipcore.core.study import ModelUse
+from flipcore.models import model_cards, open_backend
+from flipcore.runs import cost
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+_WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
+_POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
+_ABOUT = re.compile(  # "Here is what Tom bought" speaks of Tom, "here is the rewritten text" of the reply
+    rf"(?:here(?: is|'s|’s| are)|this is|below is)\b(?:.*\b{_WORK}.*|.* (?:the|your) (?:text|question))|here (?:you go|it is)"
+    rf"|(?:the )?{_WORK}(?: (?:text|question|version|sentences?))?|english|french", re.IGNORECASE)
+_QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """`pair_id` where it passed every rule and was stored, None otherwise; `error` where no text came back."""
+
+    item_id: str
+    original: str
+    text: str
+    checks: tuple[Check, ...]
+    overlap: float
+    pair_id: str | None
+    error: str = ""
+
+
+def maker(model: str, recipe: Recipe) -> str:
+    """The generator that a proposal carries: gates count each apart, so other prompts have another."""
+    return f"{model}: {recipe.name}"
+
+
+def expected(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Projection:
+    """What asking will cost at most."""
+    backend = open_backend(use.name, model_cards())
+    calls = [_call(backend, use, recipe, step, item.question, 0) for item in items for step in range(len(recipe.steps))]
+    return cost.projected(calls, model_cards().get(use.name))
+
+
+def propose(items: Sequence[Item], recipe: Recipe, use: ModelUse, store: Store,
+            on_progress: Callable[[int, int], None] | None = None, cancel: threading.Event | None = None,
+            budget_usd: float | None = None) -> list[Proposal]:
+    """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call."""
+    cards = model_cards()
+    refused = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
+    if refused:
+        raise OverBudget(refused)
+    return asyncio.run(_all(items, recipe, use, store, on_progress or (lambda done, total: None), cancel or threading.Event()))
+
+
+async def _all(items, recipe, use, store, on_progress, cancel) -> list[Proposal]:
+    card = model_cards().get(use.name)
+    backend = open_backend(use.name, model_cards())
+    slots, done = asyncio.Semaphore(card.n_in_flight if card else 4), 0
+
+    async def one(item: Item) -> Proposal | None:
+        nonlocal done
+        async with slots:
+            if cancel.is_set():
+                return None
+            made = await _proposal(item, recipe, use, store, backend)
+            done += 1
+            on_progress(done, len(items))
+            return made
+
+    try:
+        found = await asyncio.gather(*(one(item) for item in items))
+    finally:
+        await backend.close()
+        store.writer.flush()
+    return [proposal for proposal in found if proposal is not None]
+
+
+async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, backend: Backend) -> Proposal:
+    text = item.question
+    for step in range(len(recipe.steps)):
+        completion = await _asked(_call(backend, use, recipe, step, text, 0), backend, store)
+        text = cleaned(completion.text)
+        if completion.status != "ok" or not text:
+            return Proposal(item.item_id, item.question, "", (), float("nan"), None,
+                            completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.")
+    made = checks(item.question, text, item.options)
+    pair_id = _stored(item, text, maker(use.name, recipe), store) if all(passed for _, passed, _ in made) else None
+    return Proposal(item.item_id, item.question, text, made, overlap(item.question, text), pair_id)
+
+
+def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str, sample: int) -> Call:
+    request = Request("generate", recipe.prompt(step, text), max_tokens=use.max_tokens, temperature=use.temperature,
+                      top_p=use.top_p, seed=use.seed)
+    return Call(backend.name, backend.revision, request, sample)
+
+
+async def _asked(call: Call, backend: Backend, store: Store) -> Completion:
+    known = studies.completions(store, [call.call_id])
+    if known:
+        return rows.completion_of(known[0])
+    completion = await backend.complete(call)
+    store.writer.add("completions", [rows.completion_row(call, completion, backend.simulated)])
+    return completion
+
+
+def cleaned(reply: str) -> str:
+    """The rewording without a preface, surrounding quotes or emphasis; line breaks become spaces."""
+    text = reply.strip()
+    polite = _POLITE.match(text)
+    text = text[polite.end():] if polite else text
+    head, _, rest = text.partition(":")
+    text = rest.lstrip("*_ ") if rest.strip() and _ABOUT.fullmatch(head.strip("*_# ")) else text
+    text = " ".join(text.split()).strip("*").strip()
+    if len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
+        text = text[1:-1].strip()
+    return text
+
+
+def _stored(item: Item, text: str, generator: str, store: Store) -> str:
+    pair_id = digest("pair", item.item_id, item.question, text)
+    store.writer.add("paraphrases", [{
+        "pair_id": pair_id, "dataset": item.dataset, "item_id": item.item_id, "original": item.question, "paraphrase": text,
+        "generator": generator, "created_at": rows.now()}])
+    return pair_id

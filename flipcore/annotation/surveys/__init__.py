@@ -1,0 +1,1 @@
+"""The odd-one-out survey: sheets, files, models as annotators."""

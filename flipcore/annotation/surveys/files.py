@@ -1,0 +1,130 @@
+"""Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad row is refused by line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.annotation.surveys.sheets import SHOWN_AT_ONCE, TRIPLE, Survey, answer_row, sheet
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.store.export import as_meant, neutral
+from flipcore.vectors.embeddings.embedding import entry_text
+
+COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
+NEEDED = ("survey", "annotator", "question", "answer")
+EXAMPLE = "example of set "
+MOST_ROWS = 20_000
+
+
+def sheet_rows(survey: Survey, annotators: Sequence[str], items: Mapping[str, Item]) -> list[dict[str, str]]:
+    """Rows of the sheets of some annotators: labelled examples first, then questions with an empty answer (1, 2 or 3)."""
+    rows = []
+    for annotator in annotators:
+        made = sheet(survey, annotator)
+        start = {"survey": survey.survey_id, "annotator": annotator, "text_2": "", "text_3": "", "answer": ""}
+        for number, ids in (("1", made.target_examples), ("2", made.retro_examples)):
+            rows += [start | {"question": EXAMPLE + number, "text_1": entry_text(items[one])} for one in ids]
+        for place, question in enumerate(made.questions, start=1):
+            texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.shown]
+            rows.append(start | {"question": str(place)} | {f"text_{i}": text for i, text in enumerate(texts, start=1)})
+    return [{column: row[column] for column in COLUMNS} for row in rows]
+
+
+def written(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
+    """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON file."""
+    if kind == "json":
+        return json.dumps(list(rows), ensure_ascii=False, indent=1)
+    out = io.StringIO()
+    table = csv.DictWriter(out, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
+    table.writeheader()
+    table.writerows({column: neutral(value) for column, value in row.items()} for row in rows)
+    return out.getvalue()
+
+
+@dataclass(frozen=True)
+class Returned:
+    """Answers as rows for the store, and (line, sentence) of the rows that were refused."""
+
+    rows: tuple[dict, ...]
+    refused: tuple[tuple[int, str], ...]
+
+
+def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
+    """Filled sheets back from a CSV or JSON file. Raises BadInput for a file that is neither; one bad row harms no other."""
+    rows, refused, seen = [], [], {}
+    for line, row in _lines(content):
+        if str(row.get("question") or "").startswith(EXAMPLE):
+            continue
+        try:
+            made = _answer(row, surveys)
+            key = made["survey_id"], made["annotator"], made["position"]
+            if key in seen:
+                raise BadInput(f"answers question {made['position'] + 1} of {made['annotator']} again (first in line "
+                               f"{seen[key]})")
+        except BadInput as error:
+            refused.append((line, f"Line {line} {error}."))
+        else:
+            seen[key] = line
+            rows.append(made)
+    return Returned(tuple(rows), tuple(refused))
+
+
+def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
+    lacking = [column for column in NEEDED if row.get(column) is None]
+    if lacking:
+        raise BadInput(f"has no {lacking[0]}; a filled sheet has {', '.join(NEEDED)}")
+    values = {column: as_meant(str(row[column]).strip()) for column in NEEDED}
+    survey = surveys.get(values["survey"])
+    if survey is None:
+        raise BadInput(f"names the survey {values['survey'][:40]!r}, which is not stored here")
+    annotator = values["annotator"]
+    if not annotator or len(annotator) > 80:
+        raise BadInput("names no annotator" if not annotator else "has an annotator's name of more than 80 characters")
+    n_questions = survey.n_triples + survey.n_checks
+    if values["question"] not in [str(place + 1) for place in range(n_questions)]:
+        raise BadInput(f"names the question {values['question'][:40]!r}; this survey has questions 1 to {n_questions}")
+    if values["answer"] not in [str(place + 1) for place in range(SHOWN_AT_ONCE)]:
+        said = f"the answer {values['answer'][:40]!r}" if values["answer"] else "no answer"
+        raise BadInput(f"has {said}; write 1, 2 or 3")
+    return answer_row(survey, annotator, int(values["question"]) - 1, int(values["answer"]) - 1)
+
+
+def _lines(content: bytes):
+    """(line, row) of a CSV or of a JSON list; the line of a JSON row is its place in the list."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"The file is not UTF-8 text (byte {error.start}): save it as CSV in UTF-8 and try again.") from error
+    found = _from_json(text) if text.lstrip().startswith(("[", "{")) else _from_csv(text)
+    if not found:
+        raise BadInput("The file has no rows: send back the sheet that was downloaded, with its answers.")
+    if len(found) > MOST_ROWS:
+        raise BadInput(f"The file has {len(found):,} rows; at most {MOST_ROWS:,} are read at once.")
+    return found
+
+
+def _from_json(text: str) -> list[tuple[int, Mapping]]:
+    try:
+        rows = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadInput(f"The file is not valid JSON: {error}.") from error
+    if not isinstance(rows, list):
+        raise BadInput("The JSON file must hold a list with one object an answer.")
+    return [(place, row if isinstance(row, dict) else {}) for place, row in enumerate(rows, start=1)]
+
+
+def _from_csv(text: str) -> list[tuple[int, Mapping]]:
+    head = text.split("\n", 1)[0]
+    reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
+    found, line = [], 2
+    try:
+        for row in reader:
+            found.append((line, row))
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise BadInput(f"Line {line} is not valid CSV ({error}). Save the sheet again and try once more.") from error
+    return found

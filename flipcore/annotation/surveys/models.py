@@ -1,0 +1,124 @@
+"""A model as the annotator of a survey: the same sheets, one call a question, all kept (source 002 asks GPT-4o)."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.annotation.surveys.sheets import TRIPLE, Question, Sheet, Survey, answer_row, sheet
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import OverBudget
+from flipcore.core.records import OK, Call, Completion, Item, Request
+from flipcore.models import ModelCard, open_backend
+from flipcore.runs.cost import Projection, call_price, projected, refusal
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout, studies
+from flipcore.store.rows import completion_of, completion_row
+from flipcore.vectors.embeddings.embedding import entry_text
+
+AT_ONCE = 16
+MAX_TOKENS = 32
+_ASK = ("Below are entries of two data sets, and then three more entries. Two of the three belong to set 1 and one belongs to "
+        "set 2. Which one belongs to set 2?\n\n{examples}\n\nThe three entries:\n\n{texts}\n\nAnswer with its number alone: 1, "
+        "2 or 3.\nAnswer:")
+_PLACE = re.compile(r"(?<![\w.])([123])(?![\w]|\.\d)")
+
+
+def annotator_names(model: str, n_sheets: int) -> list[str]:
+    """One name a sheet, so that every sheet shows other entries."""
+    return [f"{model} #{i + 1}" for i in range(n_sheets)]
+
+
+def place_in(text: str) -> int | None:
+    """The place 0 to 2 that a reply names, None where it names none or several."""
+    named = set(_PLACE.findall(text))
+    return int(named.pop()) - 1 if len(named) == 1 else None
+
+
+def prompt(made: Sheet, question: Question, items: Mapping[str, Item]) -> str:
+    """What the model is shown: all labelled examples, then the three texts by number."""
+    examples = "\n\n".join(f"Set {number}:\n{entry_text(items[one])}" for number, ids in
+                           (("1", made.target_examples), ("2", made.retro_examples)) for one in ids)
+    texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.shown]
+    return _ASK.format(examples=examples, texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What came back of a model's sheets."""
+
+    n_answers: int
+    n_unreadable: int
+    n_failed: int
+    n_reused: int
+    why_failed: str = ""
+
+    def sentence(self) -> str:
+        again = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
+        failed = f" {self.n_failed:,} calls failed. {self.why_failed}" if self.n_failed else ""
+        return f"{self.n_answers:,} answers{again}; {self.n_unreadable:,} replies named no single text.{failed}"
+
+
+def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int, temperature: float = 0.0
+             ) -> dict[tuple[str, int], Call]:
+    """(annotator, question) -> its call."""
+    found = {}
+    for name in annotator_names(backend.name, n_sheets):
+        made = sheet(survey, name)
+        for position, question in enumerate(made.questions):
+            request = Request("generate", prompt(made, question, items), max_tokens=MAX_TOKENS, temperature=temperature,
+                              seed=survey.seed)
+            found[name, position] = Call(backend.name, backend.revision, request)
+    return found
+
+
+def projection(survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
+               ) -> Projection:
+    """What asking would cost at most."""
+    return projected(calls_of(survey, items, open_backend(model, cards), n_sheets).values(), cards.get(model))
+
+
+def ask_model(store: Store, survey: Survey, items: Mapping[str, Item], model: str, cards: Mapping[str, ModelCard], *,
+              n_sheets: int = 1, temperature: float = 0.0, budget_usd: float | None = None) -> Asked:
+    """Asks the questions that were not asked before, keeps completions and answers. Raises OverBudget before the first call
+    when the projection is over the cap or the model costs money and there is none."""
+    backend = open_backend(model, cards)
+    calls = calls_of(survey, items, backend, n_sheets, temperature)
+    refused = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
+    if refused:
+        raise OverBudget(refused)
+    known = {row["call_id"]: completion_of(row) for row in studies.completions(store, [one.call_id for one in calls.values()])}
+    missing = [call for call in {call.call_id: call for call in calls.values()}.values() if call.call_id not in known]
+    made = asyncio.run(_completed(missing, backend, cards.get(model), budget_usd))
+    store.writer.add("completions", [completion_row(call, one, backend.simulated) for call, one in made])
+    n_reused = sum(call.call_id in known for call in calls.values())
+    known |= {call.call_id: one for call, one in made}
+    done = {key: known[call.call_id] for key, call in calls.items() if call.call_id in known}
+    answered = {key: one for key, one in done.items() if one.status == OK}
+    rows = [answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)
+            for (name, position), one in answered.items()]
+    holdout.keep_answers(store, rows)
+    failed = [one.error for one in done.values() if one.status != OK]
+    return Asked(len(rows), sum(row["chosen"] is None for row in rows), len(calls) - len(answered), n_reused,
+                 failed[0] if failed else "")
+
+
+async def _completed(calls: Sequence[Call], backend: Backend, card: ModelCard | None, budget_usd: float | None
+                     ) -> list[tuple[Call, Completion]]:
+    """Calls with their completions, a few at once; stops where the next call could pass the cap."""
+    done, spent = [], 0.0
+    try:
+        for start in range(0, len(calls), AT_ONCE):
+            block = calls[start:start + AT_ONCE]
+            most = sum(call_price(call, card) or 0.0 for call in block)
+            if budget_usd is not None and spent + most > budget_usd:
+                break
+            replies = await asyncio.gather(*(backend.complete(call) for call in block))
+            spent += sum(call_price(call, card) or 0.0 if one.cost_usd is None else one.cost_usd
+                         for call, one in zip(block, replies, strict=True))
+            done += list(zip(block, replies, strict=True))
+    finally:
+        await backend.close()
+    return done

@@ -1,0 +1,1 @@
+"""Names of people in a text: lists, and who is a person."""

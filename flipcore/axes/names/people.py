@@ -1,0 +1,196 @@
+"""The people that a text names: which capitalised words are persons, whether given name or surname, and of which gender.
+
+Conservative: a name of the lists counts, a name that is also a word or a place only with evidence that it acts or owns, and an
+unknown word only if it acts and a pronoun speaks of it. What is not recognised stays as it is, which harms nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flipcore.axes.names.lists import EITHER, KIN, MAN, NO_PEOPLE, TITLES, WOMAN, gender, is_doubtful, is_given, listed
+
+_TOKEN = re.compile(r"(?<![\w-])(?<![^\W\d_]['’])[^\W\d_a-zà-ÿ][^\W\d_]+(?![\w-])")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|^\W+)\s*[\"“‘'(]*$")
+_BEFORE = re.compile(r"([^\W\d_]+)(\.?)\s$")
+_POSSESSIVE = re.compile(r"['’]s\b")
+_ACTS = re.compile(r"\s(?:also |then |now |only |already |just |still |always |usually |currently |initially |decided |will |"
+                   r"would |can |could |should |has |had |is |was |did |does |wants? |wanted |needs? |needed )*"
+                   r"(?:has|had|is|was|"
+                   r"wants?|wanted|needs?|needed|buys?|bought|sells?|sold|makes?|made|gets?|got|gives?|gave|goes|went|eats?|"
+                   r"ate|runs?|ran|walks?|walked|works?|worked|earns?|earned|pays?|paid|spends?|spent|saves?|saved|takes?|took|"
+                   r"reads?|bakes?|baked|plays?|played|plants?|planted|collects?|collected|owns?|owned|drives?|drove|lives?|"
+                   r"lived|likes?|liked|loves?|loved|finds?|found|picks?|picked|writes?|wrote|receives?|received|brings?|"
+                   r"brought|uses?|used|starts?|started|decides?|decided|loses?|lost|does|did|can|could|will|would|should|"
+                   r"cuts?|puts?|cooks?|cooked|cleans?|cleaned|counts?|counted|orders?|ordered|invites?|invited|weighs?|"
+                   r"weighed|charges?|charged|says?|said|and|were|are|have|currently|gathers?|keeps?|kept|rides?|rode|"
+                   r"swims?|swam|hikes?|hiked|travels?|travell?ed|watche[sd]|teache[sd]|taught|types?|typed|thinks?|knows?|"
+                   r"tells?|told|asks?|asked|drinks?|drank|borrows?|borrowed|adds?|added|visits?|visited|practices?|grows?|grew|"
+                   r"sees?|saw|leaves?|left|rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?|threw|"
+                   r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|owes?|owed|"
+                   r"turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|stops?|stopped)\b")
+_DOES = re.compile(r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)")  # a verb, or a plural: only with a pronoun beside it
+_SUBJECT = re.compile(r"(?:,|\b(?:and|or|than|if|when|while|did|does|do|that|as|will|can|should|by|with|to|for|each|day))\s$",
+                      re.IGNORECASE)
+_HOUSEHOLD = re.compile(r"\s(?:family|twins|household|brothers|sisters|siblings|kids|couple)\b")
+_PLACED = re.compile(r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|Los|San|"
+                     r"visit(?:s|ed|ing)?)\s$", re.IGNORECASE)
+_RELATION = re.compile(r"\b(?:(?P<man>brother|father|dad|uncle|son|husband|boyfriend|grandfather|nephew|grandson|boy|man)|"
+                       r"(?P<woman>sister|mother|mom|aunt|daughter|wife|girlfriend|grandmother|niece|granddaughter|girl|woman)|"
+                       r"friends?|cousin|neighbou?r|classmate|named|called|roommate|partner|colleague|sibling),?\s$")
+_PRONOUN = re.compile(r"\b(?:(he|him|his|himself)|(she|her|hers|herself))\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Token:
+    """One capitalised word; `run` are the capitalised words that stand next to it, itself included."""
+
+    start: int
+    end: int
+    text: str
+    starts_sentence: bool
+    title: str
+    run: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Person:
+    """A name that is to be replaced wherever it stands; `is_surname` says from which list."""
+
+    name: str
+    gender: str
+    is_surname: bool
+
+
+def tokens(text: str) -> list[Token]:
+    """Capitalised words in reading order, without titles."""
+    found = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)]
+    made = []
+    for i, (start, end, word) in enumerate(found):
+        before = _BEFORE.search(text[:start])
+        title = before[1] if before and (before[1] in TITLES or (before[1] in KIN and not before[2])) else ""
+        if word not in TITLES and not (word in KIN and _next(text, found, i)):
+            made.append(Token(start, end, word, bool(_SENTENCE_START.search(text[:start])), title, _run(text, found, i)))
+    return made
+
+
+def _next(text: str, found: Sequence[tuple[int, int, str]], i: int) -> bool:
+    return i + 1 < len(found) and text[found[i][1]:found[i + 1][0]] == " "
+
+
+def _run(text: str, found: Sequence[tuple[int, int, str]], i: int) -> tuple[str, ...]:
+    low = high = i
+    while low and _next(text, found, low - 1):
+        low -= 1
+    while _next(text, found, high):
+        high += 1
+    words = [word for _, _, word in found[low:high + 1]]
+    opens = bool(_SENTENCE_START.search(text[:found[low][0]]))
+    while words[:1] and low < i and (words[0] in TITLES or words[0] in KIN or (words[0] in NO_PEOPLE and opens)):
+        words, low = words[1:], low + 1
+    return tuple(words)
+
+
+def people(text: str) -> list[Person]:
+    """Every person of the text once, in the order of first mention."""
+    seen = tokens(text)
+    by_word: dict[str, list[Token]] = {}
+    for token in seen:
+        by_word.setdefault(token.text, []).append(token)
+    lower = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
+    surnames = {word for word, places in by_word.items() if _is_surname(word, places, text, lower)}
+    given = [word for word, places in by_word.items() if word not in surnames and _is_person(word, places, text, lower)]
+    made = []
+    for word in by_word:
+        if word in surnames:
+            made.append(Person(word, EITHER, True))
+        elif word in given:
+            made.append(Person(word, _gender(word, by_word[word], text, given), False))
+    return made
+
+
+def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
+    """After a title, before "family", or after a given name of the lists and not itself a thing."""
+    if word in NO_PEOPLE or word.lower() in lower:
+        return False
+    if any(_HOUSEHOLD.match(text[token.end:]) and len(token.run) <= 2 for token in places):
+        return True
+    if any(token.title in TITLES and not (is_given(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"})
+           for token in places):
+        return True
+    after_given = any(len(token.run) == 2 and token.run[1] == word and is_given(token.run[0]) for token in places)
+    return after_given and (word in listed("surnames") or not is_given(word))
+
+
+def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
+    """A given name: by the lists, with evidence where it is doubtful, or by deed and pronoun where it is unknown."""
+    alone = [token for token in places if len(token.run) == 1 or (is_given(word) and len(token.run) == 2
+                                                                  and token.run[0] == word and token.run[1] not in NO_PEOPLE)]
+    known = is_given(word)
+    if not alone or any(_PLACED.search(text[:token.start]) and not _POSSESSIVE.match(text[token.end:])
+                        for token in places if not known or is_doubtful(word)):
+        return False
+    if known and not is_doubtful(word):
+        return True
+    evident = [token for token in alone if _evident(token, text)]
+    has_pronoun = bool(_PRONOUN.search(text))
+    does = [token for token in alone if has_pronoun and _DOES.match(text[token.end:])]
+    if known:
+        return bool(evident or does) and all(token in evident or token in does or not token.starts_sentence for token in places)
+    if word in NO_PEOPLE or word.lower() in lower or not all(len(token.run) == 1 for token in places):
+        return False
+    acts = any(_ACTS.match(text[token.end:]) for token in evident)
+    subject = any(token.starts_sentence or _SUBJECT.search(text[:token.start]) for token in places)
+    return subject and bool(evident) and (has_pronoun or (acts and len(places) > 1)) and (acts or bool(does))
+
+
+def acts_alone(text: str, names: Sequence[str]) -> bool:
+    """Whether somebody of these names acts in the text, or owns and is spoken of by a pronoun, and none stands beside another
+    capitalised word or after "the", as somebody known or a law of nature would."""
+    places = [token for token in tokens(text) if token.text in names]
+    if any(len(token.run) > 1 or re.search(r"\bthe\s$", text[:token.start], re.IGNORECASE) for token in places):
+        return False
+    has_pronoun = bool(_PRONOUN.search(text))
+    return any(_ACTS.match(text[token.end:]) or _RELATION.search(text[:token.start]) or (has_pronoun and (
+        _POSSESSIVE.match(text[token.end:]) or _DOES.match(text[token.end:]))) for token in places)
+
+
+def _evident(token: Token, text: str) -> bool:
+    """The word acts, owns, is somebody's relation, or has a title."""
+    after = text[token.end:]
+    if token.title or _RELATION.search(text[:token.start]) or _POSSESSIVE.match(after):
+        return True
+    return bool(_ACTS.match(after)) and not (token.text in {"Will", "May"} and token.starts_sentence)
+
+
+def _gender(word: str, places: Sequence[Token], text: str, others: Sequence[str]) -> str:
+    """By the lists; by title, relation or pronoun where they do not say, or where there is one person and one gender."""
+    known = gender(word) if is_given(word) else EITHER
+    said = {TITLES.get(token.title) or KIN.get(token.title) for token in places} & {MAN, WOMAN}
+    for token in places:
+        relation = _RELATION.search(text[:token.start])
+        said |= {MAN} if relation and relation["man"] else {WOMAN} if relation and relation["woman"] else set()
+    if len(others) == 1:
+        said |= _pronouns(text)
+    elif known == EITHER and not said:
+        said = _spoken_after(word, places, text, others)
+    if len(said) == 1:
+        return said.pop()
+    return known if not said else EITHER
+
+
+def _pronouns(text: str) -> set[str]:
+    return {MAN if man else WOMAN for man, _ in _PRONOUN.findall(text)}
+
+
+def _spoken_after(word: str, places: Sequence[Token], text: str, others: Sequence[str]) -> set[str]:
+    """Genders of the pronouns between a mention and the next mention of somebody else."""
+    rest = [re.escape(other) for other in others if other != word]
+    other = re.compile(r"\b(?:" + "|".join(rest) + r")\b") if rest else None
+    found: set[str] = set()
+    for token in places:
+        end = other.search(text, token.end) if other else None
+        found |= _pronouns(text[token.end:end.start() if end else len(text)])
+    return found

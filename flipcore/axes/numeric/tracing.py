@@ -1,0 +1,179 @@
+"""Where each literal of a chain comes from: a number of the question, an earlier result, or a licensed constant.
+
+A reading assigns one source to every literal. Only readings in which every annotated intermediate result is used are
+admissible, and a resample counts only if all admissible readings give the same gold.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flipcore.axes.numeric.chains import Step
+from flipcore.axes.numeric.constants import licensed
+from flipcore.axes.numeric.quantities import Mention
+
+MAX_READINGS = 4096
+F = Fraction
+
+_WRITTEN_FRACTION = re.compile(r"(?<!\d)(\d{1,2})\s?/\s?(\d{1,3})(?!\d)")
+
+
+@dataclass(frozen=True)
+class Source:
+    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step `key`), "constant", or
+    "mental": a small count that the solution found without saying how."""
+
+    kind: str
+    key: Fraction | int
+    form: str = ""
+
+
+Reading = Sequence[Sequence[Source]]
+
+
+def sources(steps: Sequence[Step], mentions: Sequence[Mention], question: str, counts: set[Fraction], *, mental: bool
+            ) -> tuple[list[Step], list[list[list[Source]]]]:
+    """The steps that are kept, and candidate sources per step and literal; an empty list is a literal that cannot be traced.
+
+    Prose that cannot be traced is left out. `counts` are sizes of lists in the text, constants where nothing else is stated.
+    With `mental` a small whole number that has no source is taken as a count.
+    """
+    stated = {mention.value for mention in mentions}
+    written = {F(int(a), int(b)) for a, b in _WRITTEN_FRACTION.findall(question) if int(b)}
+    kept: list[Step] = []
+    found: list[list[list[Source]]] = []
+    for step in steps:
+        row = [_candidates(value, kept, mentions, question, step, stated, written) for value in step.literals]
+        row = [options or _counted(value, counts) for options, value in zip(row, step.literals, strict=True)]
+        row = _as_fractions(step, row, written)
+        if mental:
+            row = [options or _mental(value) for options, value in zip(row, step.literals, strict=True)]
+        if step.is_annotated or step is steps[-1] or all(row):
+            kept.append(step)
+            found.append(row)
+    return kept, found
+
+
+def _as_fractions(step: Step, row: list[list[Source]], written: set[Fraction]) -> list[list[Source]]:
+    """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results of the same size."""
+    pairs = enumerate(itertools.pairwise(step.literals))
+    parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in written for at in (i, i + 1)}
+    return [[source for source in options if source.kind != "result"] or options if i in parts else options
+            for i, options in enumerate(row)] if step.is_product else row
+
+
+def _counted(value: Fraction, counts: set[Fraction]) -> list[Source]:
+    return [Source("constant", value)] if value in counts or value == 0 else []
+
+
+def _mental(value: Fraction) -> list[Source]:
+    return [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
+
+
+def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Mention], question: str, step: Step,
+                stated: set[Fraction], written: set[Fraction]) -> list[Source]:
+    """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or the step divides by 100."""
+    found: list[Source] = []
+    for mention in mentions:
+        found += [Source("question", mention.value, form) for form in _forms(mention, value)]
+    found += [Source("result", i) for i, earlier in enumerate(before) if earlier.result == value]
+    text = f"{question}\n{step.line}"
+    if "%" in text or "percent" in text:
+        found += [Source("result", i, "percent") for i, earlier in enumerate(before)
+                  if earlier.result != value and earlier.result / 100 == value]
+        found += [Source("result", i, "whole") for i, earlier in enumerate(before)
+                  if earlier.result != value and earlier.result * 100 == value]
+    if not {F(100), F(1, 100)} & set(step.literals) and any(not source.form.startswith(("rest", "over")) for source in found):
+        found = [source for source in found if not source.form.startswith(("rest", "over"))]
+    if (licensed(value, question, step.line, is_stated=value in stated) and (value != 1 or not found)) or (
+            value.denominator > 1 and written & {value, 1 - value, value - 1}):
+        found.append(Source("constant", value))
+    return list(dict.fromkeys(found))
+
+
+def _forms(mention: Mention, value: Fraction) -> list[str]:
+    """The ways in which a stated number may appear in the chain."""
+    x = mention.value
+    if mention.percent:
+        forms = {"percent": x / 100, "more": 1 + x / 100, "less": 1 - x / 100, "rest": 100 - x, "over": 100 + x, "same": x}
+        return [form for form, made in forms.items() if made == value]
+    found = ["same"] if x == value else []
+    if x / 100 == value and re.match(r"cents?|penn", mention.unit):
+        found.append("percent")
+    return found
+
+
+def transformed(value: Fraction, form: str) -> Fraction:
+    """A drawn number in the form in which the chain has it."""
+    if not form or form == "same":
+        return value
+    return {"percent": value / 100, "whole": value * 100, "more": 1 + value / 100, "less": 1 - value / 100, "rest": 100 - value,
+            "over": 100 + value}[form]
+
+
+def readings(steps: Sequence[Step], candidates: Sequence[Sequence[Sequence[Source]]], n_stated: Mapping[Fraction, int]
+             ) -> list[Reading]:
+    """All admissible readings; raises OverflowError for more than MAX_READINGS."""
+    shape = [len(step) for step in candidates]
+    flat = [options for step in candidates for options in step]
+    total = 1
+    for options in flat:
+        total *= len(options)
+        if total > MAX_READINGS:
+            raise OverflowError
+    needed = {i for i, step in enumerate(steps[:-1]) if step.is_annotated}
+    found = []
+    for chosen in itertools.product(*flat):
+        if needed <= {source.key for source in chosen if source.kind == "result"}:
+            iterator = iter(chosen)
+            reading = [[next(iterator) for _ in range(n)] for n in shape]
+            if not any(step.is_product and _squares(row, n_stated) for step, row in zip(steps, reading, strict=True)):
+                found.append(reading)
+    return found
+
+
+def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
+    """A number that the question states once stands twice in a product: one of the two is something else."""
+    used = Counter(source.key for source in row if source.kind == "question")
+    return any(n > max(n_stated.get(value, 0), 1) for value, n in used.items())
+
+
+def results(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> list[Fraction]:
+    """Every step's result for drawn numbers (value group -> new value); raises ZeroDivisionError."""
+    made: list[Fraction] = []
+    for step, row in zip(steps, reading, strict=True):
+        values = []
+        for source in row:
+            if source.kind == "question":
+                values.append(transformed(drawn.get(source.key, source.key), source.form))
+            elif source.kind == "result":
+                values.append(transformed(made[source.key], source.form))
+            else:
+                values.append(source.key)
+        made.append(step.evaluated(values))
+    return made
+
+
+def distinct(steps: Sequence[Step], found: Sequence[Reading], groups: Sequence[Fraction]) -> list[Reading]:
+    """One reading of each set that gives the same gold whatever the numbers: found by trying three odd assignments."""
+    kept: dict[tuple, Reading] = {}
+    for reading in found:
+        kept.setdefault(tuple(_gold(steps, reading, probe) for probe in probes(groups)), reading)
+    return list(kept.values())
+
+
+def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
+    """Three assignments under which no two formulas agree by chance."""
+    return [{value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)} for p in (101, 113, 89)]
+
+
+def _gold(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> Fraction | None:
+    try:
+        return results(steps, reading, drawn)[-1]
+    except ZeroDivisionError:
+        return None

@@ -1,0 +1,140 @@
+"""What a cut-off flags, wherever it is dragged: bands that hold at every position at once, and verdicts on a grid."""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.stats.memory.loss_analysis import CutoffCurve, LossTest, cutoff_curve
+from flipcore.stats.memory.pearl_analysis import AlphaCurve, Pearl
+
+
+def dkw_half_width(n: int, level: float = 0.95, sides: int = 2) -> float:
+    """Half the width of a band around an empirical distribution that holds everywhere at once (Dvoretzky, Kiefer and
+    Wolfowitz, with Massart's constant): sqrt(ln(sides / (1 - level)) / 2n). NaN without values."""
+    return math.sqrt(math.log(sides / (1 - level)) / (2 * n)) if n else math.nan
+
+
+def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.95) -> np.ndarray:
+    """Lower bound of the excess that holds at every cut-off at once: each set's one-sided DKW bound at half the error."""
+    slack = dkw_half_width(n, (1 + level) / 2, 1) + dkw_half_width(m, (1 + level) / 2, 1)
+    chance = curve.n_controls_flagged / m
+    room = np.where(chance < 1, 1 - chance, np.nan)
+    return (curve.n_flagged / n - chance - slack) / room
+
+
+def shares_everywhere(curve: AlphaCurve, n_members: int, n_non_members: int, level: float = 0.95
+                      ) -> tuple[np.ndarray, np.ndarray]:
+    """(false-positive limits, detection limits), each (alphas, 2), that hold at every alpha at once."""
+    limits = []
+    for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
+        half = dkw_half_width(n, level)
+        limits.append(np.clip(np.column_stack([shares - half, shares + half]), 0, 1))
+    return limits[0], limits[1]
+
+
+def loss_cutoff(test: LossTest, rule: str) -> float:
+    """Where the line stands at first: the smallest D that the rule flags, or just beyond every control."""
+    found = test.cutoff(rule)
+    return found if math.isfinite(found) else float(max(test.d0.max(), test.d.max()))
+
+
+def binned(values: np.ndarray, edges: np.ndarray) -> list[float]:
+    """Share of `values` in each bin; what lies outside is in no bin and stays in the denominator."""
+    counts = np.histogram(values, edges)[0]
+    return (counts / max(len(values), 1)).tolist()
+
+
+def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
+    """Common bin edges over the finite values of all groups; a single value gets a bin of its own around it."""
+    values = np.concatenate(groups)
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    pad = 0.02 * (high - low) or 0.5
+    return np.linspace(low - pad, high + pad, n_bins + 1)
+
+
+MARGINS = np.round(np.arange(0.0, 0.3001, 0.001), 3)
+
+
+def packed(values: Sequence[float]) -> str:
+    """Base64 of little-endian 32-bit floats; infinities stay within the largest float."""
+    return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
+
+
+def _line(**parts) -> dict:
+    defaults = {"groups": [], "edges": [], "rows": None, "marks": [], "words": {}, "scale": 1, "mirrored": False}
+    return defaults | parts
+
+
+def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], simultaneous: bool = False) -> dict:
+    """The loss test's cut-off over D of the items (up) and of the controls (down)."""
+    curve = cutoff_curve(test.d, test.d0)
+    n, m = len(test.d), len(test.d0)
+    low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
+    edges = edges_of(test.d, test.d0)
+    bound = "at least {low|pct} at any cut-off, 95 % confidence" if simultaneous else "at least {low|pct}, 95 % confidence"
+    return _line(
+        id=f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}", control="loss cut-off", name="Flag D from", unit=unit, side="ge",
+        shown="{at|num} nats", start=start, range=[float(edges[0]), float(edges[-1])],
+        positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)), edges=edges.tolist(),
+        groups=[{"label": f"{names[0]} (n = {n:,})", "colour": "benchmark", "shares": binned(test.d, edges)},
+                {"label": f"{names[1]} (n = {m:,})", "colour": "control", "shares": binned(test.d0, edges)}],
+        tables={"flagged": packed(curve.n_flagged), "controls": packed(curve.n_controls_flagged),
+                "expected": packed(curve.n_expected), "excess": packed(curve.excess), "low": packed(np.maximum(low, 0.0))},
+        lines=[f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag {{expected|num}}.",
+               f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items ({bound})."])
+
+
+def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False) -> dict:
+    """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down)."""
+    curve = found.curve()
+    judged = found.sensitivity[~np.isnan(found.sensitivity)]
+    known = found.non_members[~np.isnan(found.non_members)]
+    fpr, detection = (shares_everywhere(curve, len(judged), len(known)) if simultaneous
+                      else (curve.fpr_limits, curve.detection_limits))
+    edges = edges_of(judged, known)
+    marks = [{"x": found.calibration.alpha, "label": f"α by the {found.calibration.rule} rule"}]
+    return _line(
+        id=f"alpha-{len(judged)}-{len(known)}-{judged.sum():.6g}-{simultaneous}", control="alpha", name="α", unit=unit,
+        side="gt", shown="{at|fine}", start=start, range=[float(edges[0]), float(edges[-1])], edges=edges.tolist(), marks=marks,
+        positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
+        groups=[{"label": f"judged (n = {len(judged):,})", "colour": "benchmark", "shares": binned(judged, edges)},
+                {"label": f"non-members (n = {len(known):,})", "colour": "control", "shares": binned(known, edges)}],
+        tables={"k": packed(curve.n_detected), "false": packed(curve.n_false), "detection": packed(curve.detection),
+                "fpr": packed(curve.fpr), "f0": packed(fpr[:, 0]), "f1": packed(fpr[:, 1]),
+                "d0": packed(detection[:, 0]), "d1": packed(detection[:, 1])},
+        lines=[f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}} "
+               "[{d0|pct}, {d1|pct}].",
+               f"{{false|int}} of {len(known):,} non-members do too: false positives {{fpr|pct}} [{{f0|pct}}, {{f1|pct}}]"
+               + (", at any α at once." if simultaneous else ".")])
+
+
+def margin_line(found: DropGap, start: float) -> dict:
+    """The margin within which a gap counts as none, over the gap's intervals by every rule."""
+    low, high = found.equivalence_interval
+    inside = ((low > -MARGINS) & (high < MARGINS)) + 2.0 * ((low > MARGINS) | (high < -MARGINS))
+    estimates = [("gap, score interval (ours)", found.gap, "genuine"), ("gap, the source's bootstrap", found.gap_seed, "floor"),
+                 ("among items answered right before", found.cond_gap, "broken")]
+    rows = [{"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
+            for label, one, colour in estimates if one.value == one.value]
+    reach = max([0.12, *(abs(x) for row in rows for x in (row["low"], row["high"]) if x == x)]) * 1.05
+    return _line(
+        id=f"margin-{found.gap.value:.6g}-{found.gap.n}", control="margin", name="A gap within ± this counts as none:",
+        unit="percentage points", side="gt", scale=100, mirrored=True, shown="{at|pp}", start=start, range=[-reach, reach],
+        rows=_numbers(rows), positions=packed(MARGINS), tables={"inside": packed(inside)},
+        words={"inside": ["may lie within or beyond", "lies within", "lies beyond"]},
+        lines=["The gap {inside|word} ± {at|pp}.",
+               f"The 90 % interval that decides this is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−")])
+
+
+def _numbers(rows: list[dict]) -> list[dict]:
+    """NaN has no JSON: a missing limit is None."""
+    return [{key: None if isinstance(value, float) and value != value else value for key, value in row.items()} for row in rows]
+
+
+__all__ = ["alpha_line", "dkw_half_width", "loss_line", "margin_line", "packed"]

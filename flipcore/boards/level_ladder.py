@@ -1,0 +1,86 @@
+"""Everything that the threshold board looks up while a slider is dragged: limits at every level, computed beforehand.
+
+The board's JavaScript holds no estimator. It reads ``low`` and ``high`` at an index and compares two numbers: under the
+rule `paired` an artifact is established where low[A_minus_G] > 0, under `seed_nonoverlap` where low[A] > high[G].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.resample import N_BOOT
+from flipcore.stats.flips.coding import IDENTITY, CodedAnswers
+from flipcore.stats.flips.decomposition import COLUMNS, item_rates
+
+QUANTITIES = ("T", "G", "A", "A_minus_G")
+KINDS = ("default", "percentile", "bca", "studentized")
+LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001)))
+
+
+@dataclass(frozen=True)
+class LevelLadder:
+    """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64 (references, policies,
+    kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
+    `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
+    fallback, or "reference" where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2)."""
+
+    rows: tuple[tuple[str, str], ...]
+    references: tuple[str, ...]
+    policies: tuple[str, ...]
+    kinds: tuple[str, ...]
+    levels: tuple[float, ...]
+    values: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    floors: np.ndarray
+    n: np.ndarray
+    methods: np.ndarray
+    seed: int
+    n_boot: int
+
+
+def level_ladder(answers: CodedAnswers, references: Sequence[str], *, policies: Sequence[str] = ("own_class",),
+                 kinds: Sequence[str] = KINDS, levels: Sequence[float] = LEVELS, include_base: bool = True, seed: int = 0,
+                 n_boot: int = N_BOOT) -> LevelLadder:
+    """T, G, A and A - G of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
+    those, the same item draws in all. Raises BadInput for an unknown name."""
+    rows = tuple((axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors)
+    shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
+    low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
+    values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
+    n, methods = np.zeros((*shape[:2], len(rows)), dtype=int), np.full(shape, "none", dtype=object)
+    for r, reference in enumerate(references):
+        for p, policy in enumerate(policies):
+            rates = [item_rates(answers, axis, e, reference, policy, include_base).values for axis, e in rows]
+            joint = JointMeans(np.hstack([x[:, _places(QUANTITIES)] for x in rates]), seed, n_boot)
+            values[r, p] = joint.values.reshape(len(rows), -1)
+            n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
+            floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)
+            for k, kind in enumerate(kinds):
+                low[r, p, k], high[r, p, k], methods[r, p, k] = _limits(joint, kind, levels, len(rows))
+            own = [i for i, (_, e) in enumerate(rows) if e == reference]
+            for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
+                array[r, p, :, own, 2:] = hole
+    return LevelLadder(rows, tuple(references), tuple(policies), tuple(kinds), tuple(levels), values, low, high, floors, n,
+                       methods, seed, n_boot)
+
+
+def _places(names: Sequence[str]) -> list[int]:
+    return [list(COLUMNS).index(name) for name in names]
+
+
+def _limits(joint: JointMeans, kind: str, levels: Sequence[float], n_rows: int) -> tuple[np.ndarray, ...]:
+    """Limits as (rows, quantities, levels) and the methods as (rows, quantities)."""
+    bounds = [COLUMNS[name] for name in QUANTITIES] * n_rows
+    contrasts = range(QUANTITIES.index("A_minus_G"), len(bounds), len(QUANTITIES))
+    table = joint.estimates(kind, levels, bounds, contrasts)
+    shape = (n_rows, len(QUANTITIES))
+    low, high = (np.array([[getattr(e, side) for e in column] for column in table]).reshape(*shape, len(levels))
+                 for side in ("low", "high"))
+    methods = np.empty(len(table), dtype=object)
+    methods[:] = [column[-1].method for column in table]
+    return low, high, methods.reshape(shape)

@@ -1,0 +1,117 @@
+"""The four tests as rows whose margins can be moved: every state and sentence is computed here, the browser looks them up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from flipcore.core.records import digest
+from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.stats.holdout.verdict import ONE_SIDED, TESTS, HoldoutTest, HoldoutVerdict
+
+TITLES = {"difficulty": "Similarity of difficulty", "semantic": "Semantic similarity", "prediction": "Prediction accuracy",
+          "odd one out": "Human odd-one-out"}
+NOTHING = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
+_GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}  # from, to, divided by
+
+
+def margins_of(test: HoldoutTest) -> list[float | None]:
+    """The margins that the handle can take; MMD² has no natural unit, so there "no margin" is one of them and the scale
+    follows what the data can show."""
+    if test.name in _GRIDS:
+        first, last, by = _GRIDS[test.name]
+        return [i / by for i in range(first, last + 1)]
+    largest = max([abs(x) for x in (*test.bound, test.detectable) if math.isfinite(x)], default=0.01)
+    step = float(f"{max(largest, 1e-6) / 20:.0e}")
+    return [None, *(round(step * i, 12) for i in range(1, 41))]
+
+
+def _near(margins: Sequence[float | None], wanted: float | None) -> int:
+    if wanted is None:
+        return 0
+    return min((i for i, margin in enumerate(margins) if margin is not None), key=lambda i: abs(margins[i] - wanted))
+
+
+def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
+    margins = margins_of(test)
+    states = [test.held_against(one).state for one in margins]
+    sentences = [test.held_against(one).sentence() for one in margins]
+    given = [one for one in margins if one is not None]
+    low, high = test.bound
+    low = test.estimate.low if test.name in ONE_SIDED else low  # the bound of a share has no lower end: the interval has
+    two_sided = test.name == "difficulty"
+    ends = [x for x in (high, test.estimate.value, *given[:1], NOTHING[test.name], low) if math.isfinite(x)]
+    top = max(given[-1] * (0.55 if two_sided else 1.0), *ends)
+    axis = [min(-top, *ends) if two_sided else min(NOTHING[test.name], *ends), top]
+    return {"name": test.name, "title": TITLES[test.name], "margins": margins, "states": states, "sentences": sentences,
+            "start": _near(margins, margin), "value": _finite(test.estimate.value), "bound": [_finite(low), _finite(high)],
+            "two_sided": two_sided, "nothing": NOTHING[test.name],
+            "axis": axis, "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
+            "seed": f"{test.seed_state} ({', '.join(p_text(p) for p in test.p_seed)})", "estimate": estimate_text(test),
+            "detectable": detectable_text(test), "held": held_text(test), "about": about}
+
+
+def held_text(test: HoldoutTest) -> str:
+    """What is held against the margin, in the unit of its test: a bound on a share, or an interval of a difference."""
+    low, high = test.bound
+    if test.name in ONE_SIDED:
+        return f"at most {number_text(high)}"
+    scale, digits = (100, 1) if test.name == "difficulty" else (1, _decimals(test))
+    return f"[{number_text(scale * low, digits)}, {number_text(scale * high, digits)}]"
+
+
+def axis_text(test: HoldoutTest, x: float) -> str:
+    """A value on the picture's axis, in the unit of its test."""
+    if test.name == "difficulty":
+        return f"{number_text(100 * x, 0, sign=True)} pp"
+    return number_text(x, _decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
+
+
+def _decimals(test: HoldoutTest) -> int:
+    """Of MMD², whose size depends on the embedding: two digits of what the data leave open."""
+    width = test.bound[1] - test.bound[0]
+    return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
+
+
+def unit(name: str) -> str:
+    return {"difficulty": "pp", "semantic": "MMD²"}.get(name, "share")
+
+
+def estimate_text(test: HoldoutTest) -> str:
+    """The estimate in the unit of its test."""
+    if test.name == "difficulty":
+        return test.estimate.text_pp()
+    return test.estimate.text(_decimals(test) if test.name == "semantic" else 2)
+
+
+def detectable_text(test: HoldoutTest) -> str:
+    """The smallest difference that four in five such studies would find; answers that are all alike do not tell."""
+    if not math.isfinite(test.detectable) or test.detectable <= 0:
+        return "unknown"
+    if test.name == "difficulty":
+        return f"{number_text(100 * test.detectable, 1)} pp"
+    if test.name == "semantic":
+        return f"{number_text(test.detectable, _decimals(test))} MMD²"
+    return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"
+
+
+def board(tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str],
+          missing: Mapping[str, str]) -> dict:
+    """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for every combination of
+    states that the margins can bring about, keyed by the states joined with "|"."""
+    by_name = {test.name: test for test in tests}
+    rows = [_row(by_name[name], margins.get(name), about.get(name, "")) if name in by_name else
+            {"name": name, "title": TITLES[name], "missing": missing.get(name, "It was not run.")} for name in TESTS]
+    run = [row for row in rows if "missing" not in row]
+    overall = {}
+    for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
+        chosen = [by_name[row["name"]].held_against(row["margins"][row["states"].index(state)])
+                  for row, state in zip(run, states, strict=True)]
+        verdict = HoldoutVerdict(tuple(chosen))
+        overall["|".join(states)] = {"state": verdict.state, "sentence": verdict.sentence()}
+    return {"rows": rows, "overall": overall, "id": digest(rows)}
+
+
+def _finite(x: float) -> float | None:
+    return float(x) if math.isfinite(x) else None

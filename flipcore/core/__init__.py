@@ -1,0 +1,1 @@
+"""What everything stands on: records, the declared study, contracts of plug-ins, errors, paths, random generators."""

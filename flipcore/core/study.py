@@ -1,0 +1,163 @@
+"""A study: the declared experiment. TOML in, TOML out; its id is the hash of what it declares."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import ROLES, digest
+
+RECORDED = "recorded"  # the dataset and protocol of studies that were imported
+
+
+@dataclass(frozen=True)
+class ItemSource:
+    """Which items, in what role: `n` of them (0 = all) drawn with `seed` from those of the `categories` (all if empty).
+
+    `path` is a local copy, `columns` maps the item's fields to the columns of a generic file, `options` go to the loader.
+    `where` keeps the items whose own data say so: {"dose": [64, 256], "split": "control"}.
+    """
+
+    dataset: str
+    role: str = "benchmark"
+    n: int = 0
+    seed: int = 0
+    categories: tuple[str, ...] = ()
+    path: str | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Part:
+    """An axis or an extractor by name, with its parameters."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ModelUse:
+    """A model of data/models.toml (or `module:function`) and how it is asked."""
+
+    name: str
+    temperature: float = 0.0
+    n_samples: int = 1
+    seed: int = 0
+    max_tokens: int = 256
+    top_p: float = 1.0
+
+
+@dataclass(frozen=True)
+class Study:
+    """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None means no paid call."""
+
+    name: str
+    items: tuple[ItemSource, ...]
+    axes: tuple[Part, ...]
+    extractors: tuple[Part, ...]
+    models: tuple[ModelUse, ...]
+    seed: int = 0
+    protocol: Part = Part("single_shot")
+    layout: str = "plain"
+    judge: str | None = None
+    budget_usd: float | None = None
+    confirmatory_share: float = 0.0
+    unreviewed_paraphrases: bool = False
+
+    @property
+    def is_recorded(self) -> bool:
+        """Its outputs were imported, so nothing of it can be asked."""
+        return self.protocol.name == RECORDED
+
+    @property
+    def study_id(self) -> str:
+        return digest(asdict(self))[:12]
+
+    def to_toml(self) -> str:
+        """The study as TOML; `Study.from_toml` of it is equal to it."""
+        import tomli_w
+
+        return tomli_w.dumps(_without_none(asdict(self)), multiline_strings=True)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Study:
+        """Raises BadInput with a sentence for text that is not TOML, an unknown key or a missing one."""
+        try:
+            table = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise BadInput(f"The study is not valid TOML: {error}. Mend that line and try again.") from error
+        return _study(table)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Study:
+        try:
+            return cls.from_toml(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadInput(f"The study file {path} could not be read: {error}.") from error
+
+
+def _study(table: dict) -> Study:
+    table = dict(table)
+    for key, kind in (("items", ItemSource), ("axes", Part), ("extractors", Part), ("models", ModelUse)):
+        rows = table.get(key)
+        if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+            raise BadInput(f"The study has no {key}: it needs at least one [[{key}]] table.")
+        table[key] = tuple(_made(kind, row, f"[[{key}]]") for row in rows)
+    if "protocol" in table:
+        table["protocol"] = _made(Part, table["protocol"], "[protocol]")
+    return _made(Study, table, "the study")
+
+
+def _made(kind: type, row: Any, where: str):
+    """A dataclass from a table, with a sentence for what does not fit."""
+    if not isinstance(row, dict):
+        raise BadInput(f"{where} must be a table, not {type(row).__name__}.")
+    known = {f.name: f for f in fields(kind)}
+    unknown = sorted(set(row) - set(known))
+    if unknown:
+        raise BadInput(f"{where} has the unknown key {unknown[0]!r}; it may have {', '.join(known)}.")
+    for key, value in row.items():
+        _check_value(where, key, value, known[key].type)
+    try:
+        made = kind(**{key: tuple(v) if key == "categories" else v for key, v in row.items()})
+    except TypeError as error:
+        raise BadInput(f"{where} is incomplete: {error}.") from error
+    if kind is ItemSource and made.role not in ROLES:
+        raise BadInput(f"{where} has the role {made.role!r}; a role is one of {', '.join(ROLES)}.")
+    return made
+
+
+_TYPES = {"str": (str,), "str | None": (str,), "int": (int,), "float": (int, float), "float | None": (int, float),
+          "bool": (bool,), "Mapping[str, Any]": (dict,), "tuple[str, ...]": (list, tuple)}
+_WORDS = {str: "text in quotes", int: "a whole number", float: "a number", bool: "true or false", dict: "a table",
+          tuple: "a list of texts"}
+_LEAST = {"n": 0, "seed": 0, "n_samples": 1, "max_tokens": 1, "temperature": 0, "top_p": 0, "budget_usd": 0,
+          "confirmatory_share": 0}
+
+
+def _check_value(where: str, key: str, value: Any, declared: str) -> None:
+    """A sentence for a value of another type, and for a number that is too small."""
+    types = _TYPES.get(declared)
+    if types is None:
+        return
+    fits = isinstance(value, types) and isinstance(value, bool) == (types == (bool,))
+    if declared == "tuple[str, ...]":
+        fits = fits and all(isinstance(one, str) for one in value)
+    if not fits:
+        raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be {_WORDS[types[-1]]}.")
+    if key in _LEAST and not value >= _LEAST[key]:
+        raise BadInput(f"{where} has {key} = {value}; it must be at least {_LEAST[key]}.")
+
+
+def _without_none(value: Any):
+    if isinstance(value, dict):
+        return {key: _without_none(v) for key, v in value.items() if v is not None and v != {} and v != ()}
+    if isinstance(value, (list, tuple)):
+        return [_without_none(v) for v in value]
+    return value

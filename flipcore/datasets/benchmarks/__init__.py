@@ -1,0 +1,1 @@
+"""Published benchmarks and the shipped sets, one a file."""

@@ -1,0 +1,72 @@
+"""MATH: competition problems with worked solutions. Hendrycks et al. 2021, arXiv:2103.03874 (MIT).
+
+A problem whose boxed answer is a number is a number item. Another one (an expression, an interval, a word) is a text to be
+continued: its losses can be measured, its correctness cannot.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.datasets.dataset import Dataset, Hub
+from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.text.answers import canonical_number
+
+_FRACTION = re.compile(r"^(-?)\\[dt]?frac\{?(-?\d+)\}?\{?(\d+)\}?$")
+_NOISE = re.compile(r"\\[!,;:\s]|\\(?:left|right)|\\?\$|\\%|\^\{?\\circ\}?|\\text\{[^{}]*\}|\\mbox\{[^{}]*\}|\s")
+
+
+def boxed(solution: str) -> str | None:
+    """What stands in the last \\boxed{…} (or \\fbox{…}), braces matched; None where there is none."""
+    start = max(solution.rfind("\\boxed{"), solution.rfind("\\fbox{"))
+    if start < 0:
+        return None
+    begin = solution.index("{", start)
+    depth = 0
+    for place in range(begin, len(solution)):
+        depth += {"{": 1, "}": -1}.get(solution[place], 0)
+        if depth == 0:
+            return solution[begin + 1:place]
+    return None
+
+
+def number(answer: str) -> str | None:
+    """A boxed answer as an exact number: integers, decimals, fractions, degrees and percents; None for anything else."""
+    bare = _NOISE.sub("", answer).replace(",\\!", ",")
+    fraction = _FRACTION.match(bare)
+    if fraction:
+        sign, top, bottom = fraction.groups()
+        return canonical_number(f"{sign}{top}/{bottom}") if int(bottom) else None
+    return canonical_number(bare) if re.fullmatch(r"-?[\d,]*\.?\d+(?:/\d+)?", bare) else None
+
+
+def item(row: Row) -> Item:
+    values = row.values
+    answer = boxed(values["solution"])
+    if answer is None:
+        raise BadInput("has no \\boxed answer in its solution")
+    target = number(answer)
+    key = str(values.get("unique_id") or (f"{row.file}-{row.line}" if row.file else row.line - 1))
+    about = {"category": str(values.get("type") or values.get("subject") or ""), "published": "2021-03-05",
+             "solution": values["solution"], "meta": {"level": str(values.get("level", "")), "answer": answer}}
+    if target is not None:
+        return Item.make(dataset="math", key=key, kind="number", question=values["problem"], target=target, **about)
+    return Item.make(dataset="math", key=key, kind="completion", question=values["problem"], **about)
+
+
+def read(path: Path) -> Iterator[Row]:
+    """A file of rows, or the original's folder of one JSON file a problem, subject by subject."""
+    if not path.is_dir():
+        return read_rows(path)
+    files = sorted(path.rglob("*.json"))
+    if not files:
+        raise BadInput(f"{path.name} holds no .json file; give the folder of MATH's test or train part.")
+    return (Row(row.line, row.values, row.problem, f"{one.parent.name}/{one.stem}") for one in files for row in read_rows(one))
+
+
+LOADER = Dataset("math", "MATH", "Competition problems with worked solutions; those with a number as answer can be graded.",
+                 "any", item=item, hub=Hub("HuggingFaceH4/MATH-500", None, "test"), read=read)

@@ -1,0 +1,35 @@
+"""HumanEval as texts to be continued: a Python function with its docstring and its body. Chen et al. 2021, arXiv:2107.03374
+(MIT)."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.datasets.dataset import Dataset, Hub
+from flipcore.datasets.reading.rows import Row, json_lines, read_rows
+
+
+def item(row: Row) -> Item:
+    values = row.values
+    return Item.make(dataset="humaneval", key=str(values["task_id"]).rpartition("/")[2], kind="completion",
+                     question=values["prompt"] + values["canonical_solution"].rstrip(), published="2021-07-07",
+                     category="code", meta={"entry_point": values.get("entry_point", "")})
+
+
+def read(path: Path) -> Iterator[Row]:
+    """A JSONL file, packed by gzip as it was published, or plain."""
+    if path.suffix.lower() != ".gz":
+        return read_rows(path)
+    try:
+        text = gzip.decompress(path.read_bytes()).decode("utf-8")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path.name} could not be unpacked ({error}); give HumanEval.jsonl.gz or the file in it.") from error
+    return json_lines(text)
+
+
+LOADER = Dataset("humaneval", "HumanEval", "Python functions with docstring and body, as texts to be continued.", "completion",
+                 item=item, hub=Hub("openai/openai_humaneval", None, "test"), read=read)

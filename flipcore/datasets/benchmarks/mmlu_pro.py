@@ -1,0 +1,18 @@
+"""MMLU-Pro: questions of fourteen subjects with up to ten options. Wang et al. 2024, arXiv:2406.01574 (Apache-2.0)."""
+
+from __future__ import annotations
+
+from flipcore.core.records import Item
+from flipcore.datasets.dataset import Dataset, Hub
+from flipcore.datasets.reading.rows import Row
+
+
+def item(row: Row) -> Item:
+    values = row.values
+    return Item.make(dataset="mmlu_pro", key=str(values["question_id"]), kind="choice", question=values["question"],
+                     options=tuple(values["options"]), target=str(values["answer_index"]), category=values["category"],
+                     published="2024-06-03", meta={"source": values.get("src", "")})
+
+
+LOADER = Dataset("mmlu_pro", "MMLU-Pro", "Questions of fourteen subjects, philosophy among them, with up to ten options.",
+                 "choice", item=item, hub=Hub("TIGER-Lab/MMLU-Pro", None, "test"))

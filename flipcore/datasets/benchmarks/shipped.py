@@ -1,0 +1,45 @@
+"""The sets in the repository: our own items, and the held-out questions of the pocket model's families.
+
+A line holds key, question and whatever else an item has; what is no field of an item goes into its meta. A pocket problem
+has its chain in `answer`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from flipcore.core.paths import DATA
+from flipcore.core.records import Item
+from flipcore.datasets.dataset import Dataset
+from flipcore.datasets.reading.rows import Row
+
+_FIELDS = ("key", "kind", "question", "options", "target", "category", "published", "solution", "source_id")
+
+
+def item(row: Row, dataset: str, kind: str) -> Item:
+    values = {"kind": kind} | {field: row.values[field] for field in _FIELDS if field in row.values}
+    values["options"] = tuple(values.get("options") or ())
+    if kind == "number":
+        values.setdefault("solution", str(row.values.get("answer", "")).strip())
+    extra = {name: value for name, value in row.values.items() if name not in (*_FIELDS, "meta")}
+    return Item.make(dataset=dataset, meta=extra | dict(row.values.get("meta") or {}), **values)
+
+
+def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset:
+    return Dataset(name, title, about, kind, item=partial(item, dataset=name, kind=kind), local=DATA / file)
+
+
+LOADERS = (
+    _shipped("flipscope_choice", "Flipscope: choices", "Our own multiple-choice questions with 4 to 10 options.", "choice",
+             "items/choice.jsonl"),
+    _shipped("flipscope_problems", "Flipscope: word problems", "Our own grade-school problems with calculator chains.",
+             "number", "items/problems.jsonl"),
+    _shipped("flipscope_passages", "Flipscope: passages", "Our own prose, to be continued or summarised.", "completion",
+             "items/passages.jsonl"),
+    _shipped("pocket_choice", "Pocket: choices", "Questions of the kind that the model in the box was trained on.", "choice",
+             "pocket/items/choices.jsonl"),
+    _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box read up to 256 times, or never.",
+             "number", "pocket/items/problems.jsonl"),
+    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box read up to 256 times, or never.",
+             "completion", "pocket/items/prose.jsonl"),
+)

@@ -1,0 +1,107 @@
+"""Plain texts cut into passages to be continued: a .txt or .xml file, a folder of them, or a zip.
+
+Passages end at sentence ends and have about `n_words` words; a rest that is shorter than half of that is left out. Where
+several files are given, `file` chooses one by a part of its name.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.datasets.dataset import Dataset
+from flipcore.datasets.reading.rows import MAX_UPLOAD_MB, Row
+
+SUFFIXES = (".txt", ".xml")
+_SENTENCE_END = re.compile(r"(?<=[.!?:;])[\"'’”)]*\s+")
+_TAG = re.compile(r"<[^<>]*>")
+
+
+@dataclass(frozen=True)
+class TextFiles(Dataset):
+    """A loader whose options are `n_words` (20 to 2,000) and `file`."""
+
+    def rows(self, path: str | None = None, **options) -> Iterator[Row]:
+        unknown = sorted(set(options) - {"n_words", "file"})
+        if unknown:
+            raise BadInput(f"{self.name} has no option {unknown[0]!r}; it takes n_words and file.")
+        n_words = options.get("n_words", 120)
+        if not isinstance(n_words, int) or not 20 <= n_words <= 2_000:
+            raise BadInput(f"A passage of {n_words!r} words was asked for; give a whole number from 20 to 2,000.")
+        if not path:
+            raise BadInput("Texts need a local path: a .txt or .xml file, a folder, or a zip of them.")
+        return self._passages(Path(path), n_words, str(options.get("file", "")))
+
+    def _passages(self, path: Path, n_words: int, file: str) -> Iterator[Row]:
+        texts = [(name, text) for name, text in _texts(path) if file.lower() in name.lower()]
+        if not texts:
+            raise BadInput(f"{path.name} holds no {' or '.join(SUFFIXES)} file" + (f" named like {file!r}." if file else "."))
+        for name, text in texts:
+            for number, words in enumerate(passages(text, n_words), start=1):
+                yield Row(number, {"text": words}, file=name if len(texts) > 1 else "")
+
+
+def item(row: Row) -> Item:
+    name = f"{row.file.rsplit('.', 1)[0]}-" if row.file else ""
+    return Item.make(dataset="text", key=f"{name}{row.line}", kind="completion", question=row.values["text"],
+                     category=row.file.rsplit(".", 1)[0] if row.file else "")
+
+
+def passages(text: str, n_words: int) -> list[str]:
+    """Consecutive passages of whole sentences, each of at least `n_words` words but the last."""
+    found: list[str] = []
+    held: list[str] = []
+    for sentence in _SENTENCE_END.split(" ".join(text.split())):
+        held.append(sentence)
+        if sum(len(one.split()) for one in held) >= n_words:
+            found.append(" ".join(held))
+            held = []
+    rest = " ".join(held)
+    return [*found, rest] if len(rest.split()) >= n_words / 2 else found
+
+
+def _texts(path: Path) -> list[tuple[str, str]]:
+    """(file name, text) of every text under `path`."""
+    try:
+        if path.is_dir():
+            files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
+            return [(one.name, _decoded(one.name, _small(one.name, one.stat().st_size) or one.read_bytes())) for one in files]
+        if path.suffix.lower() == ".zip":
+            return _zipped(path)
+        if path.suffix.lower() not in SUFFIXES:
+            raise BadInput(f"{path.name} is not of a known kind; texts end in {', '.join(SUFFIXES)} or come as a zip.")
+        return [(path.name, _decoded(path.name, _small(path.name, path.stat().st_size) or path.read_bytes()))]
+    except (OSError, zipfile.BadZipFile) as error:
+        raise BadInput(f"{path.name} could not be read: {error}.") from error
+
+
+def _zipped(path: Path) -> list[tuple[str, str]]:
+    with zipfile.ZipFile(path) as archive:
+        members = [one for one in archive.infolist() if Path(one.filename).suffix.lower() in SUFFIXES]
+        _small(path.name, sum(one.file_size for one in members))
+        return [(Path(one.filename).name, _decoded(one.filename, archive.read(one))) for one in members]
+
+
+def _small(name: str, n_bytes: int) -> None:
+    if n_bytes > MAX_UPLOAD_MB * 1_000_000:
+        raise BadInput(f"{name} has {n_bytes / 1e6:,.0f} MB of text and the limit is {MAX_UPLOAD_MB} MB; split it.")
+
+
+def _decoded(name: str, data: bytes) -> str:
+    """Text as UTF-8, or as Latin-1 where it is older than that; of XML what stands between the tags."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    if "\x00" in text:
+        raise BadInput(f"{name} is no text: it holds zero bytes. Save it as UTF-8.")
+    return _TAG.sub(" ", text) if name.lower().endswith(".xml") else text
+
+
+LOADER = TextFiles("text", "Text files", "Passages of a text of your own, to be continued: .txt, .xml, a folder or a zip.",
+                   "completion", item=item)

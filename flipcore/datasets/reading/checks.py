@@ -1,0 +1,50 @@
+"""What an item must be before anything is asked: one sentence for each way in which a row is none."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import KINDS, Item
+
+MAX_OPTIONS = 26
+
+
+def checked(item: Item) -> Item:
+    """The item itself, or BadInput: no text, options that cannot be told apart, a target that names none."""
+    if item.kind not in KINDS:
+        raise BadInput(f"has the kind {item.kind!r}; a kind is one of {', '.join(KINDS)}")
+    if not item.question.strip():
+        raise BadInput("has no question")
+    if item.published is not None and not _is_date(item.published):
+        raise BadInput(f"has the publication date {item.published[:40]!r}; write it as year-month-day, 2024-03-01")
+    if item.kind == "choice":
+        _check_options(item)
+    elif item.options:
+        raise BadInput(f"is a {item.kind} item with options; only choice items have options")
+    return item
+
+
+def _is_date(text: str) -> bool:
+    try:
+        return len(text) == 10 and bool(date.fromisoformat(text))
+    except ValueError:
+        return False
+
+
+def _check_options(item: Item) -> None:
+    n_options = len(item.options)
+    if n_options < 2:
+        raise BadInput(f"has {n_options or 'no'} option{'s' * (n_options != 1)}; a choice needs at least two")
+    if n_options > MAX_OPTIONS:
+        raise BadInput(f"has {n_options} options; there are labels for {MAX_OPTIONS}")
+    empty = [place for place, text in enumerate(item.options, start=1) if not text.strip()]
+    if empty:
+        raise BadInput(f"has no text in option {empty[0]}")
+    first: dict[str, int] = {}
+    for place, text in enumerate(item.options, start=1):
+        if first.setdefault(text.strip(), place) != place:
+            raise BadInput(f"has the same text in options {first[text.strip()]} and {place} ({text.strip()[:60]!r}), so an "
+                           "answer could not be told apart; change one of them")
+    if item.target is not None and not (item.target.isdecimal() and int(item.target) < n_options):
+        raise BadInput(f"has the right answer {item.target!r}, which names none of its {n_options} options")

@@ -1,0 +1,223 @@
+"""Generic files: which column is the question, which the options, which the right answer, and how it is written.
+
+A mapping names columns: question, options (one list column, or one column for each option), target, category, key,
+solution, published, source_id (the item it was written from); and `target_as`: text, letter, index (from 0) or index1 (from 1).
+It is guessed and can be corrected.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.datasets.reading.rows import Row
+from flipcore.text.answers import canonical_number
+
+NAMES = {
+    "question": ("question", "prompt", "query", "problem", "stem", "input", "text", "sentence", "original_question"),
+    "options": ("options", "choices", "answers", "candidates", "alternatives", "endings"),
+    "target": ("target", "answer", "label", "gold", "correct", "correct_answer", "answer_key", "answerkey", "answer_index",
+               "best_answer", "correct_option", "solution_number"),
+    "category": ("category", "subject", "topic", "domain", "task", "type"),
+    "key": ("key", "id", "question_id", "item_id", "idx", "index", "uid"),
+    "solution": ("solution", "rationale", "explanation", "cot_content"),
+    "published": ("published", "date", "publication_date"),
+    "source_id": ("source_id", "source_item", "written_from", "based_on"),
+}
+FIELDS = (*NAMES, "target_as")
+TARGET_FORMS = ("text", "letter", "index", "index1")
+_OPTION_COLUMN = re.compile(r"(?:(?:option|choice|opa|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE)
+
+
+def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The likeliest mapping for these rows; fields for which nothing fits are left out."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    mapping: dict[str, Any] = {}
+    for field, names in NAMES.items():
+        taken = set(map(str, mapping.values()))
+        found = [column for name in names for column in columns if _plain(column) == name and column not in taken]
+        if field == "options":
+            found = [column for column in found if _looks_like_options(rows, column)] or _option_columns(columns)
+            found = [found[0]] if found and not isinstance(found[0], list) else found
+        if found:
+            mapping[field] = found[0]
+    if "options" in mapping and "target" in mapping:
+        mapping["target_as"] = target_form(rows, mapping)
+    return mapping
+
+
+def _plain(column: str) -> str:
+    return re.sub(r"[\s-]+", "_", str(column).strip().lower())
+
+
+def _looks_like_options(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    return any(options_in(row, column) for row in rows)
+
+
+def _option_columns(columns: Sequence[str]) -> list[list[str]]:
+    """[A, B, C, D] or [option_a, …] or [choice1, …]: the longest run of at least two that share a prefix."""
+    families: dict[str, list[str]] = {}
+    for column in columns:
+        match = _OPTION_COLUMN.fullmatch(str(column).strip())
+        if match:
+            families.setdefault(str(column).strip().lower()[:match.start(1)], []).append(column)
+    best = max(families.values(), key=len, default=[])
+    return [best] if len(best) > 1 else []
+
+
+def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str, ...]:
+    """The option texts of a row; a list in a text cell is JSON, Python, or separated by lines, | or ;."""
+    if not isinstance(column, str):
+        return tuple(str(row[one]) for one in column if not _missing(row[one]))
+    value = row.get(column)
+    if isinstance(value, str):
+        value = _list_in(value)
+    if isinstance(value, Mapping):
+        value = value.get("text", list(value.values()))
+    if not isinstance(value, (list, tuple)):
+        return ()
+    return tuple(str(one["text"] if isinstance(one, Mapping) and "text" in one else one) for one in value)
+
+
+def _list_in(text: str) -> Any:
+    if text.strip().startswith(("[", "{")):
+        for parse in (json.loads, ast.literal_eval):
+            try:
+                return parse(text)
+            except (ValueError, SyntaxError, RecursionError, MemoryError):
+                continue
+    for separator in ("\n", "|", ";"):
+        if separator in text:
+            return [part.strip() for part in text.split(separator) if part.strip()]
+    return None
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -> str:
+    """How the right answer is written: the form that fits the most rows; whole numbers count from 0 before text."""
+    fits = dict.fromkeys(TARGET_FORMS, 0)
+    numbers = 0
+    for row in rows:
+        value, options = row.get(mapping["target"]), options_in(row, mapping["options"])
+        if _missing(value) or not options:
+            continue
+        numbers += not isinstance(value, str)
+        for form in TARGET_FORMS:
+            fits[form] += _place(value, options, form, row, mapping) is not None
+    order = ("index", "index1", "text", "letter") if numbers else TARGET_FORMS
+    return max(order, key=lambda form: fits[form])
+
+
+def _place(value: Any, options: Sequence[str], form: str, row: Mapping[str, Any],
+           mapping: Mapping[str, Any]) -> int | None:
+    """The option's place that a right answer names, or None."""
+    text = str(value).strip()
+    if form == "text":
+        places = [place for place, option in enumerate(options) if option.strip() == text]
+        return places[0] if places else None
+    if form == "letter":
+        labels = _labels(row, mapping["options"], len(options))
+        return labels.index(text.strip("().").upper()) if text.strip("().").upper() in labels else None
+    number = int(value) if isinstance(value, float) and value.is_integer() else text
+    place = int(number) - (form == "index1") if re.fullmatch(r"\d{1,4}", str(number)) else -1
+    return place if 0 <= place < len(options) else None
+
+
+def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int) -> list[str]:
+    """The labels that come with the options (ARC's {"text": …, "label": …}), else A, B, C, …"""
+    value = row.get(column) if isinstance(column, str) else None
+    if isinstance(value, Mapping) and "label" in value:
+        return [str(label).upper() for label in value["label"]]
+    return list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[:n_options])
+
+
+def explain(mapping: Mapping[str, Any]) -> list[str]:
+    """The mapping as sentences, so that a person can see what was guessed."""
+    said = []
+    for field in NAMES:
+        column = mapping.get(field)
+        if column:
+            shown = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
+            what = {"target": "right answer is", "options": "options are",
+                    "source_id": "item it was written from is"}.get(field, f"{field} is")
+            said.append(f"The {what} read from {shown}.")
+    forms = {"text": "as the option's text", "letter": "as a letter", "index": "as a number counted from 0",
+             "index1": "as a number counted from 1"}
+    if mapping.get("target_as"):
+        said.append(f"The right answer is written {forms[mapping['target_as']]}.")
+    return said
+
+
+def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Callable[[Row], Item]:
+    """How a row becomes an item under the mapping `columns`, or under the guessed one where that is empty."""
+    mapping = understood([row.values for row in rows if not row.problem], columns)
+
+    def item(row: Row) -> Item:
+        values = row.values
+        rest = {field: str(values[mapping[field]]) for field in ("category", "solution", "published", "source_id")
+                if field in mapping and not _missing(values.get(mapping[field]))}
+        key = values[mapping["key"]] if "key" in mapping else row.line
+        options = options_in(values, mapping["options"]) if "options" in mapping else ()
+        target, kind = _target(values, options, mapping)
+        return Item.make(dataset=dataset, key=str(key), kind=kind, question=_question(values[mapping["question"]]),
+                         options=options, target=target, **rest)
+
+    return item
+
+
+def _question(value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadInput(f"has {type(value).__name__} instead of text as its question")
+    return value
+
+
+def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """The mapping to use: the given one, completed by how the right answer is written; or the guessed one."""
+    mapping = {field: column for field, column in columns.items() if column} or guess_columns(rows)
+    known = {column for row in rows for column in row}
+    unknown = sorted(set(mapping) - set(FIELDS))
+    if unknown:
+        raise BadInput(f"The column mapping has the unknown field {unknown[0]!r}; it may have {', '.join(FIELDS)}.")
+    if mapping.get("target_as", "text") not in TARGET_FORMS:
+        raise BadInput(f"The right answer is said to be written as {mapping['target_as']!r}; it is one of "
+                       f"{', '.join(TARGET_FORMS)}.")
+    listing = ", ".join(map(str, sorted(known, key=str))) or "none"
+    if "question" not in mapping:
+        raise BadInput(f"No column looks like the question; name it, or add a header line if there is none. The columns are "
+                       f"{listing}.")
+    for field in NAMES:
+        wanted = mapping.get(field) or []
+        for column in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
+            if column not in known:
+                raise BadInput(f"The {field} should be in the column {column!r}, which the file does not have; it has "
+                               f"{listing}.")
+    if "options" in mapping and "target" in mapping and "target_as" not in mapping:
+        mapping["target_as"] = target_form(rows, mapping)
+    return mapping
+
+
+def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]) -> tuple[str | None, str]:
+    """(canonical answer, kind): a place among the options, an exact number, or nothing to be right about."""
+    if "target" not in mapping:
+        return None, "choice" if "options" in mapping else "completion"
+    value = values[mapping["target"]]
+    if _missing(value):
+        raise BadInput("has no right answer")
+    if "options" in mapping:
+        place = _place(value, options, mapping["target_as"], values, mapping)
+        if place is None:
+            raise BadInput(f"has the right answer {str(value)[:60]!r}, which (read as {mapping['target_as']}) is none of "
+                           f"its {len(options)} options")
+        return str(place), "choice"
+    number = canonical_number(str(value).rpartition("####")[2])
+    if number is None:
+        raise BadInput(f"has the right answer {str(value)[:60]!r}, which is not a number, and there are no options")
+    return number, "number"

@@ -1,0 +1,125 @@
+"""From a study's item source to its items: read, check, filter, draw; what was refused is told, never hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource
+from flipcore.datasets.dataset import Dataset, made
+from flipcore.datasets.reading.columns import explain, understood
+from flipcore.datasets.reading.rows import Row
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """`refused` are (line, sentence) of the rows that are no items; `notes` are sentences about those that are."""
+
+    items: tuple[Item, ...]
+    notes: tuple[str, ...] = ()
+    refused: tuple[tuple[int, str], ...] = ()
+
+
+def report(dataset: Dataset, source: ItemSource) -> LoadReport:
+    """The items of a source; raises BadInput when the source cannot be read or nothing is left of it."""
+    rows = list(dataset.rows(source.path, **source.options))
+    if not rows:
+        raise BadInput(f"{source.dataset} has no rows; give a file or a split with at least one.")
+    make = dataset.making(rows, source.columns)
+    items, refused = _accepted(make, rows)
+    if not items:
+        raise BadInput(f"None of the {len(rows):,} rows of {source.dataset} could be used. {refused[0][1]}")
+    chosen, notes = _drawn(_where(_of_categories(items, source), source), source)
+    if dataset.maker:
+        notes = [*explain(understood([row.values for row in rows if not row.problem], source.columns)), *notes]
+    if refused:
+        notes = [*notes, f"{len(refused):,} of {len(rows):,} rows were refused."]
+    return LoadReport(tuple(chosen), (*notes, *_duplicates(chosen)), tuple(refused))
+
+
+def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, str]]]:
+    items: dict[str, Item] = {}
+    lines: dict[str, int] = {}
+    refused = []
+    for row in rows:
+        try:
+            item = made(make, row)
+            if item.item_id in items:
+                raise BadInput(f"repeats line {lines[item.item_id]} word for word under the same id")
+        except BadInput as error:
+            refused.append((row.line, f"{row.place} {error}."))
+        else:
+            items[item.item_id], lines[item.item_id] = item, row.line
+    return list(items.values()), refused
+
+
+def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
+    known = sorted({item.category for item in items if item.category})
+    unknown = [category for category in source.categories if category not in known]
+    if unknown:
+        raise BadInput(f"{source.dataset} has no category {unknown[0]!r}; it has {', '.join(known[:30]) or 'none'}.")
+    return [item for item in items if not source.categories or item.category in source.categories]
+
+
+def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
+    """The items whose meta have one of the wanted values under every name."""
+    kept = list(items)
+    for name, wanted in source.where.items():
+        values = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        known = sorted({str(item.meta[name]) for item in items if name in item.meta})
+        kept = [item for item in kept if str(item.meta.get(name)) in map(str, values)]
+        if not kept:
+            raise BadInput(f"No item of {source.dataset} has {name} = {wanted!r}; there is {', '.join(known[:30]) or 'none'}.")
+    return kept
+
+
+def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
+    """The fields of the items' own data with 2 to `most` different plain values, to filter by."""
+    found: dict[str, set] = {}
+    for item in items:
+        for name, value in item.meta.items():
+            if isinstance(value, (str, int, float, bool)):
+                found.setdefault(name, set()).add(value)
+    return {name: sorted(values, key=lambda value: (str(type(value)), value)) for name, values in found.items()
+            if 2 <= len(values) <= most}
+
+
+def _drawn(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
+    """`n` items in their own order; the draw for a smaller n is part of the draw for a larger one."""
+    if source.n < 0:
+        raise BadInput(f"{source.n} items of {source.dataset} were asked for; give a number from 1, or 0 for all.")
+    if source.n == 0 or source.n >= len(items):
+        few = source.n > len(items)
+        return list(items), [f"{source.n:,} items were asked for and there are {len(items):,}."] if few else []
+    from flipcore.core.randomness import generator
+
+    places = generator(source.seed, "items", source.dataset).permutation(len(items))[:source.n]
+    return [items[place] for place in sorted(places)], []
+
+
+def _duplicates(items: Sequence[Item]) -> list[str]:
+    """Items that ask the same are told and kept: a benchmark is what it is (MMLU-Pro repeats 159 questions)."""
+    first: dict[Any, Item] = {}
+    again = [(item, first[same]) for item in items
+             if first.setdefault(same := (item.kind, item.question.strip(), frozenset(item.options)), item) is not item]
+    if not again:
+        return []
+    named = "; ".join(f"{_short(item)} = {_short(other)}" for item, other in again[:5])
+    return [f"{len(again):,} items ask the same as another and were kept: {named}{' …' if len(again) > 5 else ''}."]
+
+
+def _short(item: Item) -> str:
+    return item.item_id.split("@")[0]
+
+
+def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
+    """The first readable rows by column, for guessing a mapping; raises BadInput when there is none."""
+    rows = [row.values for row in islice((row for row in dataset.rows(source.path, **source.options) if not row.problem),
+                                         limit)]
+    if not rows:
+        raise BadInput(f"{source.dataset} has no readable row; check that the file is complete.")
+    return rows

@@ -1,0 +1,1 @@
+"""Outputs that another tool recorded, as rows of the pipeline."""

@@ -1,0 +1,214 @@
+"""Which column of a recording holds what: guessed from its first rows, and corrected by `key=column` words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.reading.columns import options_in
+from flipcore.datasets.reading.rows import read_rows
+from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.outputs import Recording
+
+N_LOOKED_AT = 200
+KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
+COLUMNS = ("prompt", "question", "options", "order", "item", "variant", "text", "target", "models")  # keys that name a column
+_NAMES = {
+    "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),
+    "question": ("original_question", "question", "question_text", "stem", "problem"),
+    "text": ("response", "raw_response", "completion", "generation", "generated_text", "model_output", "model_outputs",
+             "output", "text"),
+    "item": ("item", "item_id", "question_id", "example_id", "doc_id", "task_id", "id", "key", "idx"),
+    "variant": ("variant", "variant_id", "template", "perturbation", "prompt_format"),
+    "order": ("permutation", "option_order", "order"),
+    "target": ("target", "gold", "correct_answer", "correct_option", "ground_truth", "answer_key", "answer"),
+    "models": ("model", "model_name", "model_id"),
+}
+_OPTIONS = ("options", "choices")
+_SAID = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
+_PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
+_MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
+
+
+def looked_at(path: str) -> list[Mapping[str, Any]]:
+    """The first good rows; raises BadInput for a file without any."""
+    rows = [row.values for row in islice(read_rows(path), N_LOOKED_AT) if not row.problem]
+    if not rows:
+        raise BadInput(f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
+                       "or a header line and rows below it.")
+    return rows
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
+    """Names of columns, those inside of nested variants among them."""
+    return list(dict.fromkeys(name for values in _variants(rows, nested) for name in values
+                              if not (nested and name.startswith(nested))))
+
+
+def guessed(path: str) -> Recording:
+    """The likeliest recording; what does not fit is left empty, and everything can be corrected."""
+    rows = looked_at(path)
+    nested = _nested(rows)
+    variants = list(_variants(rows, nested))
+    columns = columns_of(rows, nested)
+    found = {key: next((name for name in names if name in columns and _is_text(variants, name)), "")
+             for key, names in _NAMES.items() if key in ("prompt", "text")}
+    found |= {key: next((name for name in _NAMES[key] if name in columns), "") for key in ("variant", "target", "models")}
+    found["question"] = next((name for name in _NAMES["question"] if name in columns and name != found["prompt"]), "")
+    found["target"] = "" if found["target"] == found["text"] else found["target"]
+    found["item"] = "" if nested else next((name for name in _NAMES["item"] if name in columns), "") or _repeated(
+        variants, found["question"] or found["prompt"], found["variant"])
+    found["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
+    found["options"] = _options(variants, columns, found["prompt"])
+    pattern = "" if found["options"] else _pattern(variants, found["prompt"])
+    in_prompt = found["options"] and not _never_shown(variants, found["options"], found["prompt"])
+    axis = "option_order" if in_prompt or pattern or found["order"] else "recorded"
+    return Recording(Path(path).stem, _model(rows, found["models"]), nested=nested, option_pattern=pattern, axis=axis,
+                     text_after=_marker(variants, found["text"]), fields=_fields(variants, columns), **found)
+
+
+def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | None = None) -> Recording:
+    """`words` are "key=column" ("key=" clears it), `read` are "extractor=column" and replace the guessed fields. Raises
+    BadInput for a word without "=" and for a key that no recording has."""
+    changes = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign or key not in (*KEYS, "dataset"):
+            raise BadInput(f"{word!r} maps nothing; write key=column with one of the keys {', '.join(KEYS)}, dataset.")
+        changes[key] = value.replace("\\n", "\n")
+    if read is not None:
+        changes["fields"] = tuple(_field(word) for word in read)
+    return replace(recording, **changes)
+
+
+def _field(word: str) -> Field:
+    extractor, sign, column = word.partition("=")
+    if not sign or not extractor or not column:
+        raise BadInput(f"{word!r} names no readout; write readout=column, for example first_token=scores.")
+    return scored_field(extractor, column)
+
+
+def scored_field(extractor: str, column: str, columns: Sequence[str] = ()) -> Field:
+    """A field with the columns of the likeliest first token where they are known by their usual names."""
+    token, score = "max_first_token", "max_first_token_score"
+    known = not columns or (token in columns and score in columns)
+    return Field(extractor, column, token, score) if extractor == "first_token" and known else Field(extractor, column)
+
+
+def mapping_of(recording: Recording) -> dict[str, Any]:
+    """The recording as plain data without what is empty, to be kept in a study."""
+    return {key: value for key, value in asdict(recording).items() if value} | {
+        "fields": [{key: value for key, value in asdict(field).items() if value} for field in recording.fields]}
+
+
+def _nested(rows: Sequence[Mapping]) -> str:
+    """The prefix of columns that hold an object each and differ by a number: shuffle_0, shuffle_1."""
+    prefixes = Counter(match[1] for row in rows for name, value in row.items() if isinstance(value, Mapping)
+                       for match in [re.fullmatch(r"(.*?)\d+", name)] if match)
+    return max(prefixes, key=prefixes.get, default="")
+
+
+def _variants(rows: Sequence[Mapping], nested: str) -> Iterable[Mapping[str, Any]]:
+    for row in rows:
+        inner = [value for name, value in row.items() if nested and name.startswith(nested) and isinstance(value, Mapping)]
+        yield from ({**row, **value} for value in inner) if inner else (row,)
+
+
+def _is_text(variants: Sequence[Mapping], name: str) -> bool:
+    return any(isinstance(values.get(name), str) and values[name].strip() for values in variants)
+
+
+def _is_order(variants: Sequence[Mapping], name: str) -> bool:
+    held = [values[name] for values in variants if values.get(name) is not None]
+    return bool(held) and all(isinstance(one, (list, tuple)) and sorted(map(str, one)) == sorted(map(str, range(len(one))))
+                              for one in held)
+
+
+def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str) -> str:
+    """The column whose entries stand in the prompt in their own order, in nine of ten variants."""
+    best, share = "", 0.0
+    for name in columns:
+        listed = [(_listed(values, name), values.get(prompt)) for values in variants]
+        held = [(options, text) for options, text in listed if options]
+        fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in held)
+        if held and fits / len(variants) > share:
+            best, share = name, fits / len(variants)
+    if share >= 0.9:
+        return best
+    return next((name for name in _OPTIONS if name in columns and _never_shown(variants, name, prompt)), "")
+
+
+def _listed(values: Mapping[str, Any], name: str) -> list[str]:
+    """The entries of a list, the keys of an object, or what the text of a column of options lists."""
+    value = values.get(name)
+    if isinstance(value, (list, tuple, Mapping)):
+        return list(map(str, value))
+    return list(options_in(values, name)) if name in _OPTIONS else []
+
+
+def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
+    """Every row lists options and no prompt holds one: the list's own order is all that is known of the order shown."""
+    return all(len(_listed(values, name)) > 1 and not any(option in str(values.get(prompt)) for option in _listed(values, name))
+               for values in variants)
+
+
+def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
+    """The column of the question where rows that name their variant share it: they belong to one item."""
+    asked = [values.get(question) for values in variants] if question and variant else []
+    return question if len(set(map(str, asked))) < len(asked) else ""
+
+
+def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
+    """Columns of the file that the recording makes no use of."""
+    used = {getattr(recording, key) for key in COLUMNS} | {
+        name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
+    return [name for name in columns if name not in used and not (recording.nested and name.startswith(recording.nested))]
+
+
+def _stands_in(options: Sequence[str], prompt: str) -> bool:
+    """At least two options that are more than labels, each at the end of a line or cell, one after the other."""
+    at = 0
+    for option in options:
+        at = prompt.find(option, at)
+        if at < 0:
+            return False
+        at += len(option)
+    return len(options) > 1 and any(len(option) > 1 for option in options)
+
+
+def _pattern(variants: Sequence[Mapping], prompt: str) -> str:
+    texts = [values[prompt] for values in variants if isinstance(values.get(prompt), str)]
+    fitting = [pattern for pattern in _PATTERNS
+               if texts and sum(len(re.findall(pattern, text, re.MULTILINE)) > 1 for text in texts) >= 0.9 * len(texts)]
+    return fitting[0] if fitting else ""
+
+
+def _marker(variants: Sequence[Mapping], text: str) -> str:
+    texts = [values[text] for values in variants if isinstance(values.get(text), str)] if text else []
+    return next((mark for mark in _MARKERS if texts and sum(mark in one for one in texts) > len(texts) / 2), "")
+
+
+def _fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field, ...]:
+    """The first column of scores is the first token's; further ones, and columns of what was said, are named after
+    themselves."""
+    scored = [name for name in columns if any(_is_scores(values.get(name)) for values in variants)]
+    said = [name for name in _SAID if name in columns and not isinstance(variants[0].get(name), (Mapping, list))
+            and not (scored and name == "choice")]  # beside scores it is their argmax
+    first = [scored_field("first_token", scored[0], columns)] if scored else []
+    return (*first, *(Field(name, name) for name in said))
+
+
+def _is_scores(value: Any) -> bool:
+    return isinstance(value, Mapping) and len(value) > 1 and all(
+        isinstance(one, (int, float)) and not isinstance(one, bool) for one in value.values()) and any(
+        isinstance(one, float) for one in value.values())
+
+
+def _model(rows: Sequence[Mapping], column: str) -> str:
+    return str(rows[0].get(column) or "recorded model") if column else "recorded model"

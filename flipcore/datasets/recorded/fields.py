@@ -1,0 +1,74 @@
+"""Recorded fields of one variant -> readings: a score for each option, or the option, label or number itself."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
+from flipcore.text.answers import canonical_number
+
+
+@dataclass(frozen=True)
+class Field:
+    """One recorded readout: `column` holds a score for each label or option text, or the label or option text itself.
+
+    `top_token` and `top_score` name the columns of the likeliest first token and its score on the same scale (logits or
+    log-probabilities); they bound the label mass from above.
+    """
+
+    extractor: str
+    column: str
+    top_token: str = ""
+    top_score: str = ""
+
+
+def reading_of(item: Item, variant: Variant, values: Mapping, field: Field) -> Reading:
+    """What a row's field says of one variant; a field that is not there is absent. Raises BadInput for scores of no option."""
+    value = values.get(field.column)
+    if value is None or value == {} or value != value:
+        return Reading(ABSENT, reason=f"The record has no field {field.column!r}.")
+    if isinstance(value, Mapping):
+        return _scored(item, variant, value, values, field)
+    if item.kind == "number":
+        answer, why = canonical_number(str(value)), "is no number"
+    else:
+        answer, why = _option(item, variant, str(value)), "names none of the options, or several"
+    return Reading(OK, answer=answer) if answer is not None else Reading(UNREADABLE, reason=f"{str(value)[:80]!r} {why}.")
+
+
+def _scored(item: Item, variant: Variant, scores: Mapping, values: Mapping, field: Field) -> Reading:
+    """The argmax over the options' scores; equal scores everywhere are a placeholder."""
+    named = {_option(item, variant, str(key)): score for key, score in scores.items()}
+    if None in named or any(not isinstance(score, (int, float)) or score != score for score in named.values()):
+        raise BadInput(f"holds scores in {field.column!r} that are no numbers or belong to no option")
+    best = max(named.values())
+    winners = [option for option, score in named.items() if score == best]
+    if len(winners) == len(named) > 1:
+        return Reading(ABSENT, reason=f"Every score in {field.column!r} is {best}: a placeholder.")
+    if len(winners) > 1:
+        return Reading(UNREADABLE, reason=f"{len(winners)} options have the same highest score.")
+    return Reading(OK, answer=winners[0], reason=_mass_note(variant, list(named.values()), values, field))
+
+
+def _mass_note(variant: Variant, scores: Sequence[float], values: Mapping, field: Field) -> str:
+    """What is known of the label mass: nothing, or that it is at most labels / (labels + likeliest other token)."""
+    top, token = values.get(field.top_score), values.get(field.top_token)
+    if not isinstance(top, (int, float)) or token is None or str(token).strip() in variant.labels:
+        return "Label mass unknown: only the labels' scores were recorded."
+    bound = 1 / (1 + 1 / sum(math.exp(min(score - top, 700.0)) for score in scores))
+    return f"Label mass unknown, at most {bound:.2g}: the likeliest first token was {str(token)!r}."
+
+
+def _option(item: Item, variant: Variant, text: str) -> str | None:
+    """The canonical option that a label, an option's text, or both ("B. oak") name; a text of two options names none."""
+    text = text.strip()
+    if item.options.count(text) == 1:
+        return str(item.options.index(text))
+    for label, place in zip(variant.labels, variant.order, strict=True):
+        if text == label or re.fullmatch(rf"\(?{re.escape(label)}[.):]\s*{re.escape(item.options[place])}", text):
+            return str(place)
+    return None

@@ -1,0 +1,270 @@
+"""Outputs that somebody else recorded, several variants an item, so that they go through the same statistics as ours.
+
+A `Recording` declares which columns hold what. Nothing is guessed: a field that a record lacks is an absent readout, and
+a score without full probabilities has an unknown label mass (statistics.md, sections 0 and 15).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
+from flipcore.datasets.reading.checks import checked
+from flipcore.datasets.reading.columns import options_in
+from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.datasets.recorded.fields import Field, reading_of
+from flipcore.text.answers import canonical_number
+from flipcore.text.prompts import labels_of
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Which columns of a file hold what.
+
+    One row is an item whose columns `nested`... ("shuffle_0", "shuffle_1") hold its variants; without `nested` one row is
+    a variant, and rows with the same `item` column belong together, the first being the base unless the column `variant`
+    names another "base". The same prompt under the same name again is a further sample. The options shown are the list or
+    the keys in the column `options`, or what `option_pattern` finds in the prompt (one group); with neither the answers are
+    numbers. `order` names a permutation column, where `order[i]` is the item's own index at position i; without it options
+    are matched by their text. `text` is the generated text, read after the last `text_after`. `target` names the right
+    option by text, label or place from 0. `model` is the model's name, or `models` the column that holds it.
+    """
+
+    dataset: str
+    model: str
+    prompt: str
+    fields: tuple[Field, ...] = ()
+    nested: str = ""
+    item: str = ""
+    options: str = ""
+    option_pattern: str = ""
+    order: str = ""
+    question: str = ""
+    text: str = ""
+    text_after: str = ""
+    axis: str = "option_order"
+    target: str = ""
+    variant: str = ""
+    models: str = ""
+
+    @property
+    def kind(self) -> str:
+        return "choice" if self.options or self.option_pattern else "number"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One sample of one variant as it was recorded, in the pipeline's own types."""
+
+    item: Item
+    variant: Variant
+    call: Call
+    completion: Completion
+    readouts: tuple[Readout, ...]
+    sample: int = 0
+
+
+@dataclass(frozen=True)
+class RecordedReport:
+    """`refused` are (line, sentence) of the rows that do not fit the recording; `n_repeated` prompts stand under several
+    names within their item."""
+
+    records: tuple[Record, ...]
+    refused: tuple[tuple[int, str], ...] = ()
+    n_repeated: int = 0
+
+
+@dataclass(frozen=True)
+class _Said:
+    """One variant as its row says it."""
+
+    line: int
+    name: str
+    values: Mapping[str, Any]
+
+
+def recorded(path: str, recording: Recording) -> RecordedReport:
+    """Every recorded variant, item by item, the base first; raises BadInput when no row fits the recording.
+
+    A row that does not fit is refused alone; an item without its base is refused whole.
+    """
+    if not recording.prompt:
+        raise BadInput("The recording names no column for the prompt; say which one holds what the model was asked.")
+    try:
+        re.compile(recording.option_pattern)
+    except re.error as error:
+        raise BadInput(f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
+                       "the prompt, with the option's text in one group.") from None
+    kept: list[Record] = []
+    refused: list[tuple[int, str]] = []
+    made = _Making(recording, f"recorded-{_file_digest(path)}")
+    for key, several in _grouped(read_rows(path), recording, refused):
+        for place, said in enumerate(several):
+            try:
+                kept.append(made.record(key, said, is_base=place == 0))
+            except KeyError as error:
+                why = f"has no column {error.args[0]!r}; correct the recording's columns"
+            except (TypeError, ValueError, AttributeError) as error:
+                why = f"holds a value of the wrong type ({error})"
+            except BadInput as error:
+                why = str(error).removesuffix(".")
+            else:
+                continue
+            refused.append((said.line, f"Line {said.line} {why}."))
+            if place == 0:
+                refused += [(one.line, f"Line {one.line} belongs to the base of line {said.line}, which is refused.")
+                            for one in several[1:] if one.line != said.line]
+                break
+    if not kept:
+        raise BadInput(f"Nothing of {Path(path).name} fits the recording. {refused[0][1] if refused else 'It has no rows.'}")
+    return RecordedReport(tuple(kept), tuple(refused), made.n_repeated)
+
+
+def _file_digest(path: str) -> str:
+    """Eight characters that tell two files apart: the same prompt in another recording is another completion."""
+    found = Path(path)
+    return hashlib.sha256(found.read_bytes()).hexdigest()[:8] if found.is_file() else ""
+
+
+def _grouped(rows: Iterator[Row], recording: Recording, refused: list) -> Iterator[tuple[tuple[str, str], list[_Said]]]:
+    """((model, item key), its variants with the base first); rows that are no rows go to `refused`."""
+    groups: dict[tuple[str, str], list[_Said]] = {}
+    for number, row in enumerate(rows):
+        if row.problem:
+            refused.append((row.line, f"{row.place} {row.problem}."))
+            continue
+        model = str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
+        if recording.nested:
+            groups[model, str(number)] = [
+                _Said(row.line, name, {**row.values, **value}) for name, value in row.values.items()
+                if name.startswith(recording.nested) and isinstance(value, Mapping)] or [_Said(row.line, "", row.values)]
+        else:
+            key = model, str(row.values.get(recording.item, number))
+            groups.setdefault(key, []).append(_Said(row.line, str(row.values.get(recording.variant, "")), row.values))
+    for key, several in groups.items():
+        yield key, sorted(several, key=lambda said: said.name != BASE)  # stable: without a "base" the first stays first
+
+
+class _Making:
+    """Rows to records. Remembers each item, so that all models are asked the same one, and each prompt, so that what was
+    asked twice is a further sample or a repeated variant."""
+
+    def __init__(self, recording: Recording, revision: str):
+        self.recording, self.revision, self.n_repeated = recording, revision, 0
+        self.items: dict[str, Item] = {}
+        self.names: dict[tuple, dict[str, str]] = {}   # (model, item) -> prompt -> name, where rows carry no name
+        self.asked: Counter = Counter()                # (model, prompt), and (model, item, prompt, name)
+
+    def record(self, key: tuple[str, str], said: _Said, is_base: bool) -> Record:
+        model, item_key = key
+        item = self.items.get(item_key) or self._item(item_key, said.values)
+        prompt = said.values[self.recording.prompt]
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise BadInput("has no prompt")
+        order = self._order(item, said.values)
+        name = BASE if is_base else self._name(key, said, prompt)
+        variant, sample = self._variant(key, item, name, prompt, order)
+        call = Call(model, self.revision, Request("generate", prompt), self.asked[model, prompt])
+        completion = _completion(call, said.values, self.recording)
+        readouts = tuple(
+            Readout(model, item.item_id, self.recording.axis, variant.variant_id, sample, field.extractor, reading,
+                    correctness(reading, item.target), (call.call_id,))
+            for field in self.recording.fields for reading in [reading_of(item, variant, said.values, field)])
+        self.items[item_key] = item
+        self.names.setdefault(key, {}).setdefault(prompt, name)
+        self.asked[model, prompt] += 1
+        self.asked[*key, prompt, name] += 1
+        self.n_repeated += bool(variant.params)
+        return Record(item, variant, call, completion, readouts, sample)
+
+    def _name(self, key: tuple[str, str], said: _Said, prompt: str) -> str:
+        known = self.names.get(key, {})
+        return said.name or known.get(prompt) or f"variant-{len(known)}"
+
+    def _variant(self, key, item: Item, name: str, prompt: str, order: tuple[int, ...]) -> tuple[Variant, int]:
+        """The variant and its sample. A prompt that the recording asks under several names stays several variants."""
+        sample = self.asked[*key, prompt, name]
+        known = self.names.get(key, {})
+        params = {"repeat": name} if known.get(prompt, name) != name else {}
+        labels = labels_of("upper", len(order))
+        return Variant(item.item_id, self.recording.axis, name, Prompt((("recorded", prompt),)), item.target, order, labels,
+                       "recorded", params=params), sample
+
+    def _shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """The options in the order in which the prompt showed them."""
+        recording = self.recording
+        if recording.kind != "choice":
+            return ()
+        found = values[recording.options] if recording.options else re.findall(
+            recording.option_pattern, values[recording.prompt], re.MULTILINE)
+        if isinstance(found, str) and recording.options:
+            found = options_in(values, recording.options) or found
+        if isinstance(found, str) or not isinstance(found, (Mapping, Sequence)):
+            raise TypeError(f"the options are {str(found)[:40]!r}, not a list")
+        return tuple(str(one).strip() for one in found)
+
+    def _item(self, key: str, first: Mapping[str, Any]) -> Item:
+        """The item in its own order of options. Two options with one text are refused unless a permutation tells them
+        apart."""
+        recording = self.recording
+        if recording.nested and not any(name.startswith(recording.nested) for name in first):
+            raise BadInput(f"has no column that begins with {recording.nested!r}")
+        shown = self._shown(first)
+        own = list(first[recording.order]) if recording.order else list(range(len(shown)))
+        if sorted(own) != list(range(len(shown))):
+            raise BadInput(f"has the order {own} for {len(shown)} options")
+        options = tuple(shown[own.index(place)] for place in range(len(shown)))
+        item = Item.make(dataset=recording.dataset, key=key, kind=recording.kind, question=first[recording.question or
+                         recording.prompt], options=options, target=_target(first.get(recording.target), shown, own))
+        return item if recording.order and len(set(options)) < len(options) else checked(item)
+
+    def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
+        """The item's own index of the option at each position of this variant."""
+        shown = self._shown(values)
+        if sorted(shown) != sorted(item.options):
+            raise BadInput("shows other options in one variant than in its first")
+        if not self.recording.order:
+            return tuple(item.options.index(text) for text in shown)
+        order = tuple(values[self.recording.order])
+        if [item.options[place] for place in order] != list(shown):
+            raise BadInput(f"says the order {list(order)}, but the prompt shows another")
+        return order
+
+
+def _target(value: Any, shown: Sequence[str], own: Sequence[int]) -> str | None:
+    """The canonical right answer of the first variant: a number, or an option by its text, its label or its place from 0."""
+    if value is None or value != value or value == "":
+        return None
+    text = str(value).strip()
+    if not shown:
+        number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
+        if number is None:
+            raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
+        return number
+    labels = labels_of("upper", len(shown))
+    for known in (list(shown), list(labels), [str(place) for place in range(len(shown))]):
+        if known.count(text) == 1:
+            return str(own[known.index(text)])
+    raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")
+
+
+def _completion(call: Call, values: Mapping, recording: Recording) -> Completion:
+    """The generated text; the recorded fields are kept as the raw reply."""
+    kept = {field.column: values.get(field.column) for field in recording.fields}
+    raw = json.dumps(kept, ensure_ascii=False, default=str)
+    if not recording.text:
+        return Completion(call.call_id, "ok", raw_reply=raw)
+    text = values.get(recording.text)
+    if not isinstance(text, str):
+        return Completion(call.call_id, "failed", error="The record holds no generated text.", raw_reply=raw)
+    if recording.text_after and recording.text_after in text:
+        text = text.rpartition(recording.text_after)[2]
+    return Completion(call.call_id, "ok", text=text, raw_reply=raw)

@@ -1,0 +1,20 @@
+"""Which target entry a retro entry was written from, as its author's file says it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from flipcore.core.records import Item
+
+
+def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:
+    """The retro entries with their sources named by item id. A file names a source by that id or by the entry's own key
+    ("17" for gsm8k/17@1c0ffee2); what names no target entry, or several, stays as it is and pairs with nothing."""
+    known: dict[str, list[str]] = {}
+    for item_id in target_ids:
+        known.setdefault(item_id, []).append(item_id)
+        known.setdefault(item_id.split("/", 1)[-1].rsplit("@", 1)[0], []).append(item_id)
+    found = {item.source_id: known.get(item.source_id, ()) for item in retro if item.source_id}
+    return tuple(replace(item, source_id=found[item.source_id][0]) if len(found.get(item.source_id, ())) == 1 else item
+                 for item in retro)

@@ -1,0 +1,1 @@
+"""Training and measuring the pocket model: `python -m flipcore.lab.pocket train | export | items | card | gguf`."""

@@ -1,0 +1,1 @@
+"""Servers that speak the OpenAI API: the client, what replies mean, when to ask again."""

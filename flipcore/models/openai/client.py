@@ -1,0 +1,130 @@
+"""Any server that speaks the OpenAI API, through the `openai` client: chat or completions, first-token alternatives, echo.
+
+Servers lie quietly: they drop log-probabilities, send placeholders, ignore `echo`, penalise repetition at temperature 0. So
+the parameters that matter are sent, and what came back is looked at before it is believed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from flipcore.core.records import Call, Completion, digest
+from flipcore.models.cards import ModelCard
+from flipcore.models.openai.replies import Fault, body_of, fields_of, path_of
+from flipcore.models.openai.retries import Breaker, explained, pause, scrubbed
+
+N_ATTEMPTS = 5
+_RAW_CHARS = 4_000
+
+
+class OpenAICompatible:
+    """`card.options` may hold `extra_body` (sent with every request), `n_attempts`, `max_top_logprobs`, `score_tokens` (what
+    the server takes for "none": 0, or 1 where 0 means unlimited) and `max_tokens_name`."""
+
+    simulated = False
+
+    def __init__(self, card: ModelCard):
+        self.card, self.name = card, card.name
+        extra = card.options.get("extra_body", {})
+        self.revision = f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}"
+        self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
+        self._clients: dict[int, Any] = {}
+        self._breaker = Breaker()
+
+    @property
+    def down(self) -> str:
+        """Why nothing more is sent to this server, or ""."""
+        return self._breaker.down
+
+    def why_not(self, ability: str) -> str:
+        if ability in self.abilities:
+            return ""
+        if ability == "score" and self.card.api == "chat":
+            return f"{self.name} is asked through the chat API, which gives no log-probabilities of a given text."
+        return f"{self.name} does not give {ability.replace('_', ' ')}, says its table in data/models.toml."
+
+    async def complete(self, call: Call) -> Completion:
+        """One completion, after as many attempts as the server's faults make worth while."""
+        if not self.abilities & {call.request.ability}:
+            return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
+        if self.card.api_key_env and not os.environ.get(self.card.api_key_env):
+            self._breaker.down = (f"The environment variable {self.card.api_key_env}, which should hold the key for "
+                                  f"{self.name}, is not set. Set it and run again.")
+        most = self.card.options.get("n_attempts", N_ATTEMPTS)
+        for attempt in range(1, most + 1):
+            async with self._breaker.turn():
+                made, wait = await self._attempt(call, attempt, last=attempt == most)
+                if wait is None:
+                    return made
+                await asyncio.sleep(wait)
+        raise AssertionError("unreachable: the last attempt returns")
+
+    async def _attempt(self, call: Call, attempt: int, last: bool) -> tuple[Completion, float | None]:
+        """What came of one attempt, and the seconds until the next; None when there is none."""
+        if self.down:
+            return Completion(call.call_id, "failed", error=self.down, n_attempts=attempt - 1), None
+        started = time.perf_counter()
+        try:
+            text = await asyncio.wait_for(self._sent(call), self.card.timeout_s)
+            made = self._read(call, text, attempt, time.perf_counter() - started)
+        except Exception as error:  # the client raises many kinds, also through its transport; none may reach the runner
+            failed = self._failed(call, error, attempt, time.perf_counter() - started)
+            self._breaker.failed(error, failed.error)
+            return failed, None if last else pause(error, attempt, call.call_id)
+        self._breaker.answered()
+        return made, None
+
+    async def close(self) -> None:
+        """Closes the connections that were opened in this event loop."""
+        client = self._clients.pop(id(asyncio.get_running_loop()), None)
+        if client is not None:
+            await client.close()
+
+    async def _sent(self, call: Call) -> str:
+        """The server's reply as text; parsing it into the client's typed objects would cost more than the request."""
+        import httpx2
+
+        response = await self._client().post(path_of(self.card), body=body_of(call, self.card), cast_to=httpx2.Response)
+        return response.text
+
+    def _client(self):
+        """One client for each event loop; aiohttp as transport takes about half the time of the default."""
+        loop = id(asyncio.get_running_loop())
+        if loop not in self._clients:
+            from openai import AsyncOpenAI, DefaultAioHttpClient
+
+            key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
+            self._clients[loop] = AsyncOpenAI(
+                base_url=self.card.endpoint, api_key=key or "none", max_retries=0, timeout=self.card.timeout_s,
+                http_client=DefaultAioHttpClient(timeout=self.card.timeout_s))
+        return self._clients[loop]
+
+    def _read(self, call: Call, text: str, attempt: int, latency_s: float) -> Completion:
+        try:
+            reply = json.loads(text)
+        except ValueError as error:
+            raise Fault("The server's reply is not valid JSON", text) from error
+        found = fields_of(call, reply, self.card)
+        return Completion(call.call_id, "ok", cost_usd=self._cost(found), latency_s=latency_s, n_attempts=attempt, **found)
+
+    def _cost(self, found: Mapping[str, Any]) -> float | None:
+        """US dollars from the tokens that the server counted; None where a price or a count is unknown."""
+        card = self.card
+        if card.price_in is None or card.price_out is None:
+            return None
+        if card.price_in == card.price_out == 0:
+            return 0.0
+        if found["n_tokens_in"] is None or found["n_tokens_out"] is None:
+            return None
+        return (found["n_tokens_in"] * card.price_in + found["n_tokens_out"] * card.price_out) / 1e6
+
+    def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
+        key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
+        sentence, raw = explained(error, self.card)
+        return Completion(call.call_id, "failed", error=scrubbed(sentence, key), raw_reply=scrubbed(raw[:_RAW_CHARS], key),
+                          n_attempts=attempt, latency_s=latency_s)

@@ -1,0 +1,138 @@
+"""Requests and replies of the OpenAI API as plain data: what is sent for a call, and what can be believed of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flipcore.core.records import Call
+from flipcore.models.cards import ModelCard
+from flipcore.text.logprobs import usable_alternatives, usable_tokens
+
+
+class Fault(Exception):
+    """A reply that is not what the API promises; `raw` is what came."""
+
+    def __init__(self, sentence: str, raw: str = ""):
+        super().__init__(sentence)
+        self.raw = raw
+
+
+def path_of(card: ModelCard) -> str:
+    return "/chat/completions" if card.api == "chat" else "/completions"
+
+
+def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
+    """The request's body. The seed is the request's plus the sample's number, so that samples differ and repeat."""
+    request = call.request
+    body: dict[str, Any] = {"model": card.model, "temperature": request.temperature, "top_p": request.top_p}
+    body[card.options.get("max_tokens_name", "max_tokens")] = request.max_tokens
+    if request.seed is not None:
+        body["seed"] = request.seed + call.sample
+    if request.stop:
+        body["stop"] = list(request.stop)
+    body |= _chat_part(call, card) if card.api == "chat" else _completions_part(call, card)
+    return body | card.options.get("extra_body", {})
+
+
+def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
+    request = call.request
+    system = [{"role": "system", "content": request.system}] if request.system else []
+    part: dict[str, Any] = {"messages": [*system, {"role": "user", "content": request.prompt}]}
+    if request.kind == "first_token":
+        part |= {"logprobs": True, "top_logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
+    return part
+
+
+def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
+    request = call.request
+    prompt = _shown(call)
+    if request.kind == "score":
+        return {"prompt": prompt + request.continuation, "echo": True, "logprobs": 1,
+                card.options.get("max_tokens_name", "max_tokens"): card.options.get("score_tokens", 0)}
+    if request.kind == "first_token":
+        return {"prompt": prompt, "logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
+    return {"prompt": prompt}
+
+
+def _shown(call: Call) -> str:
+    return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
+
+
+def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
+    """Text, finish, tokens and alternatives for a Completion; raises Fault when the reply has no choice to read.
+
+    Log-probabilities that are missing or placeholders become None: the readout is then absent, not guessed.
+    """
+    if not isinstance(reply, dict):
+        raise Fault("The server's reply is no JSON object", str(reply)[:1000])
+    choices = reply.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        raise Fault(f"The server's reply has no choices{_said(reply)}", str(reply)[:1000])
+    choice = choices[0]
+    usage = reply.get("usage") if isinstance(reply.get("usage"), dict) else {}
+    text = _text(choice, card)
+    scoring = call.request.kind == "score"
+    return {"text": "" if scoring else text, "finish_reason": str(choice.get("finish_reason") or ""),
+            "tokens": usable_tokens(_scored(call, choice, text)) if scoring else None,
+            "top_logprobs": usable_alternatives(_alternatives(choice)) if call.request.kind == "first_token" else None,
+            "n_tokens_in": _count(usage, "prompt_tokens"), "n_tokens_out": _count(usage, "completion_tokens")}
+
+
+def _text(choice: Mapping[str, Any], card: ModelCard) -> str:
+    """The generated text; a refusal is text too. None of it is an empty answer, another type is a fault."""
+    holder = choice.get("message") if card.api == "chat" else choice
+    if not isinstance(holder, dict):
+        raise Fault("The server's choice holds no message", str(choice)[:1000])
+    text = holder.get("content" if card.api == "chat" else "text")
+    text = holder.get("refusal") or "" if text is None else text
+    if not isinstance(text, str):
+        raise Fault("The server's text is not text", str(choice)[:1000])
+    return text
+
+
+def _alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
+    """The first token's alternatives, in the form of the chat API (a list) or of the completions API (a table)."""
+    held = choice.get("logprobs")
+    try:
+        if held.get("content"):
+            first = held["content"][0]
+            return {one["token"]: float(one["logprob"]) for one in first.get("top_logprobs") or [first]}
+        return {str(token): float(nats) for token, nats in held["top_logprobs"][0].items()}
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        return None
+
+
+def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str, float]] | None:
+    """(token, nats) of the continuation in an echoed text; None where the server did not echo.
+
+    A token that reaches from the prompt into the continuation belongs to the continuation, for every option alike; tokens
+    generated after it do not.
+    """
+    held = choice.get("logprobs")
+    start, end = len(_shown(call)), len(_shown(call)) + len(call.request.continuation)
+    if not isinstance(held, dict) or not text.startswith(_shown(call) + call.request.continuation):
+        return None
+    tokens, nats = held.get("tokens") or [], held.get("token_logprobs") or []
+    if len(tokens) != len(nats) or not tokens:
+        return None
+    begins = held.get("text_offset") or []
+    if len(begins) != len(tokens):
+        begins = [sum(map(len, tokens[:i])) for i in range(len(tokens))]
+    ends = [*begins[1:], len(text)]
+    scored = [(str(token), value) for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
+              if stop > start and begin < end]
+    # from nothing the first token has no log-probability: it is left out, not the whole text
+    return scored[1:] if start == 0 and scored and scored[0][1] is None else scored
+
+
+def _count(usage: Mapping[str, Any], key: str) -> int | None:
+    value = usage.get(key)
+    return value if isinstance(value, int) and value >= 0 else None
+
+
+def _said(reply: Mapping[str, Any]) -> str:
+    """What the server says instead, where it does."""
+    error = reply.get("error")
+    said = error.get("message") if isinstance(error, dict) else error
+    return f" and says {str(said)[:200]!r}" if said else ""

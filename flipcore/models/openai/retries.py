@@ -1,0 +1,150 @@
+"""When to ask a server again, how long to wait, and how to say what went wrong without giving a key away."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from flipcore.models.cards import ModelCard
+from flipcore.models.openai.replies import Fault
+
+LONGEST_WAIT_S = 60.0
+FIRST_WAIT_S = 0.5
+_AGAIN = {408, 409, 429}
+_SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b(?:sk|key|pk|xai|gsk|hf)[-_][\w*.-]{6,}")
+
+
+def pause(error: Exception, attempt: int, call_id: str) -> float | None:
+    """Seconds to wait before the next attempt; None when another would not help or the server asks for more than a minute.
+
+    The server's `retry-after` is honoured; without one the wait doubles, spread by the call's id so that many do not return
+    at once. Faults: 408, 409, 429, 5xx, time-outs, dropped connections and replies that cannot be read.
+    """
+    response = getattr(error, "response", None)
+    status = getattr(error, "status_code", None)
+    if status is not None and status not in _AGAIN and status < 500:
+        return None
+    asked = _retry_after(response.headers) if response is not None else None
+    if asked is not None:
+        return asked if asked <= LONGEST_WAIT_S else None
+    if status is None and not _is_passing(error):
+        return None
+    spread = 0.5 + int(call_id[:4], 16) / 0x1_0000
+    return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1) * spread)
+
+
+def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
+    """A sentence for people, and what the server sent as far as it was kept."""
+    response = getattr(error, "response", None)
+    raw = _body(response)
+    status = getattr(error, "status_code", None)
+    if status in (401, 403):
+        where = f" in {card.api_key_env}" if card.api_key_env else ""
+        return f"{card.name} refused the key{where} (HTTP {status}). Check the key and run again.", raw
+    if status == 429:
+        return f"{card.name} limits its rate (HTTP 429) and did not give way. Lower n_in_flight or run again later.", raw
+    if status is not None and status >= 500:
+        return f"{card.name} failed on its side (HTTP {status}). Run again later; only missing calls are made.", raw
+    if status is not None:
+        return f"{card.name} refused the request (HTTP {status}): {raw[:300] or 'no reason given'}", raw
+    if isinstance(error, Fault):
+        return f"{error}, from {card.name}. Check that its server speaks the OpenAI API.", error.raw
+    if _is_timeout(error):
+        return f"{card.name} did not answer within {card.timeout_s:g} s. Raise timeout_s in data/models.toml or check it.", raw
+    return f"{card.name} could not be reached at {card.endpoint} ({type(error).__name__}). Is its server running?", raw
+
+
+def scrubbed(text: str, key: str) -> str:
+    """The text without the key, and without anything else that looks like one (servers quote parts of it)."""
+    if key:
+        text = text.replace(key, "[key]")
+    return _SECRET.sub("[key]", text)
+
+
+def _is_timeout(error: BaseException | None) -> bool:
+    """By what lies under it: the client calls a dropped connection a time-out too, when aiohttp is its transport."""
+    while error is not None:
+        if isinstance(error, TimeoutError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _is_passing(error: Exception) -> bool:
+    """Faults of transport and of half-written replies pass; a programming error does not."""
+    from openai import APIConnectionError
+
+    return isinstance(error, (Fault, APIConnectionError, OSError)) or _is_timeout(error) or _is_transport(error)
+
+
+def _is_transport(error: Exception) -> bool:
+    """The reply's body is read after the client has let go, so a drop there comes as the transport's own error."""
+    return type(error).__module__.partition(".")[0] in {"httpx2", "httpx", "aiohttp", "httpcore2", "httpx_aiohttp"}
+
+
+def _retry_after(headers) -> float | None:
+    """Seconds that the server asks for: `retry-after-ms`, or `retry-after` as seconds or as a date."""
+    try:
+        if headers.get("retry-after-ms"):
+            return max(0.0, float(headers["retry-after-ms"]) / 1000)
+        said = headers.get("retry-after")
+        if not said:
+            return None
+        if re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", said):
+            return float(said)
+        return max(0.0, (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _body(response) -> str:
+    try:
+        return response.text if response is not None else ""
+    except Exception:  # a body that was never read has no text
+        return ""
+
+
+SUSPECT = 5
+PROBES = 4
+_REFUSES_ALL = {401, 403, 404}  # a key, a model or a path that is wrong for every call
+
+
+class Breaker:
+    """One for each model and run. `down` is the sentence that says why nothing more is sent, or ""."""
+
+    def __init__(self):
+        self.down = ""
+        self._n_failures = self._n_probes = 0
+        self._locks: dict[int, asyncio.Lock] = {}
+
+    @asynccontextmanager
+    async def turn(self):
+        """Waits until this call may ask; while the server is under suspicion that is one call at a time."""
+        if self._is_suspect:
+            async with self._locks.setdefault(id(asyncio.get_running_loop()), asyncio.Lock()):
+                if self._is_suspect:
+                    yield
+                    return
+        yield
+
+    def answered(self) -> None:
+        """Something came back, be it a refusal of this one request."""
+        self._n_failures = self._n_probes = 0
+
+    def failed(self, error: Exception, sentence: str) -> None:
+        """Counts an attempt that failed; one that shows the server alive (a rate limit, a refused request) begins anew."""
+        status = getattr(error, "status_code", None)
+        if status is not None and status < 500 and status not in _REFUSES_ALL:
+            self.answered()
+            return
+        self._n_probes += self._is_suspect
+        self._n_failures += 1
+        if self._n_probes >= PROBES:
+            self.down = sentence
+
+    @property
+    def _is_suspect(self) -> bool:
+        return self._n_failures >= SUSPECT

@@ -1,0 +1,329 @@
+"""The pocket model without torch: numpy over the half-precision file, in single precision, with a key-value cache.
+
+Nothing is changed after loading, so one model may serve several threads. Its matrices are small: on a busy machine several
+BLAS threads a product are slower by far than one, so loading sets the process to one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import load_file
+from tokenizers import Tokenizer
+
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import POCKET
+from flipcore.core.randomness import world_generator
+
+BATCH = 48  # sequences computed together; a larger batch gains nothing on one core
+N_FIRST = 40
+Piece = tuple[str, float]
+
+
+@dataclass(frozen=True)
+class Generation:
+    """`finish_reason` is "stop" (end token or a stop string, which the text leaves out) or "length"; log-probabilities in
+    nats and at temperature 1, whatever was sampled. `first_logprobs` holds the 40 likeliest first tokens."""
+
+    text: str
+    n_tokens_in: int
+    n_tokens_out: int
+    finish_reason: str
+    first_logprobs: dict[str, float] | None
+    tokens: tuple[Piece, ...] = ()
+
+
+class _Cache:
+    """Keys and values (layers, rows, heads, positions, width of a head), each row filled up to its own length."""
+
+    def __init__(self, n_layers: int, n_rows: int, n_heads: int, n_positions: int, width: int):
+        shape = (n_layers, n_rows, n_heads, n_positions, width)
+        self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+
+    def spread(self, rows: np.ndarray) -> None:
+        """Row k becomes a copy of what row `rows[k]` was."""
+        self.keys, self.values = self.keys[:, rows], self.values[:, rows]
+
+    def keep(self, going: np.ndarray) -> None:
+        """Only the rows that are going on stay; they move up in place, which is cheaper than new arrays."""
+        rows = np.flatnonzero(going)
+        for place, row in enumerate(rows):
+            if place < row:
+                self.keys[:, place], self.values[:, place] = self.keys[:, row], self.values[:, row]
+        self.keys, self.values = self.keys[:, :len(rows)], self.values[:, :len(rows)]
+
+
+class PocketModel:
+    """Generation, first-token log-probabilities and scores of the checkpoint in one folder."""
+
+    def __init__(self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str):
+        self.config, self.tokenizer, self.revision = config, tokenizer, revision
+        self._weights = {name: np.ascontiguousarray(tensor.astype(np.float32).T if tensor.ndim == 2 else tensor,
+                                                    dtype=np.float32) for name, tensor in tensors.items()}
+        self._embedding = np.ascontiguousarray(self._weights["model.embed_tokens.weight"].T)
+        self._n_heads = config["num_attention_heads"]
+        self._head_width = config["hidden_size"] // self._n_heads
+        steps = np.arange(0, self._head_width, 2, dtype=np.float64) / self._head_width
+        angles = np.outer(np.arange(config["max_position_embeddings"]), config["rope_theta"] ** -steps)
+        angles = np.concatenate([angles, angles], axis=1)
+        self._cos, self._sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+        self._pieces = [tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])]
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> PocketModel:
+        """The checkpoint in `path`, or the one of the repository; BadInput where its files are missing."""
+        folder = POCKET if path is None else Path(path)
+        weights = folder / "model.safetensors"
+        if not weights.is_file():
+            raise BadInput(f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one "
+                           "with `python -m flipcore.lab.pocket train`.")
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        _use_one_blas_thread()
+        revision = hashlib.sha256(weights.read_bytes()).hexdigest()[:12]
+        return cls(config, load_file(weights), tokenizer, revision)
+
+    @property
+    def n_parameters(self) -> int:
+        """Parameters, the tied embedding once."""
+        return sum(tensor.size for tensor in self._weights.values())
+
+    def generate(self, prompts: Sequence[str], *, max_tokens: int, temperature: float, seeds: Sequence[int],
+                 top_p: float = 1.0, stop: Sequence[str] = ()) -> list[Generation]:
+        """One continuation a prompt. A seed decides its own continuation whatever else is in the batch; temperature 0 is
+        greedy. An empty prompt begins a text of its own."""
+        if len(seeds) != len(prompts):
+            raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
+        encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
+        done: list[Generation | None] = [None] * len(prompts)
+        for rows in _batches([len(ids) for ids in encoded]):
+            run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
+            for i, generation in zip(rows, run.generations(max_tokens), strict=True):
+                done[i] = generation
+        return done
+
+    def first_token_logprobs(self, prompts: Sequence[str], top_k: int = N_FIRST) -> list[dict[str, float]]:
+        """The `top_k` likeliest first tokens of each continuation: text -> log-probability in nats."""
+        encoded = [self._encoded(prompt, 0) for prompt in prompts]
+        found: list[dict[str, float]] = [{}] * len(prompts)
+        for rows in _batches([len(ids) for ids in encoded]):
+            last = self.last_hidden([encoded[i] for i in rows])[0]
+            for i, row in zip(rows, log_softmax(self.logits(last)), strict=True):
+                found[i] = self.top(row, top_k)
+        return found
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
+        """The tokens of each continuation with their log-probabilities given the prompt (which may be empty). Prompt and
+        continuation are read as one text; a token that reaches into the continuation belongs to it."""
+        encoded, starts = [], []
+        for prompt, continuation in pairs:
+            ids, offsets = self._encoded_with_offsets(prompt + continuation)
+            encoded.append(ids)
+            starts.append(next((k for k, (_, end) in enumerate(offsets) if k > 0 and end > len(prompt)), len(ids)))
+        scores: list[list[Piece]] = [[]] * len(pairs)
+        for rows in _batches([len(ids) for ids in encoded]):
+            hidden = self._hidden(*_padded([encoded[i] for i in rows]))
+            for i, row in zip(rows, hidden, strict=True):
+                ids, start = encoded[i], starts[i]
+                logs = log_softmax(self.logits(row[start - 1: len(ids) - 1]))
+                scores[i] = [(self._pieces[token], float(logs[k, token])) for k, token in enumerate(ids[start:])]
+        return scores
+
+    def top(self, logs: np.ndarray, top_k: int) -> dict[str, float]:
+        """The likeliest tokens of one row; tokens that print alike (single bytes) are added up."""
+        found: dict[str, float] = {}
+        for token in np.argsort(-logs, kind="stable")[:top_k]:
+            text = self._pieces[token]
+            value = float(logs[token])
+            found[text] = float(np.logaddexp(found[text], value)) if text in found else value
+        return found
+
+    def _encoded_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        encoding = self.tokenizer.encode(text)
+        limit = self.config["max_position_embeddings"]
+        if len(encoding.ids) > limit:
+            raise BadInput(f"A text of {len(encoding.ids)} tokens came; the pocket model reads at most {limit}. Shorten it.")
+        return encoding.ids, encoding.offsets
+
+    def _encoded(self, text: str, room: int) -> list[int]:
+        ids, _ = self._encoded_with_offsets(text)
+        limit = self.config["max_position_embeddings"]
+        if len(ids) + room > limit:
+            raise BadInput(f"A prompt of {len(ids)} tokens with {room} to come exceeds the pocket model's {limit}; shorten it "
+                           "or lower max_tokens.")
+        return ids
+
+    def last_hidden(self, rows: list[list[int]], room: int = 0) -> tuple[np.ndarray, _Cache]:
+        """The hidden state after each row, and a cache with `room` for more tokens."""
+        tokens, lengths = _padded(rows)
+        cache = self._cache(len(rows), tokens.shape[1] + room)
+        hidden = self._hidden(tokens, lengths, cache)
+        return hidden[np.arange(len(rows)), lengths - 1], cache
+
+    def _cache(self, n_rows: int, n_positions: int) -> _Cache:
+        return _Cache(self.config["num_hidden_layers"], n_rows, self._n_heads, n_positions, self._head_width)
+
+    def _hidden(self, tokens: np.ndarray, lengths: np.ndarray, cache: _Cache | None = None) -> np.ndarray:
+        """Hidden states (rows, length, width) of right-padded rows from their beginning; padding comes after every real
+        token, which therefore never sees it."""
+        length = tokens.shape[1]
+        positions = np.broadcast_to(np.arange(length), tokens.shape)
+        mask = np.where(np.arange(length)[:, None] >= np.arange(length), 0.0, -np.inf).astype(np.float32)[None, None]
+        cache = self._cache(len(tokens), length) if cache is None else cache
+        return self.states(tokens, positions, mask, cache, length)
+
+    def states(self, tokens: np.ndarray, positions: np.ndarray, mask: np.ndarray, cache: _Cache, reach: int) -> np.ndarray:
+        """Normed last hidden states; writes keys and values at `positions` and attends to the first `reach` of them."""
+        x = self._embedding[tokens]
+        cos, sin = self._cos[positions][:, None], self._sin[positions][:, None]
+        every = np.arange(len(tokens))[:, None]
+        for n in range(self.config["num_hidden_layers"]):
+            w = {key: self._weights[f"model.layers.{n}.{key}.weight"] for key in _MATRICES}
+            normed = self._normed(x, f"model.layers.{n}.input_layernorm.weight")
+            q, k, v = (self._heads(normed @ w[f"self_attn.{c}_proj"]) for c in "qkv")
+            cache.keys[n].transpose(0, 2, 1, 3)[every, positions] = _turned(k, cos, sin).transpose(0, 2, 1, 3)
+            cache.values[n].transpose(0, 2, 1, 3)[every, positions] = v.transpose(0, 2, 1, 3)
+            scores = _turned(q, cos, sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
+            mixed = _softmax(scores * np.float32(self._head_width ** -0.5) + mask) @ cache.values[n][:, :, :reach]
+            x = x + mixed.transpose(0, 2, 1, 3).reshape(x.shape) @ w["self_attn.o_proj"]
+            normed = self._normed(x, f"model.layers.{n}.post_attention_layernorm.weight")
+            gate = normed @ w["mlp.gate_proj"]
+            x = x + (gate / (1 + np.exp(-gate)) * (normed @ w["mlp.up_proj"])) @ w["mlp.down_proj"]
+        return self._normed(x, "model.norm.weight")
+
+    def logits(self, hidden: np.ndarray) -> np.ndarray:
+        """Hidden states (..., width) to (..., vocabulary)."""
+        return hidden @ self._weights["model.embed_tokens.weight"]
+
+    def _heads(self, x: np.ndarray) -> np.ndarray:
+        return x.reshape(*x.shape[:2], self._n_heads, self._head_width).transpose(0, 2, 1, 3)
+
+    def _normed(self, x: np.ndarray, name: str) -> np.ndarray:
+        scale = 1 / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + np.float32(self.config["rms_norm_eps"]))
+        return x * scale * self._weights[name]
+
+    def piece(self, token: int) -> str:
+        """The token as text; a byte that is no character alone prints as U+FFFD."""
+        return self._pieces[token]
+
+
+_MATRICES = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+             "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+
+
+class _Run:
+    """One batch of continuations under way; rows that have ended leave the batch."""
+
+    def __init__(self, model: PocketModel, prompts: list[list[int]], seeds: Sequence[int], temperature: float,
+                 top_p: float, stop: tuple[str, ...]):
+        self.model, self.prompts, self.temperature, self.top_p, self.stop = model, prompts, temperature, top_p, stop
+        self.streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
+        self.ids: list[list[int]] = [[] for _ in prompts]
+        self.values: list[list[float]] = [[] for _ in prompts]
+        self.reasons = ["length"] * len(prompts)
+        self.first: list[dict[str, float] | None] = [None] * len(prompts)
+
+    def generations(self, max_tokens: int) -> list[Generation]:
+        if max_tokens > 0:
+            self._fill(max_tokens)
+        return [self._generation(i) for i in range(len(self.prompts))]
+
+    def _fill(self, max_tokens: int) -> None:
+        distinct = {tuple(ids): n for n, ids in enumerate(dict.fromkeys(map(tuple, self.prompts)))}
+        hidden, cache = self.model.last_hidden([list(ids) for ids in distinct], max_tokens)
+        rows = np.array([distinct[tuple(ids)] for ids in self.prompts])
+        hidden = hidden[rows]
+        cache.spread(rows)
+        alive = np.arange(len(self.prompts))
+        positions = np.array([len(ids) for ids in self.prompts])
+        for step in range(max_tokens):
+            logs = log_softmax(self.model.logits(hidden))
+            chosen = np.array([self._take(i, row, step) for i, row in zip(alive, logs, strict=True)])
+            going = np.array([self.reasons[i] == "length" for i in alive])
+            if step + 1 == max_tokens or not going.any():
+                return
+            if not going.all():
+                alive, positions, chosen = alive[going], positions[going], chosen[going]
+                cache.keep(going)
+            reach = int(positions.max()) + 1
+            mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(np.float32)[:, None, None]
+            hidden = self.model.states(chosen[:, None], positions[:, None], mask, cache, reach)[:, 0]
+            positions = positions + 1
+
+    def _take(self, i: int, logs: np.ndarray, step: int) -> int:
+        if step == 0:
+            self.first[i] = self.model.top(logs, N_FIRST)
+        token = int(np.argmax(logs)) if self.temperature <= 0 else self._sampled(logs, self.streams[i])
+        if token == self.model.config["eos_token_id"]:
+            self.reasons[i] = "stop"
+            return token
+        self.ids[i].append(token)
+        self.values[i].append(float(logs[token]))
+        if self.stop and any(text in self.model.tokenizer.decode(self.ids[i]) for text in self.stop):
+            self.reasons[i] = "stop"
+        return token
+
+    def _sampled(self, logs: np.ndarray, stream: np.random.Generator) -> int:
+        weights = np.exp((logs.astype(np.float64) - logs.max()) / self.temperature)
+        total, drawn = weights.sum(), stream.random()
+        for least in (1e-3, -1.0):  # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
+            kept = np.flatnonzero(weights > least)
+            order = kept[np.argsort(-weights[kept], kind="stable")]
+            shares = np.cumsum(weights[order]) / total
+            n_kept = int(np.searchsorted(shares, self.top_p - 1e-12)) + 1 if self.top_p < 1 else len(shares)
+            top = shares[n_kept - 1] if self.top_p < 1 and n_kept <= len(shares) else 1.0
+            place = int(np.searchsorted(shares, drawn * top))
+            if place < min(n_kept, len(order)):
+                return int(order[place])
+        return int(order[min(n_kept, len(order)) - 1])
+
+    def _generation(self, i: int) -> Generation:
+        text = self.model.tokenizer.decode(self.ids[i])
+        ends = [text.index(end) for end in self.stop if end in text]
+        pieces = tuple((self.model.piece(t), v) for t, v in zip(self.ids[i], self.values[i], strict=True))
+        return Generation(text[:min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i],
+                          self.first[i], pieces)
+
+
+def _use_one_blas_thread() -> None:
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:  # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
+        return
+    threadpool_limits(1, user_api="blas")
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Log-probabilities over the last axis."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def _turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    half = x.shape[-1] // 2
+    return x * cos + np.concatenate([-x[..., half:], x[..., :half]], axis=-1) * sin
+
+
+def _padded(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.array([len(row) for row in rows])
+    tokens = np.zeros((len(rows), lengths.max()), dtype=np.int64)
+    for i, row in enumerate(rows):
+        tokens[i, : len(row)] = row
+    return tokens, lengths
+
+
+def _batches(lengths: list[int]) -> Iterator[list[int]]:
+    """Positions in groups of similar length, so that little is padded."""
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    for start in range(0, len(order), BATCH):
+        yield order[start: start + BATCH]

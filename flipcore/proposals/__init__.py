@@ -1,7 +1,0 @@
-"""Paraphrases made by a model, checked by rule, waiting for review."""
-
-from flipcore.proposals.checks import checks, overlap
-from flipcore.proposals.proposing import Proposal, expected, maker, propose
-from flipcore.proposals.recipes import RECIPES, Recipe
-
-__all__ = ["RECIPES", "Proposal", "Recipe", "checks", "expected", "maker", "overlap", "propose"]

@@ -1,0 +1,1 @@
+"""From a declared study to stored readouts: plan, price, run, watch, import."""

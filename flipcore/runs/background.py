@@ -1,0 +1,129 @@
+"""The runs of this process: one thread each, none twice, and calls that two of them need are bought once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import Completion
+from flipcore.core.study import Study
+from flipcore.runs import cost, inbox
+from flipcore.runs.plan import plan, projection
+from flipcore.runs.runner import InFlight, Progress, run
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+INBOX_S = 2.0
+
+
+class Registry:
+    """Starts, watches and cancels studies on one store. Safe to call from any thread."""
+
+    def __init__(self, store: Store):
+        self._store, self._lock, self._in_flight = store, threading.Lock(), InFlight()
+        self._progress: dict[str, Progress] = {}
+        self._cancels: dict[str, threading.Event] = {}
+        self._watching = False
+
+    def start(self, study: Study) -> None:
+        """Begins or resumes a study in the background; a study that runs already is left alone."""
+        study_id = study.study_id
+        with self._lock:
+            if study_id in self._progress:
+                return
+            self._progress[study_id] = Progress(message="Getting ready")
+            cancel = self._cancels[study_id] = threading.Event()
+        self._store.writer.add("studies", [rows.study_row(study, "running", "")]).result(30)
+        threading.Thread(target=self._run, args=(study, cancel), name=f"study-{study_id}", daemon=True).start()
+
+    def _run(self, study: Study, cancel: threading.Event) -> None:
+        study_id = study.study_id
+        try:
+            run(study, self._store, cancel=cancel, in_flight=self._in_flight,
+                on_progress=lambda progress: self._progress.__setitem__(study_id, progress))
+        except FlipscopeError as error:
+            state = "over_budget" if type(error).__name__ == "OverBudget" else "failed"
+            self._store.writer.add("studies", [rows.study_row(study, state, str(error), ended_at=rows.now())])
+        except Exception as error:  # a fault of ours must reach the page as a sentence and end the run
+            message = f"The run stopped on an internal fault ({type(error).__name__}: {error}). Nothing stored is lost; resume."
+            self._store.writer.add("studies", [rows.study_row(study, "failed", message, ended_at=rows.now())])
+        finally:
+            self._store.writer.flush()
+            with self._lock:
+                self._progress.pop(study_id, None)
+                self._cancels.pop(study_id, None)
+            self._store.touch([study_id])
+
+    def settle(self, resumed: Sequence[Study] = ()) -> None:
+        """Studies that a process now gone left running: said so, except those to be `resumed`, which go on."""
+        wanted = {study.study_id for study in resumed}
+        for (study_id,) in self._store.rows("SELECT study_id FROM studies WHERE state = 'running'"):
+            if study_id in self._progress:
+                continue
+            study = studies.study(self._store, study_id)
+            if study_id in wanted:
+                self.start(study)
+            else:
+                self._store.writer.add("studies", [rows.study_row(study, "cancelled", "It was cut off when its process ended; "
+                                                                  "resume makes only the missing calls.")]).result(30)
+
+    def progress(self, study_id: str) -> Progress | None:
+        """How far a running study is; None when it does not run here."""
+        return self._progress.get(study_id)
+
+    def running(self) -> dict[str, Progress]:
+        return dict(self._progress)
+
+    def cancel(self, study_id: str) -> None:
+        """Lets the calls that are on their way come in, then stops."""
+        cancel = self._cancels.get(study_id)
+        if cancel:
+            cancel.set()
+
+    def pilot(self, study: Study, n_items: int) -> cost.Projection:
+        """Asks the first items and scales what they used up to the whole study; what was asked is kept."""
+        whole, part = projection(plan(study, self._store)), projection(plan(study, self._store, n_items))
+        before = time.monotonic()
+        seen = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)
+        seconds = time.monotonic() - before
+        used = self._used(study, n_items)
+        if seen.n_done == 0 or used.n_calls == 0:
+            raise FlipscopeError("The pilot got no answer, so it measured nothing. " + seen.message)
+        made = seen.n_done - seen.n_reused
+        seconds = seconds if made == 0 else seconds * part.n_calls / made
+        measured = cost.Projection(part.n_calls, used.n_tokens_in, used.n_tokens_out, used.cost_usd, seconds, True)
+        return measured.scaled(whole.n_calls / max(part.n_calls, 1))
+
+    def _used(self, study: Study, n_items: int) -> cost.Projection:
+        """Tokens and price of the pilot's completions, which are in the store."""
+        from flipcore.models import model_cards, open_backend
+
+        made, cards, used = plan(study, self._store, n_items), model_cards(), {}
+        judge = open_backend(study.judge, cards) if study.judge else None
+        for use in study.models:
+            backend = open_backend(use.name, cards)
+            made.prepare(backend)
+            for asked in made.items:
+                known: dict[str, Completion] = {}
+                while calls := made.protocol.next_calls(made.history(asked, use, backend, known, judge)):
+                    found = studies.completions(self._store, [call.call_id for call in calls])
+                    known |= {row["call_id"]: rows.completion_of(row) for row in found}
+                    if len(found) < len(calls):
+                        break
+                used |= known
+        return cost.measured(used.values(), 0.0)
+
+    def watch_inbox(self) -> None:
+        """Takes studies that the command line left, for as long as the process lives."""
+        if not self._watching:
+            self._watching = True
+            threading.Thread(target=self._watch, name="inbox", daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            for study in inbox.take():
+                self.start(study)
+            time.sleep(INBOX_S)

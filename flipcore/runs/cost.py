@@ -1,0 +1,99 @@
+"""What a plan will cost before it starts, and the cap at which spending stops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from flipcore.core.records import Call, Completion
+from flipcore.models.cards import ModelCard
+
+CHARS_PER_TOKEN = 4
+# Calls a second before anything was measured; a pilot replaces the guess.
+TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
+
+
+@dataclass(frozen=True)
+class Projection:
+    """`n_tokens_out` and `cost_usd` are upper bounds (every generation as long as allowed) unless `measured`.
+    A cost of None means that a price is unknown."""
+
+    n_calls: int
+    n_tokens_in: int
+    n_tokens_out: int
+    cost_usd: float | None
+    seconds: float
+    measured: bool = False
+
+    def __add__(self, other: Projection) -> Projection:
+        cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
+        return Projection(self.n_calls + other.n_calls, self.n_tokens_in + other.n_tokens_in,
+                          self.n_tokens_out + other.n_tokens_out, cost, self.seconds + other.seconds,
+                          self.measured and other.measured)
+
+    def scaled(self, factor: float) -> Projection:
+        return Projection(round(self.n_calls * factor), round(self.n_tokens_in * factor), round(self.n_tokens_out * factor),
+                          None if self.cost_usd is None else self.cost_usd * factor, self.seconds * factor, self.measured)
+
+    def sentence(self) -> str:
+        cost = "an unknown price" if self.cost_usd is None else f"${self.cost_usd:,.2f}"
+        return (f"{self.n_calls:,} calls, {self.n_tokens_in:,} tokens in and {'' if self.measured else 'at most '}"
+                f"{self.n_tokens_out:,} out, {cost}, about {self.seconds:,.0f} s")
+
+
+NOTHING = Projection(0, 0, 0, 0.0, 0.0, True)
+
+
+def call_price(call: Call, card: ModelCard | None) -> float | None:
+    """The most that one call can cost, in US dollars; None where the model's price is unknown."""
+    if card is None:
+        return 0.0  # a Python function
+    if card.price_in is None or card.price_out is None:
+        return None
+    r = call.request
+    n_in = (len(r.system) + len(r.prompt) + len(r.continuation)) / CHARS_PER_TOKEN
+    return (n_in * card.price_in + r.max_tokens * card.price_out) / 1e6
+
+
+def projected(calls: Iterable[Call], card: ModelCard | None) -> Projection:
+    """The upper bound for calls to one model."""
+    n_calls = n_in = n_out = 0
+    cost: float | None = 0.0
+    for call in calls:
+        r = call.request
+        n_calls += 1
+        n_in += (len(r.system) + len(r.prompt) + len(r.continuation)) // CHARS_PER_TOKEN
+        n_out += r.max_tokens
+        price = call_price(call, card)
+        cost = None if cost is None or price is None else cost + price
+    return Projection(n_calls, n_in, n_out, cost, n_calls / rate(card))
+
+
+def rate(card: ModelCard | None) -> float:
+    """Calls a second to expect before any was made."""
+    if card is None:
+        return TYPICAL_RATE["callable"]
+    return TYPICAL_RATE.get(card.backend, card.n_in_flight / 2)
+
+
+def measured(completions: Iterable[Completion], seconds: float) -> Projection:
+    """What a pilot used, as a Projection to be scaled up."""
+    rows = list(completions)
+    costs = [row.cost_usd for row in rows]
+    return Projection(len(rows), sum(row.n_tokens_in or 0 for row in rows), sum(row.n_tokens_out or 0 for row in rows),
+                      None if any(cost is None for cost in costs) else sum(costs), seconds, True)
+
+
+def refusal(projection: Projection, budget_usd: float | None, cards: Mapping[str, ModelCard | None]) -> str:
+    """Why a study may not start, with its projection; empty when it may."""
+    paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]
+    unknown = [name for name, card in cards.items() if card and (card.price_in is None or card.price_out is None)]
+    if unknown:
+        return (f"The price of {unknown[0]} is unknown, so no budget can be kept: write price_in and price_out into "
+                "data/models.toml. Nothing was asked.")
+    if paid and budget_usd is None:
+        return f"{paid[0]} costs money and the study has no budget. Projection: {projection.sentence()}. Nothing was asked."
+    if budget_usd is not None and projection.cost_usd is not None and projection.cost_usd > budget_usd:
+        return (f"The study would cost more than its budget of ${budget_usd:,.2f}. Projection: {projection.sentence()}. Take "
+                "fewer items, variants or samples, or raise the budget. Nothing was asked.")
+    return ""

@@ -1,0 +1,172 @@
+"""From a declared study to what will be asked: items with their roles, variants by axis, and what it will cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from flipcore import axes, extractors, protocols
+from flipcore.core.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, Item, Variant, digest
+from flipcore.core.study import ModelUse, Study
+from flipcore.models import model_cards, open_backend
+from flipcore.runs import cost
+from flipcore.store.queries import studies
+
+N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
+COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An item in its role, with its variants under every axis that applies to it."""
+
+    item: Item
+    role: str
+    confirmatory: bool
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that is decided before the first call; `items` are in the order in which they will be asked. `warnings` are
+    those of the `notes` that say what will be missing."""
+
+    study: Study
+    items: tuple[Asked, ...]
+    extractors: tuple[Extractor, ...]
+    protocol: CallProtocol
+    notes: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
+
+    def prepare(self, backend: Backend) -> None:
+        """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
+        if hasattr(backend, "prepare"):
+            own = getattr(self.protocol, "variants", lambda item, layout: [])  # prompts of a protocol, behind those of the axes
+            shown = [one for asked in self.items for one in (*own(asked.item, asked.variants[0].layout), *asked.variants)]
+            backend.prepare([asked.item for asked in self.items], shown,
+                            {asked.item.item_id: asked.role for asked in self.items})
+
+    def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
+        ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, judge=self.study.judge)
+        return History(asked.item, asked.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
+
+
+def material(store) -> Material:
+    """The stored rewordings by item, with their state now."""
+    found: dict[str, list[Paraphrase]] = {}
+    if store is not None:
+        for row in studies.paraphrase_states(store).to_dict("records"):
+            found.setdefault(row["item_id"], []).append(
+                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"]))
+    return Material(found)
+
+
+def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
+    """Loads, varies and orders. Raises BadInput for what the study names and nothing offers."""
+    from flipcore.core.randomness import generator
+
+    if study.is_recorded:
+        raise BadInput(f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
+                       "declare a new study on the same items.")
+    chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
+    chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
+    protocol = protocols.made(study.protocol.name, study.protocol.params)
+    items, notes, warnings = _items(study)
+    order = generator(study.seed, "order").permutation(len(items))
+    items = [items[i] for i in order]
+    stored = replace(material(store), examples=_examples(items))
+    asked, refused = [], []
+    for item, role in items[:items_limit]:
+        try:
+            variants = tuple(
+                variant for axis in chosen_axes if item.kind in axis.applies_to
+                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), stored))
+        except BadInput as error:
+            refused.append(str(error))
+            continue
+        if variants:
+            asked.append(Asked(item, role, _confirmatory(study, item), variants))
+    if not asked:
+        raise BadInput(refused[0] if refused else "None of the study's axes applies to any of its items.")
+    warnings += [f"Items that are left out: {len(refused):,}. The first: {refused[0]}"] if refused else []
+    for note, is_warning in _notes(study, asked):
+        (warnings if is_warning else notes).append(note)
+    return Plan(study, tuple(asked), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
+
+
+def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
+    """Item id -> the first items of its own role and kind: what an axis may show before it. Never an item of another role, or
+    the target would teach what the retro set is asked."""
+    first: dict[tuple[str, str], list[Item]] = {}
+    for item, role in items:
+        if item.target is not None:
+            first.setdefault((role, item.kind), []).append(item)
+    pools = {key: tuple(found[:N_EXAMPLES]) for key, found in first.items()}
+    return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}
+
+
+def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
+    """Items with their roles, notes, and warnings. An item may stand in a study once."""
+    from flipcore.datasets import load_report
+
+    found: dict[str, tuple[Item, str]] = {}
+    notes: list[str] = []
+    warnings: list[str] = []
+    for source in study.items:
+        report = load_report(source)
+        notes += list(report.notes)
+        if report.refused:
+            warnings.append(f"Rows of {source.dataset} that were refused: {len(report.refused):,}. The first: "
+                            f"{report.refused[0][1]}")
+        for item in report.items:
+            if item.item_id in found and found[item.item_id][1] != source.role:
+                raise BadInput(f"{item.item_id} is named as {found[item.item_id][1]} and as {source.role}; an item can have "
+                               "one role in a study.")
+            found[item.item_id] = (item, source.role)
+    if not found:
+        raise BadInput("The study has no items: its sources are empty after filtering.")
+    return list(found.values()), notes, warnings
+
+
+def _confirmatory(study: Study, item: Item) -> bool:
+    """Set aside by a hash of the item, so that adding items moves none between the two parts."""
+    return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
+
+
+def _notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
+    """(sentence, whether it says that something will be missing) about rewordings, where they are asked for."""
+    if all(part.name != "paraphrase" for part in study.axes):
+        return []
+    n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in asked)
+    if n_reworded:
+        return [(f"{n_reworded:,} of {len(asked):,} items have a rewording that may be asked.", False)]
+    return [("No item has an accepted rewording: the paraphrase axis will be empty. Propose and review some first.", True)]
+
+
+def projection(made: Plan) -> cost.Projection:
+    """An upper bound on calls, tokens and price, from the calls of each data set's first items scaled up to all of it. An
+    adaptive protocol says the most that it can ask; a judge is shown what the extractors read, never a protocol's own votes."""
+    sets: dict[str, list[Asked]] = {}
+    for asked in made.items:
+        sets.setdefault(asked.item.dataset, []).append(asked)
+    judge = open_backend(made.study.judge, model_cards()) if made.study.judge else None
+    found = (_projected(made, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
+             for items in sets.values())
+    return sum(found, cost.NOTHING)
+
+
+def _projected(made: Plan, head: Sequence[Asked], judge) -> cost.Projection:
+    """What the study's models and its judge are asked of these items, at most."""
+    cards, read = model_cards(), protocols.PROTOCOLS["single_shot"]
+    total = cost.NOTHING
+    for use in made.study.models:
+        backend = open_backend(use.name, cards)
+        most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
+        histories = [made.history(asked, use, backend, {}, judge) for asked in head]
+        total = total + cost.projected((call for one in histories for call in most(one)), cards.get(use.name))
+        judged = [call for one in histories for call in read.next_calls(one)
+                  if call.request.kind == "generate"] if judge else []
+        total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
+    return total

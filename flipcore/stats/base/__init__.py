@@ -1,0 +1,1 @@
+"""What every question uses: estimates, intervals, resampling, multiplicity, power, agreement."""

@@ -1,0 +1,253 @@
+"""Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with item bootstraps.
+
+Where chance alone would agree always (one category in use) the coefficient is 0/0: NaN, never 1 or 0; the raw agreement
+stands beside it. A missing rating is None (or NaN).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.bootstrap import percentile_limits
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, percent_text, without_interval
+from flipcore.stats.base.intervals import wilson
+from flipcore.stats.base.resample import SLACK
+
+WEIGHTS = (None, "linear", "quadratic")
+PREVALENT = 0.9
+
+
+def is_missing(rating: Hashable | None) -> bool:
+    """None or NaN."""
+    return rating is None or (isinstance(rating, float) and math.isnan(rating))
+
+
+def _paired(a: Sequence, b: Sequence) -> list[tuple]:
+    if len(a) != len(b):
+        raise BadInput(f"Two raters must rate the same items: came {len(a)} and {len(b)} ratings.")
+    return [(x, y) for x, y in zip(a, b, strict=True) if not is_missing(x) and not is_missing(y)]
+
+
+def raw_agreement(a: Sequence, b: Sequence) -> float:
+    """Share of the items rated by both on which two raters say the same; NaN without any."""
+    pairs = _paired(a, b)
+    return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+
+
+def disagreement_weights(n: int, weights: str | None) -> np.ndarray:
+    """(n, n) weights: 0/1 (None), |i - j| (`linear`), (i - j)^2 (`quadratic`)."""
+    if weights not in WEIGHTS:
+        raise BadInput(f"Weights {weights!r} are not offered: choose None, linear or quadratic.")
+    distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(float)
+    return {None: (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+
+
+def _kappa(table: np.ndarray, weights: np.ndarray) -> float:
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(table.sum(), 1)
+    chance = float((weights * expected).sum())
+    return 1 - float((weights * table).sum()) / chance if chance > 0 else math.nan
+
+
+def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
+    categories = sorted({rating for pair in pairs for rating in pair}, key=lambda rating: (str(type(rating)), rating))
+    code = {category: index for index, category in enumerate(categories)}
+    return np.array([(code[x], code[y]) for x, y in pairs], dtype=int).reshape(-1, 2), len(categories)
+
+
+def _table(codes: np.ndarray, n: int) -> np.ndarray:
+    return np.bincount(codes[:, 0] * n + codes[:, 1], minlength=n * n).reshape(n, n).astype(float)
+
+
+def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
+    """Cohen's (weighted) kappa of two raters, ratings sorted as categories (equal to scikit-learn).
+
+    Items that one of them left out are dropped. No item, or one category in all: NaN.
+    """
+    codes, n = _codes(_paired(a, b))
+    return _kappa(_table(codes, n), disagreement_weights(n, weights)) if n else math.nan
+
+
+def fleiss_kappa(table: Sequence[Sequence[int]]) -> float:
+    """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2) of raters."""
+    if len({len(row) for row in table}) > 1:
+        raise BadInput("Every row of the table counts the same categories: these rows differ in length.")
+    counts = np.asarray(table, dtype=float)
+    if counts.size == 0:
+        return math.nan
+    raters = counts.sum(axis=1)
+    if len(set(raters.tolist())) > 1:
+        raise BadInput(f"Fleiss' kappa needs the same number of raters for every item and got {int(raters.min())} to "
+                       f"{int(raters.max())}: use Krippendorff's alpha, which allows gaps.")
+    n = raters[0]
+    if n < 2:
+        return math.nan
+    observed = float(((counts**2).sum(axis=1) - n).mean() / (n * (n - 1)))
+    chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
+    return (observed - chance) / (1 - chance) if chance < 1 else math.nan
+
+
+def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> float:
+    """Krippendorff's alpha; `ratings[rater][unit]`, None where missing; `level` is nominal or interval.
+
+    Units with fewer than two ratings are dropped. Expected disagreement 0 (or no unit left): NaN.
+    """
+    if level not in ("nominal", "interval"):
+        raise BadInput(f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}.")
+    return _alpha([unit for unit in _units(ratings) if len(unit) >= 2], level)
+
+
+def _units(ratings: Sequence[Sequence]) -> list[list]:
+    """What was said of each unit, gaps left out."""
+    if len({len(rater) for rater in ratings}) > 1:
+        raise BadInput(f"Every rater has a place for every unit, None where missing: came {sorted(map(len, ratings))} ratings.")
+    return [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
+
+
+def _alpha(units: list[list], level: str) -> float:
+    counts, categories = _unit_counts(units)
+    return _alpha_of_counts(counts, _distances(categories, level)) if len(categories) > 1 else math.nan
+
+
+def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
+    """(units, categories) ratings of each category, and the categories in order."""
+    categories = sorted({rating for unit in units for rating in unit}, key=lambda rating: (str(type(rating)), rating))
+    code = {category: index for index, category in enumerate(categories)}
+    counts = np.zeros((len(units), len(categories)))
+    for row, unit in enumerate(units):
+        for rating in unit:
+            counts[row, code[rating]] += 1
+    return counts, categories
+
+
+def _distances(categories: list, level: str) -> np.ndarray:
+    if level == "nominal":
+        return 1 - np.eye(len(categories))
+    values = np.array(categories, dtype=float)
+    return np.subtract.outer(values, values) ** 2
+
+
+def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
+    """1 - D_o / D_e from counts (unit, category); every ordered pair within a unit weighs 1 / (ratings - 1)."""
+    ratings = counts.sum(axis=1)
+    within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
+    totals = counts.sum(axis=0)
+    expected = float(totals @ distance @ totals) / (totals.sum() - 1)
+    return float(1 - within.sum() / expected) if expected > 0 else math.nan
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A coefficient with its item bootstrap, the raw agreement, and what to distrust about it."""
+
+    estimate: Estimate
+    raw: float
+    n_items: int
+    warnings: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """The agreement in words; says why where there is no coefficient."""
+        if math.isnan(self.estimate.value):
+            return (f"The raters agree on {percent_text(self.raw)} of {self.n_items} items, but kappa is undefined: chance "
+                    "alone would agree always." if self.n_items else "No item has been rated by two people yet.")
+        return f"Agreement beyond chance is {self.estimate.text()} on {self.n_items} items."
+
+
+def prevalence_warning(ratings: Sequence) -> str:
+    """A sentence when one category takes 90 % or more of `ratings`: kappa is then low at any quality (Feinstein 1990)."""
+    kept = [rating for rating in ratings if not is_missing(rating)]
+    if not kept:
+        return ""
+    top = max(set(kept), key=kept.count)
+    share = kept.count(top) / len(kept)
+    return (f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
+            "look at the raw agreement too." if PREVALENT <= share < 1 else "")
+
+
+def identical_raters_warning(a: Sequence, b: Sequence) -> str:
+    """A sentence when two raters never differ on 30 or more items: it may be one file loaded twice."""
+    pairs = _paired(a, b)
+    if len(pairs) >= 30 and all(x == y for x, y in pairs) and len({x for x, _ in pairs}) > 1:
+        return f"The two raters agree on all {len(pairs)} items: check that the same ratings were not loaded twice."
+    return ""
+
+
+def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: int = 0, n_boot: int = 2000,
+                    level: float = 0.95) -> Agreement:
+    """Cohen's kappa with a percentile bootstrap over items; resamples with one category are skipped."""
+    pairs = _paired(a, b)
+    value = cohen_kappa(a, b, weights)
+    codes, n = _codes(pairs)
+    replicates = np.array([])
+    if not math.isnan(value) and len(pairs) >= MIN_N:
+        rng, cost = generator(seed), disagreement_weights(n, weights)
+        replicates = np.array([_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost)
+                               for _ in range(n_boot)])
+    warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
+    raw = raw_agreement(a, b)
+    estimate = _bootstrap_estimate(value, replicates, level, pairs, seed, raw)
+    return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
+
+
+def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> Agreement:
+    """Fleiss' kappa of `ratings[rater][unit]` with a percentile bootstrap over units: of the units that have the same number
+    of ratings (two or more), the largest such group; `n_items` counts it."""
+    rated = _units(ratings)
+    sizes = [len(unit) for unit in rated if len(unit) >= 2]
+    most = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
+    units = [unit for unit in rated if len(unit) == most and most]
+    counts, categories = _unit_counts(units)
+    value = fleiss_kappa(counts) if units else math.nan
+    replicates = np.array([])
+    if not math.isnan(value) and len(units) >= MIN_N:
+        rng = generator(seed)
+        replicates = np.array([fleiss_kappa(counts[rng.integers(0, len(units), size=len(units))]) for _ in range(n_boot)])
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
+    raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    warning = prevalence_warning([rating for unit in units for rating in unit])
+    return Agreement(_bootstrap_estimate(value, replicates, level, units, seed, raw), raw, len(units),
+                     (warning,) if warning else ())
+
+
+def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0,
+                           n_boot: int = 2000, level: float = 0.95) -> Agreement:
+    """Krippendorff's alpha with a percentile bootstrap over units; raw agreement is over all pairs within units."""
+    units = [unit for unit in _units(ratings) if len(unit) >= 2]
+    value = _alpha(units, level_of_measurement)
+    replicates = np.array([])
+    if not math.isnan(value) and len(units) >= MIN_N:
+        rng, (counts, categories) = generator(seed), _unit_counts(units)
+        distance = _distances(categories, level_of_measurement)
+        replicates = np.array([_alpha_of_counts(counts[rng.integers(0, len(units), size=len(units))], distance)
+                               for _ in range(n_boot)])
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
+    raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    warning = prevalence_warning([rating for unit in units for rating in unit])
+    estimate = _bootstrap_estimate(value, replicates, level, units, seed, raw)
+    return Agreement(estimate, raw, len(units), (warning,) if warning else ())
+
+
+def _bootstrap_estimate(value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float) -> Estimate:
+    if math.isnan(value):
+        return missing(len(units), level, "Undefined: chance alone would agree always.")
+    if len(units) < MIN_N:
+        return without_interval(value, len(units), level)
+    replicates = replicates[~np.isnan(replicates)]
+    if np.ptp(replicates) <= SLACK:  # every resample says the same, so the bootstrap would print [1, 1] or [0, 0]
+        return _from_raw(value, raw, level, units)
+    low, high = percentile_limits(replicates, level)
+    return Estimate(value, low, high, level, "percentile", len(units), seed)
+
+
+def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
+    """Wilson's limits of the raw agreement, moved to the scale of the coefficient by its own chance agreement."""
+    ratings = [rating for unit in units for rating in unit]
+    chance = (raw - value) / (1 - value) if value < 1 else sum((ratings.count(one) / len(ratings)) ** 2 for one in set(ratings))
+    low, high = (max(-1.0, (limit - chance) / (1 - chance)) for limit in wilson(round(raw * len(units)), len(units), level))
+    return Estimate(value, min(low, value), max(high, value), level, "wilson", len(units), None,
+                    "Every resample gives the same coefficient, so the bounds are Wilson's on the raw agreement.")

@@ -1,0 +1,93 @@
+"""How many items a design needs, and the smallest effect that it can see (normal approximations)."""
+
+from __future__ import annotations
+
+import math
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.intervals import z_quantile
+
+SLACK = 1e-9  # a whole number that misses itself by rounding is not rounded up
+
+
+def _z_sum(alpha: float, power: float, two_sided: bool = True) -> float:
+    return z_quantile(1 - alpha / (2 if two_sided else 1)) + z_quantile(power)
+
+
+def drop_variance(discordant: float, drop: float) -> float:
+    """Variance of one item's drop (-1, 0, 1): P(discordant) - drop^2."""
+    return discordant - drop**2
+
+
+def n_for_gap(gap: float, disc_b: float, drop_b: float, disc_c: float, drop_c: float, alpha: float = 0.05,
+              power: float = 0.8, two_sided: bool = True) -> float:
+    """Items per set for a drop gap of `gap`; `disc` is the share of items that change, `drop` the net drop.
+
+    A gap of 0 needs infinitely many. Divide by the operator's coverage to get the items to author.
+    """
+    if gap == 0:
+        return math.inf
+    variance = drop_variance(disc_b, drop_b) + drop_variance(disc_c, drop_c)
+    return math.ceil(_z_sum(alpha, power, two_sided) ** 2 * variance / gap**2 - SLACK)
+
+
+def n_to_author(n: float, coverage: float) -> float:
+    """Items to start from so that `n` remain when the operator can perturb a share `coverage` of them."""
+    if not 0 < coverage <= 1:
+        raise BadInput(f"Coverage came as {coverage}: it is a share above 0 and at most 1.")
+    return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf
+
+
+def mde_gap(n_b: int, n_c: int, disc_b: float, drop_b: float, disc_c: float, drop_c: float, alpha: float = 0.05,
+            power: float = 0.8, two_sided: bool = True) -> float:
+    """Smallest drop gap that `n_b` and `n_c` items detect with `power`; NaN without items."""
+    if min(n_b, n_c) < 1:
+        return math.nan
+    variance = drop_variance(disc_b, drop_b) / n_b + drop_variance(disc_c, drop_c) / n_c
+    return _z_sum(alpha, power, two_sided) * math.sqrt(variance)
+
+
+def n_two_prop(p1: float, p2: float, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Items per arm to tell two independent proportions apart (pooled variance under the null; Fleiss 1981)."""
+    if p1 == p2:
+        return math.inf
+    pooled = (p1 + p2) / 2
+    null = z_quantile(1 - alpha / 2) * math.sqrt(2 * pooled * (1 - pooled))
+    alternative = z_quantile(power) * math.sqrt(p1 * (1 - p1) + p2 * (1 - p2))
+    return math.ceil((null + alternative) ** 2 / (p1 - p2) ** 2 - SLACK)
+
+
+def mde_two_prop(p: float, n1: int, n2: int, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Smallest difference from `p` that two independent proportions of `n1` and `n2` items detect; NaN without items."""
+    if min(n1, n2) < 1:
+        return math.nan
+    return _z_sum(alpha, power) * math.sqrt(p * (1 - p) * (1 / n1 + 1 / n2))
+
+
+def n_tost_two_prop(p: float, margin: float, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Items per arm to show |p1 - p2| < margin when both are `p` (two one-sided tests; Chow, Shao & Wang 2008)."""
+    if margin <= 0:
+        raise BadInput(f"The margin came as {margin}: equivalence needs a margin above 0.")
+    z = z_quantile(1 - alpha) + z_quantile(1 - (1 - power) / 2)
+    return math.ceil(z**2 * 2 * p * (1 - p) / margin**2 - SLACK)
+
+
+def mde_equivalence(p: float, n1: int, n2: int, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Smallest margin within which `n1` and `n2` items can show two equal proportions `p` equivalent."""
+    if min(n1, n2) < 1:
+        return math.nan
+    z = z_quantile(1 - alpha) + z_quantile(1 - (1 - power) / 2)
+    return z * math.sqrt(p * (1 - p) * (1 / n1 + 1 / n2))
+
+
+def mde_flip_rate(n: int, sd: float = 0.5, alpha: float = 0.05, power: float = 0.8) -> float:
+    """Smallest paired difference of flip rates (A - G, or two models) that `n` items detect.
+
+    `sd` is that of one item's difference; .5 is where a quarter of the items flips in exactly one of the two.
+    """
+    return _z_sum(alpha, power) * sd / math.sqrt(n) if n >= 1 else math.nan
+
+
+def half_width_flip_rate(n: int, rate: float = 0.5, level: float = 0.95) -> float:
+    """Half the width that the interval of a flip rate of `rate` will have with `n` items (per-item 0/1; widest case)."""
+    return z_quantile(0.5 + level / 2) * math.sqrt(rate * (1 - rate) / n) if n >= 1 else math.nan

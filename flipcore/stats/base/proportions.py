@@ -1,0 +1,83 @@
+"""Closed-form intervals for shares and their differences. Every function returns [low, high]; no cases -> NaN."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from flipcore.core.errors import BadInput
+
+NAN = math.nan
+
+
+def z_quantile(p: float) -> float:
+    """Quantile of the standard normal distribution."""
+    return NormalDist().inv_cdf(p)
+
+
+def t_quantile(p: float, df: float) -> float:
+    """Quantile of Student's t; NaN for df < 1."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, p)) if df >= 1 else NAN
+
+
+def wilson(k: float, n: float, level: float = 0.95) -> list[float]:
+    """Wilson score interval of k of n; n = 0 -> NaN."""
+    _check_counts(k, n)
+    if n == 0:
+        return [NAN, NAN]
+    z = z_quantile(0.5 + level / 2)
+    p = k / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return [0.0 if k == 0 else max(0.0, centre - half), 1.0 if k == n else min(1.0, centre + half)]
+
+
+def clopper_pearson(k: int, n: int, level: float = 0.95) -> list[float]:
+    """Exact binomial interval of k of n; n = 0 -> NaN."""
+    from scipy.special import betaincinv
+
+    _check_counts(k, n)
+    if n == 0:
+        return [NAN, NAN]
+    tail = (1 - level) / 2
+    return [0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail)),
+            1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))]
+
+
+def newcombe_diff(k1: float, n1: float, k2: float, n2: float, level: float = 0.95) -> list[float]:
+    """p1 - p2 of independent samples, Newcombe (1998) method 10: Wilson limits combined by squares."""
+    if n1 == 0 or n2 == 0:
+        return [NAN, NAN]
+    return mover(k1 / n1, wilson(k1, n1, level), k2 / n2, wilson(k2, n2, level))
+
+
+def mover(d1: float, limits1: Sequence[float], d2: float, limits2: Sequence[float]) -> list[float]:
+    """d1 - d2 of independent estimates from the limits of each (MOVER; Zou & Donner 2008)."""
+    (low1, high1), (low2, high2) = limits1, limits2
+    return [d1 - d2 - math.hypot(d1 - low1, high2 - d2), d1 - d2 + math.hypot(high1 - d1, d2 - low2)]
+
+
+def bonett_price(b: float, c: float, n: float, level: float = 0.95) -> list[float]:
+    """Paired difference (b - c)/n with discordant counts b and c of n pairs: adjusted Wald (Bonett & Price 2012)."""
+    _check_counts(b + c, n)
+    if n == 0:
+        return [NAN, NAN]
+    p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
+    half = z_quantile(0.5 + level / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
+    return [max(-1.0, p - q - half), min(1.0, p - q + half)]
+
+
+def hoeffding(mean: float, n: int, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0)) -> list[float]:
+    """Mean of n independent values within `bounds`, whatever their distribution; never degenerate."""
+    if n == 0:
+        return [NAN, NAN]
+    half = (bounds[1] - bounds[0]) * math.sqrt(math.log(2 / (1 - level)) / (2 * n))
+    return [max(bounds[0], mean - half), min(bounds[1], mean + half)]
+
+
+def _check_counts(k: float, n: float) -> None:
+    if not 0 <= k <= n:
+        raise BadInput(f"{k} of {n} is not a share; the count must lie between 0 and the number of cases.")

@@ -1,0 +1,152 @@
+"""Can a classifier tell two sets apart? Out-of-fold scores, and a p-value from permuting the whole cross-validation.
+
+The classifier is a callable (train X, train labels, test X) -> scores of label 1 (0.5 divides), so this module needs no
+machine-learning package. Folds share training data, so a binomial test of the hits is too small by half (F14); entries
+written from one another sit in one fold, or the classifier learns that a close neighbour means "the other set" (F15).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.estimate import Estimate, p_text
+from flipcore.stats.base.intervals import clopper_pearson, wilson, z_quantile
+from flipcore.stats.base.ranking import auc
+
+FitPredict = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+FOLDS = 5
+PERMUTATIONS = 199
+SLACK = 1e-12
+
+
+def grouped_folds(labels: np.ndarray, groups: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """(n,) fold of every row: groups stay whole, and each fold gets its share of both labels.
+
+    Groups come in random order within their make-up (labels contained), and are dealt out in turn.
+    """
+    names, code = np.unique(groups, return_inverse=True)
+    if len(names) < n_folds:
+        raise BadInput(f"{n_folds} folds need at least as many groups and {len(names)} came: use fewer folds.")
+    ones, sizes = np.bincount(code, weights=labels), np.bincount(code)
+    order = rng.permutation(len(names))
+    order = order[np.lexsort((sizes[order], ones[order] / sizes[order]))]
+    fold_of_group = np.empty(len(names), dtype=int)
+    fold_of_group[order] = np.arange(len(names)) % n_folds
+    return fold_of_group[code]
+
+
+def out_of_fold(X: np.ndarray, labels: np.ndarray, folds: np.ndarray, fit_predict: FitPredict) -> np.ndarray:
+    """(n,) scores, each from a classifier that saw no row of the fold."""
+    scores = np.empty(len(labels))
+    for fold in np.unique(folds):
+        test = folds == fold
+        scores[test] = fit_predict(X[~test], labels[~test], X[test])
+    return scores
+
+
+def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
+    """Mean of the two labels' hit rates at a score of 0.5; a score of exactly 0.5 is half a hit. One label only: NaN."""
+    hit = np.where(scores == 0.5, 0.5, (scores > 0.5) == (labels == 1))
+    rates = [hit[labels == label].mean() if (labels == label).any() else math.nan for label in (0, 1)]
+    return float(np.mean(rates))
+
+
+@dataclass(frozen=True)
+class Separability:
+    """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
+    cross-validation; `p_limits` its 99 % interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95 %
+    bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`; never
+    counted from below one half, because guessing worse than a coin (F15) is no evidence of sameness."""
+
+    balanced: Estimate
+    upper: float
+    null_sd: float
+    auc: float
+    p: float
+    p_limits: tuple[float, float]
+    n_permutations: int
+    k_correct: int
+    n: int
+
+    def sentence(self) -> str:
+        """Whether the sets can be told apart."""
+        verb = "can" if self.p < 0.05 else "cannot"
+        return (f"A classifier {verb} tell the sets apart: balanced accuracy {self.balanced.text()}, "
+                f"{p_text(self.p)} ({self.n_permutations} permutations of the whole cross-validation).")
+
+
+def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, groups: Sequence | None = None,
+                 paired: bool = False, n_folds: int = FOLDS, m: int = PERMUTATIONS, seed: int = 0,
+                 watch: Callable[[int, int], None] = lambda done, m: None) -> Separability:
+    """Cross-validated separability of rows X (n, ...) labelled 0 / 1. `groups` keeps rows of one source in one fold;
+    with `paired` (each group has one row of either label) labels swap within groups, otherwise they are shuffled. `watch` is
+    told after every permutation how many of how many are done.
+
+    Raises BadInput with one label only, or when `paired` groups are not pairs.
+    """
+    y = np.asarray(labels, dtype=int)
+    group = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    if len(X) != len(y) or len(group) != len(y):
+        raise BadInput(f"Rows, labels and groups must be equally many: came {len(X)}, {len(y)} and {len(group)}.")
+    if set(np.unique(y)) != {0, 1}:
+        raise BadInput("Telling two sets apart needs rows of both, labelled 0 and 1.")
+    if paired and not (np.bincount(group) == 2).all():
+        raise BadInput("A paired test needs exactly two rows a group, one of each set.")
+    if paired and not (np.bincount(group, weights=y) == 1).all():
+        raise BadInput("A paired test needs one row of either set in each group.")
+    rng = generator(seed)
+    observed, scores = _run(X, y, group, fit_predict, n_folds, rng)
+    draws = np.empty(m)
+    for k in range(m):
+        draws[k] = _run(X, _relabelled(y, group, paired, rng), group, fit_predict, n_folds, rng)[0]
+        watch(k + 1, m)
+    b = int((draws >= observed - SLACK).sum())
+    k = int(((scores > 0.5) == (y == 1)).sum())
+    low, high = _balanced_limits(y, scores, observed, 0.95)
+    balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
+    null_sd = float(draws.std())
+    upper = max(_balanced_limits(y, scores, observed, 0.90)[1], max(observed, 0.5) + z_quantile(0.95) * null_sd)
+    return Separability(balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)),
+                        m, k, len(y))
+
+
+def _run(X: np.ndarray, y: np.ndarray, group: np.ndarray, fit_predict: FitPredict, n_folds: int,
+         rng: np.random.Generator) -> tuple[float, np.ndarray]:
+    """One whole cross-validation, folds drawn anew: (balanced accuracy, scores)."""
+    scores = out_of_fold(X, y, grouped_folds(y, group, n_folds, rng), fit_predict)
+    return balanced_accuracy(y, scores), scores
+
+
+def _relabelled(y: np.ndarray, group: np.ndarray, paired: bool, rng: np.random.Generator) -> np.ndarray:
+    if not paired:
+        return rng.permutation(y)
+    return np.where(rng.integers(0, 2, size=group.max() + 1)[group] == 1, 1 - y, y)
+
+
+def _balanced_limits(y: np.ndarray, scores: np.ndarray, value: float, level: float) -> tuple[float, float]:
+    """Half the sum of two shares, each with Wilson's interval, joined by squares (MOVER)."""
+    hit = (scores > 0.5) == (y == 1)
+    parts = []
+    for label in (0, 1):
+        k, n = int(hit[y == label].sum()), int((y == label).sum())
+        low, high = wilson(k, n, level)
+        parts.append((k / n - low, high - k / n))
+    below, above = (math.hypot(parts[0][i], parts[1][i]) / 2 for i in (0, 1))
+    return value - below, value + above
+
+
+def logistic(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np.ndarray:
+    """A `FitPredict`: L2 logistic regression (C = 1, balanced) on columns standardised by the training rows."""
+    from sklearn.linear_model import LogisticRegression
+
+    mean, sd = X_train.mean(axis=0), X_train.std(axis=0)
+    scale = np.where(sd > 0, sd, 1)
+    model = LogisticRegression(C=1.0, class_weight="balanced", max_iter=1_000)
+    model.fit((X_train - mean) / scale, y_train)
+    return model.predict_proba((X_test - mean) / scale)[:, 1]

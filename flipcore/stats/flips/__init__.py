@@ -1,0 +1,1 @@
+"""Does the answer flip, and is it the model or the readout?"""

@@ -1,0 +1,161 @@
+"""From the one table of readouts to coded answers: integers that the kernel in `disagreement` compares.
+
+All cells of a study share one list of items, so their rates stand in one matrix and one item draw serves them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, OK, UNREADABLE
+from flipcore.stats.flips.disagreement import ABSENT, NULL, null_bounds
+
+IDENTITY = "identity"
+KEY = ["item_id", "axis", "variant", "sample", "extractor"]
+NEEDED = [*KEY, "status", "answer"]
+
+
+@dataclass(frozen=True)
+class CodedAnswers:
+    """Answers of one model. `codes[axis, extractor]` is (items, variants, samples) with `NULL` and `ABSENT`; the cells of
+    an axis are aligned. `base[axis]` marks the base prompt's variants (items, variants). On `identity` every sample is a
+    variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one."""
+
+    items: np.ndarray
+    axes: tuple[str, ...]
+    extractors: tuple[str, ...]
+    codes: Mapping[tuple[str, str], np.ndarray]
+    base: Mapping[str, np.ndarray]
+    n_absent: Mapping[tuple[str, str], int]
+    texts: np.ndarray
+
+    def cell(self, axis: str, extractor: str, include_base: bool = True) -> np.ndarray:
+        """Codes of one axis under one extractor, without the base prompt where it is not wanted."""
+        codes = self.codes[axis, extractor]
+        if include_base or axis == IDENTITY:
+            return codes
+        return np.where(self.base[axis][:, :, None], ABSENT, codes)
+
+
+def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
+    """`readouts` has the columns of `NEEDED`, one row a readout, and optionally `model`.
+
+    An absent readout, and a reading that holds a value instead of an answer, is missing. An axis or extractor keeps the
+    order of its first row. Raises BadInput for missing columns, several models, or a key that occurs twice.
+    """
+    _check(readouts)
+    frame = readouts
+    item, items = pd.factorize(frame["item_id"])
+    axis, axes = pd.factorize(frame["axis"])
+    extractor, extractors = pd.factorize(frame["extractor"])
+    variant, variants = pd.factorize(frame["variant"])
+    sample = pd.factorize(frame["sample"], sort=True)[0]
+    code, texts = _answer_codes(frame)
+    is_base = variants == BASE
+    codes, base, n_absent = {}, {}, {}
+    for a, name in enumerate(axes):
+        rows = np.flatnonzero(axis == a)
+        place, n_places = _places(item[rows], variant[rows], sample[rows] if name == IDENTITY else None)
+        depth = 1 if name == IDENTITY else int(sample[rows].max()) + 1
+        layer = np.zeros(rows.size, dtype=int) if name == IDENTITY else sample[rows]
+        base[name] = np.zeros((len(items), n_places), dtype=bool)
+        base[name][item[rows], place] = is_base[variant[rows]]
+        cells = np.full((len(extractors), len(items), n_places, depth), ABSENT, dtype=np.int32)
+        cells[extractor[rows], item[rows], place, layer] = code[rows]
+        missing = np.bincount(extractor[rows], weights=code[rows] == ABSENT, minlength=len(extractors))
+        codes |= {(name, e): cells[k] for k, e in enumerate(extractors)}
+        n_absent |= {(name, e): int(missing[k]) for k, e in enumerate(extractors)}
+        _refuse_duplicates(frame, rows, (extractor[rows], item[rows], place, layer), cells.shape)
+    return CodedAnswers(np.asarray(items, dtype=object), tuple(axes), tuple(extractors), codes, base, n_absent, texts)
+
+
+def _check(frame: pd.DataFrame) -> None:
+    lacking = [column for column in NEEDED if column not in frame]
+    if lacking:
+        raise BadInput(f"The readouts lack the column(s) {', '.join(lacking)}; flip rates need {', '.join(NEEDED)}.")
+    if "model" in frame and frame["model"].nunique() > 1:
+        raise BadInput(f"The readouts hold {frame['model'].nunique()} models; flips are counted for one. "
+                       "Pass the rows of one model at a time.")
+
+
+def _answer_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """A code a row and the answer of each code."""
+    status = frame["status"].to_numpy(dtype=object)
+    code, texts = pd.factorize(frame["answer"])
+    code = np.where((status == OK) & (code >= 0), code, ABSENT)
+    return np.where(status == UNREADABLE, NULL, code).astype(np.int32), np.asarray(texts, dtype=object)
+
+
+def _places(item: np.ndarray, variant: np.ndarray, sample: np.ndarray | None) -> tuple[np.ndarray, int]:
+    """The place of each row's variant among its item's own, so that names that occur for one item only cost no space."""
+    within = variant if sample is None else variant * (int(sample.max()) + 1) + sample
+    pair = item.astype(np.int64) * (int(within.max()) + 1) + within
+    distinct, inverse = np.unique(pair, return_inverse=True)
+    owner = distinct // (int(within.max()) + 1)
+    first = np.searchsorted(owner, owner)
+    place = (np.arange(distinct.size) - first)[inverse]
+    return place, int(place.max()) + 1
+
+
+def _refuse_duplicates(frame: pd.DataFrame, rows: np.ndarray, at: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> None:
+    slot = np.ravel_multi_index(at, shape)
+    if np.bincount(slot).max(initial=0) <= 1:
+        return
+    _, first, counts = np.unique(slot, return_index=True, return_counts=True)
+    twice = frame.iloc[rows[first[counts > 1][0]]][KEY].to_dict()
+    raise BadInput(f"{int((counts > 1).sum())} readouts occur twice, the first at {twice}. Repeated answers are further "
+                   "samples; give each its own sample number. They are never averaged.")
+
+
+@dataclass(frozen=True)
+class NullRates:
+    """Unreadable answers of one (axis, extractor): counts over readouts that are there, and the two red flags. Whatever
+    the unreadable answers were, the flip rate of all items lies from `lowest` to `highest` (NaN with several samples)."""
+
+    n_readouts: int
+    n_null: int
+    n_absent: int
+    rate: float
+    base_rate: float
+    perturbed_rate: float
+    lowest: float
+    highest: float
+    flags: tuple[str, ...]
+
+
+def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
+    """Flags a null rate above 5 %, and one that differs by more than 2 percentage points between base and perturbed; a flag
+    comes with the true bounds."""
+    codes = answers.codes[axis, extractor]
+    of_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
+    n_null, n_there = int((codes == NULL).sum()), int((codes != ABSENT).sum())
+    rate = n_null / n_there if n_there else float("nan")
+    base, perturbed = _null_share(codes[of_base]), _null_share(codes[~of_base])
+    flags = []
+    if rate > 0.05:
+        flags.append(f"{100 * rate:.1f} % of the answers could not be read (more than 5 %).")
+    if abs(base - perturbed) > 0.02:
+        flags.append(f"Unreadable answers: {100 * base:.1f} % of base prompts, {100 * perturbed:.1f} % of changed ones "
+                     "(more than 2 percentage points apart).")
+    lowest, highest = _flip_rate_bounds(codes)
+    if flags and not np.isnan(lowest):
+        flags.append(f"Whatever they were, the flip rate lies between {lowest:.2f} and {highest:.2f}.")
+    return NullRates(n_there, n_null, answers.n_absent[axis, extractor], rate, base, perturbed, lowest, highest, tuple(flags))
+
+
+def _flip_rate_bounds(codes: np.ndarray) -> tuple[float, float]:
+    if codes.shape[2] != 1:
+        return float("nan"), float("nan")
+    low, high = null_bounds(codes)
+    asked = ~np.isnan(low)
+    return (float(low[asked].mean()), float(high[asked].mean())) if asked.any() else (float("nan"), float("nan"))
+
+
+def _null_share(codes: np.ndarray) -> float:
+    there = codes != ABSENT
+    return float((codes == NULL).sum() / there.sum()) if there.any() else float("nan")

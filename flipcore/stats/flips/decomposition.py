@@ -1,0 +1,228 @@
+"""T = G + A with everything that stands beside it, for every axis and readout of one model at once (source 004).
+
+T is the flip rate under readout e, G the same under the reference e*, A = T - G, all on the items where both are defined
+over the variants present under both. A may be negative: then the reference is the noisier one. Nothing is truncated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.bootstrap import bca_limits
+from flipcore.stats.base.estimate import Estimate, missing, number_text, p_text, without_interval
+from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
+from flipcore.stats.flips.coding import IDENTITY, CodedAnswers, NullRates, null_rates
+from flipcore.stats.flips.disagreement import between, common, pair_split
+from flipcore.stats.flips.floor import NOT_MEASURED, item_floor
+
+RULES = ("paired", "seed_nonoverlap")
+UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
+COLUMNS = {  # quantity -> what an item's value can be
+    "T": UNIT, "G": UNIT, "A": SIGNED, "A_minus_G": (-2.0, 1.0), "A_plus": UNIT, "A_minus": UNIT, "both": UNIT,
+    "W": UNIT, "W_ref": UNIT, "excess": SIGNED, "G_excess": SIGNED, "A_excess": WIDE,
+}
+CONTRASTS = ("A_minus_G", "A_excess")
+FLOORS = ("W", "W_ref", "excess", "G_excess", "A_excess")
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """One axis under one readout. The fields are Estimates named as in `COLUMNS`; `share` is A/T. `n_left_out` counts the
+    items that one readout defines and the other does not. `p_artifact` tests A = 0 by sign flips, `p_more` A = G by the
+    paired t. `item_values` is (items, quantities) in the order of `COLUMNS`. `is_reference`: e is e*, so A is 0 by definition
+    and not a finding."""
+
+    axis: str
+    extractor: str
+    reference: str
+    T: Estimate
+    G: Estimate
+    A: Estimate
+    A_minus_G: Estimate
+    A_plus: Estimate
+    A_minus: Estimate
+    both: Estimate
+    W: Estimate
+    W_ref: Estimate
+    excess: Estimate
+    G_excess: Estimate
+    A_excess: Estimate
+    share: Estimate
+    p_artifact: float
+    p_more: float
+    n_items: int
+    n_excluded: int
+    n_left_out: int
+    floor_source: str
+    nulls: NullRates
+    rule: str = "paired"
+    item_values: np.ndarray = field(repr=False, compare=False, default_factory=lambda: np.empty((0, len(COLUMNS))))
+
+    @property
+    def is_reference(self) -> bool:
+        return self.extractor == self.reference
+
+    @property
+    def established(self) -> bool | None:
+        """Is the artifact more than what is genuine? None where there is no interval, or nothing to ask."""
+        return None if self.is_reference else established(self.rule, self.A, self.G, self.A_minus_G)
+
+    def sentence(self, axis_title: str = "", readout_title: str = "") -> str:
+        """What a page says and a decision record keeps; with a title it names the readout in every case."""
+        axis, readout = axis_title or self.axis.replace("_", " "), readout_title or self.extractor.replace("_", " ")
+        if np.isnan(self.T.value):
+            return f"On {axis} no item defines a flip rate under both {readout} and the reference."
+        if self.is_reference:
+            return f"On {axis} {readout} is the reference: its flip rate {self.T.text()} is what counts as genuine."
+        total = number_text(self.T.value)
+        by = f", read by {readout}," if readout_title else ""
+        start = f"On {axis}{by} {self.A.text()} of the {total} flip rate is artifact"
+        if round(self.A.value, 2) < 0:
+            start = f"On {axis} {readout} flips less than the reference: {total} against {self.G.text()}, " \
+                    f"artifact {self.A.text()}"
+        if self.established is None:
+            return f"{start}; {self.n_items} items are too few for an interval."
+        p = "" if np.isnan(self.p_more) else f", {p_text(self.p_more)}"
+        if self.established:
+            return f"{start}: more than is genuine{p}."
+        less = self.A_minus_G.has_interval and self.A_minus_G.high < 0
+        return f"{start}: {'less' if less else 'not shown to be more'} than is genuine{p}."
+
+    def noise_sentence(self, temperature: float | None = None) -> str:
+        """What is known of decoding noise in T; `temperature` is the study's, None where unknown."""
+        if self.floor_source == NOT_MEASURED:
+            return "The floor was not measured, so the flip rate includes decoding noise. Ask for two or more samples."
+        if temperature == 0 and self.W.value == 0:
+            return "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
+        return f"Asking again flips {self.W.text()} ({self.floor_source}); beyond that floor the flip rate is " \
+               f"{self.excess.text()}."
+
+
+def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
+    """`paired`: lo(A - G) > 0. `seed_nonoverlap`: lo(A) > hi(G), which is too strict by half (statistics, F7)."""
+    if rule not in RULES:
+        raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
+    if rule == "paired":
+        return a_minus_g.low > 0 if a_minus_g.has_interval else None
+    return a.low > g.high if a.has_interval and g.has_interval else None
+
+
+@dataclass(frozen=True)
+class ItemRates:
+    """Per item of one cell: an (items, quantities) array in the order of `COLUMNS`, NaN where undefined."""
+
+    values: np.ndarray
+    floor_source: str
+    n_excluded: int
+    n_left_out: int
+
+
+def item_rates(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class",
+               include_base: bool = True) -> ItemRates:
+    """What each item contributes to a decomposition. Raises BadInput for a readout that the axis does not have."""
+    for name in (extractor, reference):
+        if (axis, name) not in answers.codes:
+            raise BadInput(f"The axis {axis!r} has no readout {name!r}; it has {', '.join(answers.extractors)}.")
+    codes, ref = common(*(answers.cell(axis, name, include_base) for name in (extractor, reference)))
+    t, g = between(codes, policy).rate, between(ref, policy).rate
+    alone = ~np.isnan(between(answers.cell(axis, extractor, include_base), policy).rate)
+    alone_ref = ~np.isnan(between(answers.cell(axis, reference, include_base), policy).rate)
+    split = pair_split(codes, ref, policy)
+    own, other = item_floor(answers, axis, extractor, policy), item_floor(answers, axis, reference, policy)
+    w, w_ref = own.rates, other.rates
+    values = np.column_stack([t, g, t - g, t - 2 * g, split.plus, split.minus, split.both, w, w_ref, t - w, g - w_ref,
+                              (t - g) - (w - w_ref)])
+    defined = ~np.isnan(t + g)
+    values[~defined] = np.nan
+    return ItemRates(values, own.source, int((~defined).sum()), int(((alone | alone_ref) & ~defined).sum()))
+
+
+def decompositions(answers: CodedAnswers, reference: str, *, policy: str = "own_class", include_base: bool = True,
+                   kind: str = "default", level: float = 0.95, seed: int = 0, n_boot: int = N_BOOT, rule: str = "paired",
+                   axes: Sequence[str] | None = None, extractors: Sequence[str] | None = None) -> list[Decomposition]:
+    """All axes (identity is a floor, not an axis) by all readouts, from one joint item draw a replicate.
+
+    `kind` is one of `joint.KINDS`, `policy` one of `disagreement.POLICIES`, `rule` one of `RULES`. Raises BadInput for a
+    name that does not occur.
+    """
+    if rule not in RULES:
+        raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
+    cells = [(axis, extractor) for axis in axes or [a for a in answers.axes if a != IDENTITY]
+             for extractor in extractors or answers.extractors]
+    if not cells:
+        return []
+    rates = [item_rates(answers, axis, extractor, reference, policy, include_base) for axis, extractor in cells]
+    k = len(COLUMNS)
+    joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot)
+    wanted = [q + k * cell for cell in range(len(cells)) for q, name in enumerate(COLUMNS) if name in CONTRASTS]
+    estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells), wanted)
+    shares = artifact_shares([r.values[:, [2, 0]] for r in rates], level, seed, n_boot)
+    out = []
+    for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
+        by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k:(at + 1) * k]), strict=True))
+        if extractor == reference:
+            by_name |= _reference_zeros(by_name["A"].n, level)
+        if r.floor_source == NOT_MEASURED:
+            by_name |= dict.fromkeys(FLOORS, missing(level=level, note="Not measured: no variant was asked twice."))
+        out.append(Decomposition(
+            axis, extractor, reference, **by_name, share=shown_share(shares[at], by_name["T"], extractor == reference, level),
+            p_artifact=sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
+            p_more=paired_t_p(r.values[:, 3]), n_items=by_name["T"].n, n_excluded=r.n_excluded, n_left_out=r.n_left_out,
+            floor_source=r.floor_source, nulls=null_rates(answers, axis, extractor), rule=rule, item_values=r.values))
+    return out
+
+
+def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
+    zero = without_interval(0.0, n, level, "The reference readout: 0 by definition.")
+    return dict.fromkeys(("A", "A_plus", "A_minus", "A_excess"), zero)
+
+
+def paired_t_p(differences: np.ndarray) -> float:
+    """Two-sided p of mean 0 by Student's t over items; differences without spread go by sign flips; n < 2 -> NaN."""
+    from scipy.special import stdtr
+
+    d = differences[~np.isnan(differences)]
+    if d.size < 2:
+        return float("nan")
+    se = d.std(ddof=1) / np.sqrt(d.size)
+    if se <= 1e-12:
+        return 1.0 if abs(d.mean()) <= 1e-12 else float(2.0 ** (1 - d.size))
+    return float(2 * stdtr(d.size - 1, -abs(d.mean() / se)))
+
+
+def artifact_shares(cells: Sequence[np.ndarray], level: float, seed: int, n_boot: int) -> list[Estimate]:
+    """A/T of each cell (items, 2) of A_i and T_i: ratio of sums, BCa over one joint item draw."""
+    reps = replicate_means(np.hstack(cells), n_boot, generator(seed)) if len(cells[0]) else np.empty((0, 2 * len(cells)))
+    return [_ratio(cell[~np.isnan(cell).any(axis=1)], reps[:, 2 * j], reps[:, 2 * j + 1], level, seed)
+            for j, cell in enumerate(cells)]
+
+
+def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: int) -> Estimate:
+    n, (total_a, total_t) = len(pairs), pairs.sum(axis=0)
+    if not total_t > 0:
+        return missing(n, level, "n/a: nothing flips.")
+    usable = t > 0
+    reps, value = a[usable] / t[usable], float(total_a / total_t)
+    left = total_t - pairs[:, 1] > 0
+    jackknife = (total_a - pairs[left, 0]) / (total_t - pairs[left, 1])
+    low, high = bca_limits(reps, value, jackknife, level) if jackknife.size and np.ptp(reps) > SLACK else (np.nan, np.nan)
+    return Estimate(value, low, high, level, "bca", n, seed)
+
+
+def shown_share(share: Estimate, t: Estimate, is_reference: bool, level: float) -> Estimate:
+    """The share, or why there is none: it is shown only where T itself is clearly above 0."""
+    if is_reference:
+        return missing(share.n, level, "n/a: the reference readout.")
+    if np.isnan(share.value):
+        return share
+    if not t.has_interval:
+        return missing(share.n, level, "n/a: too few items to say that T is above 0.")
+    if t.low <= 0:
+        return missing(share.n, level, "n/a: the interval of T includes 0.")
+    return share

@@ -1,0 +1,163 @@
+"""Pairwise disagreement of coded answers, vectorised over items: the kernel under every flip rate.
+
+Codes are an integer array (items, variants, samples): an answer's code >= 0, `NULL` for an answer that could not be read,
+`ABSENT` for a readout that is missing (or padding). A missing readout is in no pair. An item whose readouts are all NULL
+is undefined under every policy: an extractor that never answers is not stable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+
+NULL, ABSENT = -1, -2
+POLICIES = ("own_class", "always_flip", "drop")
+
+
+def pair_flips(a: np.ndarray, b: np.ndarray, policy: str) -> tuple[np.ndarray, np.ndarray]:
+    """(usable, differs) for codes a and b that broadcast. NULL v answer flips and NULL v NULL agrees under `own_class`,
+    flips under `always_flip`; `drop` removes every pair that has a NULL."""
+    floor = NULL if policy != "drop" else 0
+    usable = (a >= floor) & (b >= floor)
+    differs = a != b
+    if policy == "always_flip":
+        differs = differs | (a == NULL)
+    return usable, differs & usable
+
+
+def check_policy(policy: str) -> None:
+    if policy not in POLICIES:
+        raise BadInput(f"There is no null policy {policy!r}; choose one of {', '.join(POLICIES)}.")
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Per item: disagreement as the mean over variant pairs (`rate`, NaN where undefined), and pairs pooled."""
+
+    rate: np.ndarray
+    n_differ: np.ndarray
+    n_usable: np.ndarray
+
+
+def between(codes: np.ndarray, policy: str = "own_class") -> PairCounts:
+    """Disagreement of different variants of an item: T_i with one sample, B_i with several.
+
+    With several samples a variant pair counts once, as the mean over its sample pairs, so that E[B - W] is the mean of
+    |pi_v - pi_v'|^2 / 2 over variant pairs even where samples are unequal.
+    """
+    check_policy(policy)
+    n, v, _ = codes.shape
+    shares, pairs = np.zeros(n), np.zeros(n)
+    n_differ, n_usable = np.zeros(n), np.zeros(n)
+    for j in range(v):
+        for k in range(j + 1, v):
+            usable, differs = pair_flips(codes[:, j, :, None], codes[:, k, None, :], policy)
+            used, flipped = usable.sum(axis=(1, 2)), differs.sum(axis=(1, 2))
+            shares += flipped / np.maximum(used, 1)
+            pairs += used > 0
+            n_differ += flipped
+            n_usable += used
+    return PairCounts(_rate(shares, pairs, codes), n_differ, n_usable)
+
+
+def within(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
+    """(items,) W_i: disagreement of samples of the same variant, mean over the variants that have two or more."""
+    check_policy(policy)
+    n, _, s = codes.shape
+    shares, variants = np.zeros(n), np.zeros(n)
+    first, second = np.triu_indices(s, 1)
+    for j in range(codes.shape[1]):
+        usable, differs = pair_flips(codes[:, j, first], codes[:, j, second], policy)
+        used = usable.sum(axis=1)
+        shares += differs.sum(axis=1) / np.maximum(used, 1)
+        variants += used > 0
+    return _rate(shares, variants, codes)
+
+
+@dataclass(frozen=True)
+class PairSplit:
+    """Per item: share of variant pairs that flip under e only, under e* only, under both; NaN without a common pair."""
+
+    plus: np.ndarray
+    minus: np.ndarray
+    both: np.ndarray
+
+
+def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_class") -> PairSplit:
+    """Pairs of two readouts of the same completions, aligned. Under `drop` only pairs readable under both are split, so
+    there (and only there) plus - minus may differ from A."""
+    check_policy(policy)
+    n, v, _ = codes.shape
+    shares, pairs = np.zeros((3, n)), np.zeros(n)
+    for j in range(v):
+        for k in range(j + 1, v):
+            usable, flips = pair_flips(codes[:, j, :, None], codes[:, k, None, :], policy)
+            usable_ref, flips_ref = pair_flips(reference[:, j, :, None], reference[:, k, None, :], policy)
+            usable = usable & usable_ref
+            used = usable.sum(axis=(1, 2))
+            cells = (flips & ~flips_ref, flips_ref & ~flips, flips & flips_ref)
+            shares += np.array([(cell & usable).sum(axis=(1, 2)) for cell in cells]) / np.maximum(used, 1)
+            pairs += used > 0
+    shares = np.divide(shares, pairs, out=np.full((3, n), np.nan), where=pairs > 0)
+    return PairSplit(*shares)
+
+
+def common(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both readouts with `ABSENT` wherever either is absent: the variants present under both."""
+    gone = (codes == ABSENT) | (reference == ABSENT)
+    return np.where(gone, ABSENT, codes), np.where(gone, ABSENT, reference)
+
+
+def _rate(shares: np.ndarray, parts: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    defined = (parts > 0) & (codes >= 0).any(axis=(1, 2))
+    return np.divide(shares, parts, out=np.full(len(codes), np.nan), where=defined)
+
+
+def null_bounds(codes: np.ndarray, n_options: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """(items,) smallest and largest T_i that any answers in place of the NULLs could give; one sample per variant.
+
+    Smallest: every NULL takes the most frequent answer. Largest: each takes the answer that is rarest so far, among
+    `n_options` (items,) answers, or a new one where the options are not limited (None). All-NULL items are included:
+    their answers exist, unread. Items with fewer than two readouts are NaN. Raises BadInput for several samples.
+    """
+    n, v, s = codes.shape
+    if s != 1:
+        raise BadInput(f"Bounds for unreadable answers are defined for one sample a variant; {s} came. Pass one sample.")
+    flat = codes[:, :, 0]
+    counts = answer_counts(flat)
+    n_null, n_present = (flat == NULL).sum(axis=1), (flat != ABSENT).sum(axis=1)
+    top = counts.copy()
+    top[np.arange(n), counts.argmax(axis=1)] += n_null
+    spread = _spread_out(counts, n_null, n_options)
+    pairs = n_present * (n_present - 1) / 2
+    defined = pairs > 0
+    low, high = (np.divide(pairs - (c * (c - 1) / 2).sum(axis=1), pairs, out=np.full(n, np.nan), where=defined)
+                 for c in (top, spread))
+    return low, high
+
+
+def answer_counts(flat: np.ndarray) -> np.ndarray:
+    """(items, v): how often the answer of column j occurs, at its first column, else 0."""
+    n, v = flat.shape
+    counts = np.zeros((n, v), dtype=int)
+    for j in range(v):
+        first = (flat[:, j] >= 0) & ~(flat[:, :j] == flat[:, [j]]).any(axis=1)
+        counts[:, j] = np.where(first, (flat == flat[:, [j]]).sum(axis=1), 0)
+    return counts
+
+
+def _spread_out(counts: np.ndarray, n_null: np.ndarray, n_options: np.ndarray | None) -> np.ndarray:
+    """Counts after each NULL went to the rarest answer that is allowed; columns beyond v are answers not yet given."""
+    n, v = counts.shape
+    given = (counts > 0).sum(axis=1)
+    free = np.full(n, v) if n_options is None else np.clip(np.asarray(n_options) - given, 0, v)
+    slots = np.hstack([counts, np.zeros((n, v), dtype=int)])
+    closed = np.hstack([counts == 0, np.arange(v) >= free[:, None]])
+    for step in range(int(n_null.max(initial=0))):
+        rows = np.flatnonzero(n_null > step)
+        rarest = np.where(closed[rows], np.iinfo(int).max, slots[rows]).argmin(axis=1)
+        slots[rows, rarest] += 1
+    return slots

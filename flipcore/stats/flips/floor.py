@@ -1,0 +1,75 @@
+"""The null-flip floor: how often an answer changes when nothing but the sample does.
+
+W_i is measured where a variant was asked more than once: on the axis itself, or else by the identity axis, which asks the
+base prompt again. Excess = B - W is 0 in expectation exactly where the perturbation changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.randomness import generator
+from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
+from flipcore.stats.flips.coding import IDENTITY, CodedAnswers
+from flipcore.stats.flips.disagreement import ABSENT, between, within
+
+OWN, FROM_IDENTITY, NOT_MEASURED = "samples of every variant", "re-asking the base prompt", "not measured"
+
+
+@dataclass(frozen=True)
+class Floor:
+    """`rates` (items,) is W_i, NaN where it was not measured; `source` says what was asked twice."""
+
+    rates: np.ndarray
+    source: str
+
+
+def item_floor(answers: CodedAnswers, axis: str, extractor: str, policy: str = "own_class") -> Floor:
+    """W_i from the samples of the axis, or where it has one a variant, from identity."""
+    own = within(answers.codes[axis, extractor], policy)
+    if not np.isnan(own).all():
+        return Floor(own, OWN)
+    again = answers.codes.get((IDENTITY, extractor))
+    if again is None:
+        return Floor(own, NOT_MEASURED)
+    rates = between(again, policy).rate
+    return Floor(rates, NOT_MEASURED if np.isnan(rates).all() else FROM_IDENTITY)
+
+
+def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999,
+                alpha: float = 0.05) -> MonteCarloP:
+    """Does the variant matter? Mean excess against permutations of variant labels over an item's own readouts, one-sided.
+
+    Only items that flip at all can move. NaN where no variant has two samples.
+    """
+    b, w = between(codes, policy).rate, within(codes, policy)
+    observed = float(np.nanmean(b - w)) if not np.isnan(b - w).all() else float("nan")
+    n, _, s = codes.shape
+    moving = codes[(b > 0) | (w > 0)]
+    rng = generator(seed, "excess")
+    scale = max(int((~np.isnan(b - w)).sum()), 1)
+
+    def draw(k: int) -> np.ndarray:
+        out = np.empty(k)
+        for row in range(k):
+            shuffled = permuted_readouts(moving, rng)
+            out[row] = np.nansum(between(shuffled, policy).rate - within(shuffled, policy)) / scale
+        return out
+
+    return monte_carlo_p(observed, draw, m, alpha, max_m=4 * m)
+
+
+def permuted_readouts(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Each item's readouts in random order over the places where it has one; absent places stay absent."""
+    n, v, s = codes.shape
+    flat = codes.reshape(n, v * s)
+    gone = flat == ABSENT
+    if not gone.any():
+        return rng.permuted(flat, axis=1).reshape(n, v, s)
+    order = np.argsort(np.where(gone, 2.0, rng.random(flat.shape)), axis=1)
+    places = np.argsort(gone, axis=1, kind="stable")
+    out = np.empty_like(flat)
+    np.put_along_axis(out, places, np.take_along_axis(flat, order, axis=1), axis=1)
+    return out.reshape(n, v, s)

@@ -1,0 +1,179 @@
+"""Which items flip? An L2 logistic regression of any-flip(item, axis) on what is known before asking again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.errors import BadInput, MissingPackage
+from flipcore.core.randomness import generator
+from flipcore.stats.base.estimate import Estimate, missing, without_interval
+from flipcore.stats.base.ranking import auc, weighted_auc
+from flipcore.stats.base.resample import N_BOOT_SEED, index_draws, monte_carlo_p
+from flipcore.stats.flips import surface
+
+FEATURES = ("margin", "entropy_bits", "n_prompt_tokens", "n_options", "base_correct")
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class FlipPrediction:
+    """`probabilities` are out of fold, aligned with the rows that were used (`used`, a mask of the rows given). `brier` is
+    compared with `brier_constant`, the Brier score of always saying the training rate. `slope` is the calibration slope: 1 is
+    calibrated, below 1 overconfident. `p` is the share of label permutations (within axis, the whole cross-validation run
+    again) with an AUC as high, `auc_by_axis` their mean: what knowing the axis alone reaches. `weights` are of standardised
+    features, fitted on all rows. NaN where undefined."""
+
+    auc: Estimate
+    brier: float
+    brier_constant: float
+    slope: float
+    p: float
+    auc_by_axis: float
+    n_rows: int
+    n_dropped: int
+    weights: dict[str, float]
+    probabilities: np.ndarray
+    used: np.ndarray
+    note: str = ""
+
+
+def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, seed: int = 0, n_boot: int = N_BOOT_SEED,
+                    n_permutations: int = 199) -> FlipPrediction:
+    """`rows`: one row an item and axis, with `item_id`, `axis`, `flipped` (0/1) and the features; axes become dummies.
+
+    Folds keep an item together (GroupKFold), features are standardised on the training folds, C = 1. Rows that lack a
+    feature are dropped and counted. Fewer than 5 items or one class only -> NaN. Raises BadInput for missing columns,
+    MissingPackage without scikit-learn.
+    """
+    lacking = [name for name in ("item_id", "axis", "flipped", *features) if name not in rows]
+    if lacking:
+        raise BadInput(f"The table lacks the column(s) {', '.join(lacking)}; give one row an item and axis.")
+    x = pd.concat([rows[list(features)].astype(float), pd.get_dummies(rows["axis"], drop_first=True).astype(float)], axis=1)
+    used = (x.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
+    kept, y = x[used], rows["flipped"][used].to_numpy(dtype=int)
+    items = pd.factorize(rows["item_id"][used])[0]
+    n_items = int(items.max(initial=-1)) + 1
+    if n_items < N_FOLDS or np.unique(y).size < 2:
+        why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
+        return FlipPrediction(missing(n_items, note=why), *(float("nan"),) * 5, int(used.sum()), int((~used).sum()), {},
+                              np.full(used.sum(), np.nan), used, why)
+    model, folds = _model(), _folds(items)
+    matrix = kept.to_numpy()
+    probabilities, constant = _out_of_fold(model, folds, matrix, y)
+    p, by_axis = _permutation_p(model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed,
+                       n_permutations)
+    model.fit(matrix, y)
+    return FlipPrediction(_auc_estimate(y, probabilities, items, seed, n_boot), float(np.mean((probabilities - y) ** 2)),
+                          float(np.mean((constant - y) ** 2)), _calibration_slope(y, probabilities), p, by_axis,
+                          int(used.sum()), int((~used).sum()),
+                          dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)), probabilities, used)
+
+
+def _model():
+    try:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+    except ImportError as error:
+        raise MissingPackage("The flip predictor needs scikit-learn, which is not installed. Install it with "
+                             "'pip install -r requirements.txt'.") from error
+    return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=1000))
+
+
+def _folds(items: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    from sklearn.model_selection import GroupKFold
+
+    return list(GroupKFold(N_FOLDS).split(items, groups=items))
+
+
+def _out_of_fold(model, folds: list, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities from models that did not see the row, and the training rate as the constant baseline."""
+    out, constant = np.empty(y.size), np.empty(y.size)
+    for train, test in folds:
+        constant[test] = y[train].mean()
+        single = np.unique(y[train]).size < 2
+        out[test] = constant[test] if single else model.fit(x[train], y[train]).predict_proba(x[test])[:, 1]
+    return out, constant
+
+
+def _permutation_p(model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.ndarray, observed: float, seed: int,
+                   m: int) -> tuple[float, float]:
+    rng, seen = generator(seed, "flip predictor"), []
+    strata = [np.flatnonzero(axis == name) for name in dict.fromkeys(axis)]
+
+    def draw(k: int) -> np.ndarray:
+        aucs = np.empty(k)
+        for at in range(k):
+            shuffled = y.copy()
+            for rows in strata:
+                shuffled[rows] = rng.permutation(y[rows])
+            aucs[at] = auc(shuffled, _out_of_fold(model, folds, x, shuffled)[0])
+        seen.append(aucs)
+        return aucs
+
+    return monte_carlo_p(observed, draw, m, max_m=m).p, float(np.mean(np.concatenate(seen)))
+
+
+def _auc_estimate(y: np.ndarray, scores: np.ndarray, items: np.ndarray, seed: int, n_boot: int) -> Estimate:
+    """Percentile interval over items drawn with replacement; a resample of one class is left out."""
+    n = int(items.max()) + 1
+    value = auc(y, scores)
+    if n < 10:
+        return without_interval(value, n)
+    reps = np.concatenate([
+        weighted_auc(y, scores, np.array([np.bincount(row, minlength=n) for row in draw], dtype=float)[:, items])
+        for draw in index_draws(n, n_boot, generator(seed))])
+    low, high = np.nanpercentile(reps, [2.5, 97.5])
+    return Estimate(value, float(low), float(high), 0.95, "percentile", n, seed)
+
+
+def _calibration_slope(y: np.ndarray, probabilities: np.ndarray) -> float:
+    """Slope of an unpenalised logistic regression of y on the predicted log-odds, by Newton's steps."""
+    p = np.clip(probabilities, 1e-12, 1 - 1e-12)
+    x = np.column_stack([np.ones(y.size), np.log(p / (1 - p))])
+    if np.ptp(x[:, 1]) < 1e-12:
+        return float("nan")
+    beta = np.array([0.0, 1.0])
+    for _ in range(50):
+        fitted = 1 / (1 + np.exp(-np.clip(x @ beta, -500, 500)))
+        weights = fitted * (1 - fitted)
+        hessian = x.T @ (x * weights[:, None])
+        if np.linalg.cond(hessian) > 1e12:
+            return float("nan")
+        step = np.linalg.solve(hessian, x.T @ (y - fitted))
+        beta = beta + step
+        if np.abs(step).max() < 1e-10:
+            break
+    return float(beta[1])
+
+
+def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> pd.DataFrame:
+    """One row an item and axis, as `predictor.flip_prediction` wants them.
+
+    `frame`: readouts of one model. `base`: one row an item with `item_id`, `probabilities` (its first-token shares on the
+    options), `n_options`, `n_prompt_chars`, `is_correct`, of the base prompt's first sample."""
+    cells = surface.surface(frame, extractor)
+    rates = pd.DataFrame(cells.rate, index=cells.items, columns=cells.columns).drop(columns="identity", errors="ignore")
+    long = rates.rename_axis("item_id").reset_index().melt("item_id", var_name="axis", value_name="rate")
+    known = base.drop_duplicates("item_id").copy()
+    shares = [np.sort(np.asarray(row, dtype=float))[::-1] for row in known["probabilities"]]
+    known["margin"] = [row[0] - row[1] if row.size > 1 else np.nan for row in shares]
+    known["entropy_bits"] = [_entropy(row) for row in shares]
+    known["n_prompt_tokens"] = known["n_prompt_chars"] / 4
+    known["base_correct"] = known["is_correct"].astype(float)
+    rows = long.merge(known, on="item_id", how="inner")
+    rows["flipped"] = np.where(rows["rate"].isna(), np.nan, (rows["rate"] > 0).astype(float))
+    return rows
+
+
+def _entropy(shares: np.ndarray) -> float:
+    """Bits over the options' shares, normalised to sum to 1; NaN without any."""
+    total = shares.sum()
+    if not total > 0:
+        return float("nan")
+    p = shares[shares > 0] / total
+    return float(-(p * np.log2(p)).sum())

@@ -1,0 +1,142 @@
+"""What striking rewordings out does to T, G and A: of each one alone, and of the worst possible few.
+
+Striking one changes its item's rates, or leaves the item undefined when only the base is left; then the item leaves the mean.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.resample import SLACK
+from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.decomposition import item_rates
+
+AXIS = "paraphrase"
+QUANTITIES = ("T", "G", "A")
+MOST_AN_ITEM = 5
+WORST = 2.0  # above any T, G or A, so that the first step keeps as many items defined as it can
+Place = tuple[str, str]  # item, variant
+
+
+def moved_by_each(readouts: pd.DataFrame, materials: Mapping[Place, str]) -> dict[str, float]:
+    """Pair -> by how much the mean flip rate T of the axis moves without it: the largest |change| over models and readouts.
+
+    `readouts` as `store.queries.readouts` gives them, `materials` (item, variant) -> pair."""
+    moved = dict.fromkeys(materials.values(), 0.0)
+    frame = readouts[readouts["axis"] == AXIS]
+    for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):
+        rates = _patterns(rows, list(materials), extractor, extractor)
+        whole = rates.values[()][:, 0]
+        for pattern, values in rates.values.items():
+            for place, item in enumerate(rates.names):
+                for variant in rates.struck(item, pattern):
+                    pair = materials[item, variant]
+                    moved[pair] = max(moved[pair], _change(whole, place, values[place, 0]))
+    return moved
+
+
+def _change(whole: np.ndarray, place: int, value: float) -> float:
+    """|mean with `value` at one place - mean|, over the defined items; 0 where either is undefined."""
+    n, total, own = int((~np.isnan(whole)).sum()), float(np.nansum(whole)), whole[place]
+    without, n_without = (total - own, n - 1) if not math.isnan(own) else (total, n)
+    after, n_after = (without + value, n_without + 1) if not math.isnan(value) else (without, n_without)
+    return abs(after / n_after - total / n) if n and n_after else 0.0
+
+
+@dataclass(frozen=True)
+class _Rates:
+    """`values[pattern]` are (items, 3) T, G and A when in every item the rewordings of these ranks are struck out."""
+
+    names: list[str]
+    ranked: Mapping[str, list[str]]
+    values: dict[tuple[int, ...], np.ndarray]
+
+    def struck(self, item: str, pattern: tuple[int, ...]) -> list[str]:
+        """The variants of an item that a pattern strikes; empty where the item has too few."""
+        names = self.ranked.get(item, [])
+        return [names[rank] for rank in pattern] if all(rank < len(names) for rank in pattern) else []
+
+
+def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, reference: str, most: int = 1) -> _Rates:
+    """Rates under every pattern of at most `most` of the rewordings in `struck`, ranked within their item."""
+    there = set(zip(rows["item_id"], rows["variant"], strict=True))
+    ranked: dict[str, list[str]] = {}
+    for item, variant in struck:
+        if (item, variant) in there:
+            ranked.setdefault(item, []).append(variant)
+    deepest = max(map(len, ranked.values()), default=0)
+    if deepest > MOST_AN_ITEM and most > 1:
+        raise BadInput(f"An item has {deepest} rewordings without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
+                       "Review some of them first.")
+    found = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
+    for size in range(min(most, deepest) + 1):
+        for pattern in combinations(range(deepest), size):
+            gone = {(item, names[rank]) for item, names in ranked.items() for rank in pattern if rank < len(names)}
+            found.values[pattern] = _values(rows, gone, extractor, reference, found.names)
+    return found
+
+
+def _values(rows: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str, items: Sequence[str]) -> np.ndarray:
+    keys = zip(rows["item_id"], rows["variant"], strict=True)
+    coded = coded_answers(rows[[key not in gone for key in keys]])
+    at = {item: i for i, item in enumerate(coded.items)}
+    values = item_rates(coded, AXIS, extractor, reference).values[:, :len(QUANTITIES)]
+    return np.array([values[at[item]] if item in at else [math.nan] * 3 for item in items])
+
+
+def extreme_strikes(readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: int, extractor: str, reference: str
+                    ) -> dict[str, tuple[set[Place], set[Place]]]:
+    """For T, G and A: which `n_bad` of the `unreviewed` rewordings, struck out, leave the mean smallest and largest.
+
+    `readouts` are those of one model. Exact: a mean over the items that stay defined is a ratio, so Dinkelbach's iteration
+    over a knapsack of n_bad strikes. Raises BadInput for more strikes than rewordings."""
+    rows = readouts[readouts["axis"] == AXIS]
+    rates = _patterns(rows, unreviewed, extractor, reference, MOST_AN_ITEM)
+    n = sum(map(len, rates.ranked.values()))
+    if not 0 <= n_bad <= n:
+        raise BadInput(f"{n_bad} rewordings cannot be struck out of {n}.")
+    return {name: tuple(_extreme(rates, column, n_bad, sign) for sign in (1, -1)) for column, name in enumerate(QUANTITIES)}
+
+
+def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
+    """The n_bad strikes that minimise sign * mean over the items that stay defined."""
+    options = [[(len(pattern), sign * values[i, column], pattern) for pattern, values in rates.values.items()
+                if not pattern or rates.struck(item, pattern)] for i, item in enumerate(rates.names)]
+    level, chosen = WORST, []
+    while True:  # each step is a mean that can be had and smaller than the last, and there are finitely many
+        tried = _knapsack(options, n_bad, level)
+        kept = [value for _, value, _ in tried if not math.isnan(value)]
+        if chosen and (not kept or sum(kept) / len(kept) >= level - SLACK):
+            break
+        chosen, level = tried, sum(kept) / len(kept) if kept else -math.inf
+        if not kept:
+            break
+    return {(item, variant) for item, (_, _, pattern) in zip(rates.names, chosen, strict=True)
+            for variant in rates.struck(item, pattern)}
+
+
+def _knapsack(options: Sequence[Sequence[tuple]], n_bad: int, level: float) -> list[tuple]:
+    """One option an item, their costs summing to n_bad, with the least sum of (value - level) over defined values."""
+    best = np.full(n_bad + 1, math.inf)
+    best[0] = 0.0
+    picks = np.zeros((len(options), n_bad + 1), dtype=int)
+    for i, row in enumerate(options):
+        trials = np.full((len(row), n_bad + 1), math.inf)
+        for k, (cost, value, _) in enumerate(row):
+            if cost <= n_bad:
+                worth = 0.0 if math.isnan(value) else value - level
+                trials[k, cost:] = best[:n_bad + 1 - cost] + worth
+        picks[i] = trials.argmin(axis=0)
+        best = trials.min(axis=0)
+    chosen, left = [], n_bad
+    for i in range(len(options) - 1, -1, -1):
+        chosen.append(options[i][picks[i, left]])
+        left -= chosen[-1][0]
+    return chosen[::-1]

@@ -1,0 +1,155 @@
+"""The flip surface: items × axes of T_i, and one axis opened into its variants (source 004; statistics.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips, within
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rates as (items, columns) arrays, NaN where undefined; `unreadable` is the share of answers that were NULL."""
+
+    items: list[str]
+    columns: list[str]
+    rate: np.ndarray
+    unreadable: np.ndarray
+
+
+@dataclass(frozen=True)
+class Block:
+    """One model, axis and extractor as codes (items, variants, samples); `keys[j]` names variant column j of the axis."""
+
+    items: np.ndarray
+    keys: list[str]
+    codes: np.ndarray
+
+
+def block(frame: pd.DataFrame) -> Block:
+    """Readouts of one model, axis and extractor, coded; a variant's column is its position within the item."""
+    item_codes, items = pd.factorize(frame["item_id"], sort=False)
+    answer_codes, _ = pd.factorize(frame["answer"])
+    codes = np.where(frame["status"] == "ok", answer_codes, np.where(frame["status"] == "unreadable", NULL, ABSENT))
+    positions, places = np.unique(frame["position"].to_numpy(), return_inverse=True)
+    made = np.full((len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0), ABSENT, dtype=np.int64)
+    made[item_codes, places, frame["sample"].to_numpy()] = codes
+    names = frame.drop_duplicates("position").set_index("position")["variant"]
+    return Block(np.asarray(items, dtype=object), [str(names[position]) for position in positions], made)
+
+
+def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
+    """(items,) T_i between variants; on the identity axis the disagreement of the base prompt's samples."""
+    return within(codes, policy) if axis == "identity" else between(codes, policy).rate
+
+
+def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> Cells:
+    """T_i of every item and axis under one extractor. `frame`: readouts of one model."""
+    frame = frame[frame["extractor"] == extractor]
+    items, axes = list(dict.fromkeys(frame["item_id"])), sorted(frame["axis"].unique(), key=_place)
+    row = {item: i for i, item in enumerate(items)}
+    rate, unreadable = np.full((2, len(items), len(axes)), np.nan)
+    for c, axis in enumerate(axes):
+        part = block(frame[frame["axis"] == axis])
+        rows = [row[item] for item in part.items]
+        rate[rows, c] = item_rates(part.codes, axis, policy)
+        unreadable[rows, c] = _unreadable(part.codes, (1, 2))
+    return Cells(items, axes, rate, unreadable)
+
+
+def _place(axis: str) -> tuple[bool, str]:
+    """The noise floor first, then by name: columns do not jump as results come in."""
+    return axis != "identity", axis
+
+
+def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class") -> Cells:
+    """One axis opened: for every variant but the base, the share of sample pairs in which it disagrees with the base."""
+    part = block(frame[(frame["extractor"] == extractor) & (frame["axis"] == axis)])
+    base, others = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
+    usable, differs = pair_flips(base, others, policy)
+    used = usable.sum(axis=(2, 3))
+    rate = np.divide(differs.sum(axis=(2, 3)), used, out=np.full(used.shape, np.nan), where=used > 0)
+    return Cells(list(part.items), part.keys[1:], rate, _unreadable(part.codes[:, 1:], 2))
+
+
+def _unreadable(codes: np.ndarray, over) -> np.ndarray:
+    there = (codes != ABSENT).sum(axis=over)
+    return np.divide((codes == NULL).sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
+
+
+def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
+    """Both on the items and columns that either has; what one lacks is NaN. Items stand in `order` (the study's own, with
+    which every page takes the same draws), or else in the first's."""
+    there = {*first.items, *second.items}
+    items = [item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in there]
+    columns = list(dict.fromkeys([*first.columns, *second.columns]))
+    columns = sorted(columns, key=_place) if "identity" in columns else columns
+    return _placed(first, items, columns), _placed(second, items, columns)
+
+
+def _placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
+    rate, unreadable = np.full((2, len(items), len(columns)), np.nan)
+    rows = _positions(cells.items, items)
+    places = [columns.index(column) for column in cells.columns]
+    rate[np.ix_(rows, places)], unreadable[np.ix_(rows, places)] = cells.rate, cells.unreadable
+    return Cells(items, columns, rate, np.nan_to_num(unreadable))
+
+
+def _positions(wanted: list[str], items: list[str]) -> list[int]:
+    place = {item: i for i, item in enumerate(items)}
+    return [place[item] for item in wanted]
+
+
+def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
+    """Row order: most flips in the first or the second readout, largest difference, or the study's own order."""
+    def mean(cells: Cells) -> np.ndarray:
+        defined = ~np.isnan(cells.rate)
+        n = defined.sum(axis=1)
+        return np.divide(np.nansum(cells.rate, axis=1), n, out=np.full(len(n), -1.0), where=n > 0)
+
+    score = {"field": mean(first), "faithful": mean(second), "difference": mean(first) - mean(second),
+             "study": -np.arange(len(ids), dtype=float)}[by]
+    return sorted(range(len(ids)), key=lambda i: (-score[i], ids[i]))
+
+
+def kept(first: Cells, second: Cells) -> np.ndarray:
+    """(items,) True where either readout flips somewhere."""
+    return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
+
+
+def shared_means(first: Cells, second: Cells, without: str = "identity") -> np.ndarray:
+    """(items, 2) item means of both readouts over the cells outside the noise-floor axis that both define, NaN where there is
+    no such cell."""
+    a, b = _shared(first, second, without)
+    n = (~np.isnan(a)).sum(axis=1)
+    return np.column_stack([np.divide(np.nansum(rates, axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
+                            for rates in (a, b)])
+
+
+def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int:
+    """Items that flip somewhere under the first readout and nowhere under the second, where both are defined."""
+    flips = [np.nan_to_num(rates).max(axis=1, initial=0) > 0 for rates in _shared(first, second, without)]
+    return int((flips[0] & ~flips[1]).sum())
+
+
+def _shared(first: Cells, second: Cells, without: str) -> tuple[np.ndarray, np.ndarray]:
+    columns = [i for i, column in enumerate(first.columns) if column != without]
+    a, b = first.rate[:, columns], second.rate[:, columns]
+    undefined = np.isnan(a + b)
+    return np.where(undefined, np.nan, a), np.where(undefined, np.nan, b)
+
+
+def row_means(cells: Cells, without: str = "identity") -> np.ndarray:
+    """(items,) mean of an item's defined cells outside the noise-floor axis; NaN without one."""
+    values = cells.rate[:, [c for c, column in enumerate(cells.columns) if column != without]]
+    n = (~np.isnan(values)).sum(axis=1)
+    return np.divide(np.nansum(values, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
+
+
+def most_flipping(cells: Cells, i: int) -> str:
+    """The column where item i flips most, the first of equals."""
+    return cells.columns[int(np.nan_to_num(cells.rate[i], nan=-1.0).argmax())]

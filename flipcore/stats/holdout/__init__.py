@@ -1,0 +1,1 @@
+"""Could two sets have come from the same source?"""

@@ -1,0 +1,136 @@
+"""The difficulty test's material: which models come from before the benchmark, and their answers as conditions.
+
+A model's answers without any boost are often too poor to tell two sets apart, so the source also counts an answer as right
+when it is among the model's first k, shows five examples, or uses a helpful prompt (source 002, 2.2.1): each is a condition,
+and the sets must be alike under all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.multiplicity import holm
+from flipcore.stats.holdout.verdict import HoldoutTest, difficulty_test, difficulty_test_paired, inflation, inflation_paired
+from flipcore.text.dates import span
+
+BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
+TOP_K = (2, 3)
+LEAST = 10
+
+
+@dataclass(frozen=True)
+class PreRelease:
+    """Whether a model can have seen the target: its training cut-off against the target's earliest publication."""
+
+    model: str
+    state: str
+    sentence: str
+
+
+def pre_release(model: str, cutoff: str | None, published: Sequence[str | None]) -> PreRelease:
+    """Dates are ISO (year-month-day) or None; a cut-off may be a month, which ends on its last day. Every target
+    entry needs a date, for one unknown one may be older."""
+    known = [date for date in published if date]
+    if not cutoff:
+        return PreRelease(model, UNKNOWN, f"{model}: its training cut-off is not stated, so whether it saw the target is "
+                                          "unknown.")
+    if not known:
+        return PreRelease(model, UNKNOWN, f"{model}: the target has no publication date, so whether a model with the cut-off "
+                                          f"{cutoff} saw it is unknown.")
+    if span("training cut-off", cutoff)[1] >= span("publication date", min(known))[0]:
+        return PreRelease(model, AFTER, f"{model}: its training went on to {cutoff} and the target was out on {min(known)}, so "
+                                        "it may have seen it.")
+    if len(known) < len(published):
+        return PreRelease(model, UNKNOWN, f"{model}: {len(published) - len(known):,} of {len(published):,} target entries have "
+                                          "no publication date, so they cannot be checked.")
+    return PreRelease(model, BEFORE, f"{model}: its training ended on {cutoff}, before the target was out on {min(known)}.")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One model, read in one way, asked in one way: right answers by item. `boost` is "" or "top 2"."""
+
+    model: str
+    extractor: str
+    layout: str
+    boost: str
+    target: Mapping[str, float]
+    retro: Mapping[str, float]
+    source_of: Mapping[str, str | None]
+
+    @property
+    def label(self) -> str:
+        return ", ".join(part for part in (self.model, self.extractor.replace("_", " "), self.layout, self.boost) if part)
+
+    @property
+    def pairs(self) -> list[tuple[float, float]]:
+        """(target, retro) of entries where every retro entry names a target entry of its own; empty otherwise."""
+        sources = [self.source_of.get(item) for item in self.retro]
+        if not sources or None in sources or len(set(sources)) < len(sources) or not set(sources) <= set(self.target):
+            return []
+        return [(self.target[source], self.retro[item]) for item, source in zip(self.retro, sources, strict=True)]
+
+    @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Right and asked, target then retro."""
+        return (int(sum(self.target.values())), len(self.target), int(sum(self.retro.values())), len(self.retro))
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """Shares of right answers, target then retro; NaN where nothing was asked."""
+        k_target, n_target, k_retro, n_retro = self.counts
+        return (k_target / n_target if n_target else math.nan, k_retro / n_retro if n_retro else math.nan)
+
+    def test(self, margin: float) -> HoldoutTest:
+        """Paired entries entry by entry, others as two proportions."""
+        if self.pairs:
+            return difficulty_test_paired(*zip(*self.pairs, strict=True), margin)
+        return difficulty_test(*self.counts, margin)
+
+    def inflation(self, level: float = 0.95) -> Estimate:
+        """Accuracy on target minus accuracy on retro, as a share."""
+        return inflation_paired(*zip(*self.pairs, strict=True), level) if self.pairs else inflation(*self.counts, level)
+
+
+def inflation_sentence(found: Sequence[Condition], alpha: float = 0.05) -> str:
+    """How many models are better on the target beyond chance (Holm over the models), and the largest difference, which being
+    the largest of several is on average too large."""
+    p = holm([one.test(1.0).p for one in found])
+    better = sum(q < alpha and one.inflation().value > 0 for q, one in zip(p, found, strict=True))
+    top = max(found, key=lambda one: one.inflation().value)
+    if len(found) == 1:
+        verb = "answers the target better than retro" if better else "is not shown to answer the target better than retro"
+        return f"{top.model} {verb}: {top.inflation().text_pp()}."
+    return (f"{better:,} of {len(found):,} models answer the target better than retro beyond chance (Holm); the largest "
+            f"difference is {top.model}'s, {top.inflation().text_pp()}.")
+
+
+def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:
+    """From rows of (model, extractor, layout, item_id, role, source_id, is_correct, probabilities, target) the conditions with
+    at least ten items of each role; `top_k` adds those in which the k likeliest options count, where shares are stored."""
+    found = []
+    for (model, extractor, layout), part in frame.groupby(["model", "extractor", "layout"], sort=False):
+        for k in (1, *top_k):
+            right = part["is_correct"].to_numpy(dtype=float) if k == 1 else _among(part, k)
+            rows = list(zip(part["item_id"], part["role"], right, strict=True))
+            sides = [{item: float(x) for item, role, x in rows if role == side and not math.isnan(x)}
+                     for side in ("target", "retro")]
+            if min(map(len, sides)) >= LEAST:
+                found.append(Condition(model, extractor, layout, "" if k == 1 else f"top {k}", *sides,
+                                       dict(zip(part["item_id"], part["source_id"], strict=True))))
+    return found
+
+
+def _among(part: pd.DataFrame, k: int) -> np.ndarray:
+    """1 where the target is among the k likeliest options, NaN without shares or with no more than k options."""
+    hits = []
+    for shares, target in zip(part["probabilities"], part["target"], strict=True):
+        ranked = [option for option, _ in sorted(shares, key=lambda pair: -pair[1])]
+        hits.append(math.nan if len(ranked) <= k else float(target in ranked[:k]))
+    return np.array(hits)

@@ -1,0 +1,147 @@
+"""Who lies next to whom among unit vectors: nearest entries, the most alike pairs, loners, and whether two sets mix.
+
+`units` are (n, d) rows of length 1, so a product is a cosine. Nothing larger than a block of rows against all is ever held.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.estimate import Estimate, missing, number_text, p_text
+from flipcore.stats.base.intervals import t_quantile
+
+ROWS_AT_ONCE = 512
+N_NEAREST = 10
+N_PERMUTATIONS = 999
+SLACK = 1e-12
+
+
+def _blocks(units: np.ndarray, others: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """(first row, cosines of a block of rows of `units` with all `others`)."""
+    for start in range(0, len(units), ROWS_AT_ONCE):
+        yield start, units[start:start + ROWS_AT_ONCE] @ others.T
+
+
+def nearest(units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(n, k) rows of `others` and their cosines, nearest first. `skip_self`: both are one set and no entry is its own
+    neighbour. Fewer than k others: all there are."""
+    k = min(k, len(others) - skip_self)
+    if k < 1:
+        raise BadInput("An entry needs at least one other entry to have a neighbour.")
+    rows, cosines = np.empty((len(units), k), dtype=np.int64), np.empty((len(units), k), dtype=units.dtype)
+    for start, block in _blocks(units, others):
+        if skip_self:
+            block[np.arange(len(block)), start + np.arange(len(block))] = -np.inf
+        found = np.argpartition(-block, k - 1, axis=1)[:, :k]
+        values = np.take_along_axis(block, found, axis=1)
+        order = np.lexsort((found, -values), axis=1)
+        rows[start:start + len(block)] = np.take_along_axis(found, order, axis=1)
+        cosines[start:start + len(block)] = np.take_along_axis(values, order, axis=1)
+    return rows, cosines
+
+
+def most_alike(units: np.ndarray, k: int = N_NEAREST) -> list[tuple[int, int, float]]:
+    """The k pairs i < j of largest cosine, largest first (source 002: largest internal cosine similarities)."""
+    best: list[tuple[float, int, int]] = []
+    for start, block in _blocks(units, units):
+        block[np.arange(block.shape[1]) <= (start + np.arange(len(block)))[:, None]] = -np.inf
+        flat = block.ravel()
+        top = np.argpartition(-flat, min(k, flat.size) - 1)[:k]
+        best += [(float(flat[i]), start + int(i // block.shape[1]), int(i % block.shape[1])) for i in top
+                 if np.isfinite(flat[i])]
+    best.sort(key=lambda one: (-one[0], one[1], one[2]))
+    return [(i, j, cosine) for cosine, i, j in best[:k]]
+
+
+def cosine_counts(units: np.ndarray, n_bins: int = 80, low: float = -1.0, high: float = 1.0) -> np.ndarray:
+    """(n_bins,) how many pairs i < j have their cosine in each of equal bins from `low` to `high`; the ends take what lies
+    beyond."""
+    counts = np.zeros(n_bins, dtype=np.int64)
+    for start, block in _blocks(units, units):
+        bins = np.clip((block - low) * (n_bins / (high - low)), 0, n_bins - 1).astype(np.int32)
+        later = np.arange(block.shape[1]) > (start + np.arange(len(block)))[:, None]
+        counts += np.bincount(bins[later], minlength=n_bins)
+    return counts
+
+
+def mean_cosine(units: np.ndarray, level: float = 0.95) -> Estimate:
+    """Mean cosine over all pairs of a set, with t limits from the entries' own means (a U-statistic of order 2: its variance
+    is four times that of the entries' means). Below ten entries: no interval."""
+    n = len(units)
+    if n < 2:
+        return missing(n, level, "A set of fewer than two entries has no pairs.")
+    rows = np.asarray(units, dtype=float)
+    means = (rows @ rows.sum(axis=0) - 1) / (n - 1)
+    value = float(means.mean())
+    if n < N_NEAREST:
+        return Estimate(value, math.nan, math.nan, level, "none", n, None, f"No interval: {n} entries.")
+    half = t_quantile(0.5 + level / 2, n - 1) * 2 * float(means.std(ddof=1)) / math.sqrt(n)
+    return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
+
+
+@dataclass(frozen=True)
+class Mixing:
+    """`own` is the share of an entry's `k` nearest neighbours that are of its own set, averaged over the two sets (so that a
+    small one counts as much); `expected` is what regrouping gives on average; `p` is two-sided, (b + 1) / (m + 1)."""
+
+    own: Estimate
+    expected: float
+    p: float
+    k: int
+    n_permutations: int
+
+    def sentence(self) -> str:
+        """Whether neighbours keep to their own set."""
+        if self.p >= 0.05:
+            verdict = "as if they were mixed"
+        else:
+            verdict = "more than if they were mixed" if self.own.value > self.expected else "less than if they were mixed"
+        return (f"Of an entry's {self.k} nearest neighbours a share of {self.own.text()} is of its own set, {verdict} "
+                f"({number_text(self.expected)}; {p_text(self.p)}).")
+
+
+def mixing(rows: np.ndarray, labels: np.ndarray, paired: bool = False, m: int = N_PERMUTATIONS, seed: int = 0) -> Mixing:
+    """Nearest-neighbour test of Schilling (1986) and Henze (1988): the graph of neighbours stays, the labels are permuted.
+
+    `rows` (n, k) as `nearest(..., skip_self=True)` gives them. `paired`: the second half of the rows was written from the
+    first, row by row, and labels swap within pairs.
+    """
+    labels = np.asarray(labels)
+    if len(labels) != len(rows) or set(np.unique(labels)) != {0, 1}:
+        raise BadInput("Mixing needs one label an entry, 0 or 1, and entries of both.")
+    half = len(labels) // 2
+    if paired and not (labels[half:] == 1 - labels[:half]).all():
+        raise BadInput("Paired sets must be equally long, one half of the rows for each.")
+    observed = _own_shares(rows, labels)
+    rng = generator(seed, "mixing")
+    draws = np.empty(m)
+    for i in range(m):
+        swap = np.tile(rng.integers(0, 2, size=half) == 1, 2) if paired else None
+        shown = np.where(swap, 1 - labels, labels) if paired else rng.permutation(labels)
+        draws[i] = np.mean([part.mean() for part in _own_shares(rows, shown)])
+    value = float(np.mean([part.mean() for part in observed]))
+    expected = float(draws.mean()) if paired else (len(labels) - 2) / (2 * (len(labels) - 1))
+    b = int(np.sum(np.abs(draws - expected) >= abs(value - expected) - SLACK))
+    return Mixing(_mean_of_two(observed), expected, (b + 1) / (m + 1), rows.shape[1], m)
+
+
+def _own_shares(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The share of own neighbours of each entry, for either label."""
+    own = (labels[rows] == labels[:, None]).mean(axis=1)
+    return own[labels == 0], own[labels == 1]
+
+
+def _mean_of_two(parts: tuple[np.ndarray, np.ndarray], level: float = 0.95) -> Estimate:
+    """The unweighted mean of two means with t limits; the smaller set gives the degrees of freedom."""
+    value, n = float(np.mean([part.mean() for part in parts])), sum(map(len, parts))
+    fewest = min(map(len, parts))
+    if fewest < N_NEAREST:
+        return Estimate(value, math.nan, math.nan, level, "none", n, None, f"No interval: {fewest} entries in one set.")
+    half = t_quantile(0.5 + level / 2, fewest - 1) * math.sqrt(sum(part.var(ddof=1) / len(part) for part in parts)) / 2
+    return Estimate(value, value - half, value + half, level, "clt_cluster", n, None, "Entries count as independent.")

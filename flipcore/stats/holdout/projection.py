@@ -1,0 +1,62 @@
+"""Two dimensions to look at: principal components at once, UMAP when it is ready. Distances on a map are not evidence."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.util import find_spec
+
+import numpy as np
+
+from flipcore.core.errors import BadInput, MissingPackage
+from flipcore.stats.holdout.neighbours import nearest
+
+N_NEIGHBOURS = 15
+N_EPOCHS = 200
+
+
+def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 2) places on the two directions of largest variance, and the share of the variance that each has (2,).
+
+    Signs are fixed: the entry farthest out on each direction lies on its positive side.
+    """
+    if len(units) < 3:
+        raise BadInput(f"A map needs at least three entries and {len(units)} came: load more items.")
+    centred = np.asarray(units, dtype=np.float64) - units.mean(axis=0)
+    variances, directions = np.linalg.eigh(centred.T @ centred)
+    if variances[-1] <= 1e-12 * len(units):
+        raise BadInput("All entries have the same vector, so there is nothing to map: choose another embedding.")
+    places = centred @ directions[:, :-3:-1]
+    if places.shape[1] < 2:
+        places = np.column_stack([places, np.zeros(len(places))])
+    farthest = places[np.abs(places).argmax(axis=0), [0, 1]]
+    shares = np.append(variances[:-3:-1], 0.0)[:2] / variances.sum()
+    return (places * np.where(farthest < 0, -1, 1)).astype(np.float32), shares
+
+
+def why_no_umap() -> str:
+    """"" where UMAP is installed, otherwise the sentence that says how to have it."""
+    return "" if find_spec("umap") else "UMAP is not installed: pip install -r requirements-map.txt."
+
+
+def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
+    """(n, 2) by UMAP (McInnes et al. 2018): 15 exact nearest neighbours, principal components to start from, 200 epochs.
+
+    The same rows and seed give the same places on one machine. Raises MissingPackage without umap-learn, BadInput for fewer
+    than five entries.
+    """
+    if why_no_umap():
+        raise MissingPackage(why_no_umap())
+    if len(units) < 5:
+        raise BadInput(f"UMAP needs at least five entries and {len(units)} came: look at the principal components.")
+    import umap
+
+    k = min(N_NEIGHBOURS, len(units) - 1)
+    rows, cosines = nearest(units, units, k - 1, skip_self=True)
+    itself = np.arange(len(units))[:, None]  # UMAP expects an entry as its own first neighbour
+    known = np.hstack([itself, rows]), np.hstack([0 * itself, np.sqrt(np.maximum(0, 2 - 2 * cosines))]).astype(np.float32), None
+    start = principal_places(units)[0]
+    model = umap.UMAP(n_neighbors=k, n_epochs=N_EPOCHS, init=10 * start / np.abs(start).max(), random_state=seed, n_jobs=1,
+                      precomputed_knn=known)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="precomputed_knn")  # no later entry is to be placed on the map
+        return model.fit_transform(units).astype(np.float32)

@@ -1,0 +1,96 @@
+"""The odd-one-out survey: three entries, one of them from the retro-holdout; can people find it? (source 002, appendix F)
+
+An entry that is odd is found by everybody, so answers about one entry are not independent: rows as units read .09 to .17
+at a nominal .05 (F18). Entries are the clusters, and annotators too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.stats.base.estimate import Estimate, missing, p_text
+from flipcore.stats.base.intervals import clopper_pearson, cluster_se, cluster_sums, t_quantile
+from flipcore.stats.holdout.source_rules import odd_one_out
+
+CHANCE = 1 / 3
+WHO = {"person": ("People", "person"), "model": ("Sheets of models", "sheet of a model")}
+
+
+@dataclass(frozen=True)
+class OddOneOut:
+    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95 % bound; `p_seed` the
+    source's binomial test of rows; `se` the clustered standard error."""
+
+    accuracy: Estimate
+    p: float
+    upper: float
+    se: float
+    p_seed: float
+    n_entries: int
+    n_annotators: int
+
+    def sentence(self, who: str = "person") -> str:
+        """Whether the annotators find the retro entry; `who` is person or model (a sheet each)."""
+        if math.isnan(self.p):
+            return "Too few answers to say whether anybody finds the retro entry."
+        many, one = WHO[who]
+        alone = self.n_annotators == 1
+        found = self.p < 0.05 and self.accuracy.value > CHANCE
+        verb = ("finds" if found else "is not shown to find") if alone else ("find" if found else "are not shown to find")
+        return (f"{f'One {one}' if alone else many} {verb} the retro entry more often than one time in three: "
+                f"{self.accuracy.text()}, {p_text(self.p)} "
+                f"({self.n_annotators:,} {one if alone else many.lower()}, {self.n_entries:,} entries).")
+
+
+def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Sequence, level: float = 0.95) -> OddOneOut:
+    """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries:
+    no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
+    of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer."""
+    found = np.asarray(hits, dtype=float)
+    there = ~np.isnan(found)
+    x, entry, annotator = found[there], np.asarray(entries)[there], np.asarray(annotators)[there]
+    n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
+    p_seed = odd_one_out(int(x.sum()), n)["p_two_sided"]
+    if n_annotators == 1 and n_entries == n > 1:
+        return _exact(int(x.sum()), n, level, p_seed, (n, 1), "One annotator: it holds for this one alone.")
+    fewer = min(n_entries, n_annotators)
+    df = fewer - 1
+    se = two_way_se(x, entry, annotator) if n else math.nan
+    if df >= 1 and x.min() == x.max():
+        return _exact(int(x[0]) * fewer, fewer, level, p_seed, (n_entries, n_annotators),
+                      f"All {n:,} answers are equal, so they count as one of each of the {fewer:,} "
+                      f"{'entries' if n_entries == fewer else 'annotators'}.")
+    if df < 1 or not se > 0:
+        estimate = missing(n, level, "Too few entries or annotators: no clustered interval.")
+        return OddOneOut(estimate, math.nan, math.nan, se, p_seed, n_entries, n_annotators)
+    value = float(x.mean())
+    half = t_quantile(0.5 + level / 2, df) * se
+    estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None)
+    return OddOneOut(estimate, _two_sided_t(abs(value - CHANCE) / se, df), value + t_quantile(0.95, df) * se, se, p_seed,
+                     n_entries, n_annotators)
+
+
+def _exact(k: int, n: int, level: float, p_seed: float, sizes: tuple[int, int], note: str) -> OddOneOut:
+    """`k` hits in `n` independent answers: Clopper and Pearson's limits and the binomial test."""
+    low, high = clopper_pearson(k, n, level)
+    estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
+    return OddOneOut(estimate, odd_one_out(k, n)["p_two_sided"], clopper_pearson(k, n, 0.90)[1],
+                     math.sqrt(CHANCE * (1 - CHANCE) / n), p_seed, *sizes)
+
+
+def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
+    """Standard error of a mean of rows clustered two ways (Cameron, Gelbach & Miller 2011), never below either one-way."""
+    one, two = (cluster_se(*cluster_sums(x, clusters.tolist())) for clusters in (first, second))
+    pairs = [f"{a}\x1f{b}" for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    both = cluster_se(*cluster_sums(x, pairs))
+    return math.sqrt(max(one**2, two**2, one**2 + two**2 - both**2))
+
+
+def _two_sided_t(t: float, df: float) -> float:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -t))

@@ -1,0 +1,207 @@
+"""The drop gap (source 000, perturbbench): accuracy lost under rewriting, benchmark minus control.
+
+Throughout, `bo`, `bp` are 0/1 per item for the benchmark before (original) and after (perturbed), `co`, `cp` for the
+control; `db`, `dc` are drops per item (before - after; the mean over rewrites where there are several). b counts
+broken items (right -> wrong), c fixed ones (wrong -> right).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.intervals import bonett_price, mover, newcombe_diff, wilson
+from flipcore.stats.base.power import n_for_gap, n_tost_two_prop, n_two_prop
+from flipcore.stats.base.resample import monte_carlo_p
+
+SLACK = 1e-12
+FLAT = 1e-14  # a variance below it is rounding: one changed item among 10,000 with ten rewrites leaves 1e-10
+MANY_VALUES = 40  # above this many distinct drops a permutation is drawn item by item
+
+
+def correctness(values: ArrayLike | str) -> np.ndarray:
+    """0/1 floats, one per item, from numbers, booleans, or a string with one digit an item."""
+    return np.array([float(digit) for digit in values] if isinstance(values, str) else values, dtype=float)
+
+
+def mcnemar(b: int, c: int) -> dict[str, float]:
+    """McNemar's p-values for `b` broken and `c` fixed items; no discordant item: all 1.
+
+    exact = min(1, 2 binomial tails); midp; chi2_cc with continuity correction (the source's 2.5e-08 is chi2_cc of
+    b = 33, c = 0; the exact p is 2.3e-10); chi2; one_sided_exact for "more broken than fixed".
+    """
+    from scipy.stats import binom, chi2
+
+    n = b + c
+    if n == 0:
+        return dict.fromkeys(("exact", "midp", "chi2_cc", "chi2", "one_sided_exact"), 1.0)
+    tail, point = float(binom.cdf(min(b, c), n, 0.5)), float(binom.pmf(min(b, c), n, 0.5))
+    return {"exact": min(1.0, 2 * tail), "midp": min(1.0, 2 * tail - point),
+            "chi2_cc": float(chi2.sf(max(abs(b - c) - 1, 0) ** 2 / n, 1)),
+            "chi2": float(chi2.sf((b - c) ** 2 / n, 1)),
+            "one_sided_exact": float(binom.sf(b - 1, n, 0.5))}
+
+
+def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
+    """Correctness before and after, of the items that have both: one the operator could not perturb leaves both."""
+    before, after = correctness(o), correctness(p)
+    if before.shape != after.shape:
+        raise BadInput(f"Before and after must be the same items: came {len(before)} and {len(after)}.")
+    both = ~(np.isnan(before) | np.isnan(after))
+    return before[both], after[both]
+
+
+def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
+    """(b, c, n): broken, fixed and all items, of 0/1 correctness before `o` and after `p`."""
+    before, after = pairs(o, p)
+    return int(np.sum((before == 1) & (after == 0))), int(np.sum((before == 0) & (after == 1))), len(before)
+
+
+def drop_gap_seed(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, seed: int = 0, n_boot: int = 2000
+                  ) -> dict[str, float | bool]:
+    """Source 000's estimator bit for bit: its generator (seed + 1), benchmark then control indices in every replicate.
+
+    `flag_literal` is the source's rule, "the interval excludes zero", which also flags a negative gap as memorization;
+    `flag_directional` asks for low > 0. An empty set: NaN and no flag.
+    """
+    bo, bp = pairs(bo, bp)
+    co, cp = pairs(co, cp)
+    if not len(bo) or not len(co):
+        return {"bench_drop": math.nan, "ctrl_drop": math.nan, "gap": math.nan, "gap_lo": math.nan, "gap_hi": math.nan,
+                "flag_literal": False, "flag_directional": False}
+    bench_drop, ctrl_drop = float(bo.mean() - bp.mean()), float(co.mean() - cp.mean())
+    gaps, rng = np.empty(n_boot), generator(seed + 1)
+    for i in range(n_boot):
+        bi = rng.integers(0, len(bo), size=len(bo))
+        ci = rng.integers(0, len(co), size=len(co))
+        gaps[i] = (bo[bi].mean() - bp[bi].mean()) - (co[ci].mean() - cp[ci].mean())
+    low, high = (float(end) for end in np.percentile(gaps, [2.5, 97.5]))
+    return {"bench_drop": bench_drop, "ctrl_drop": ctrl_drop, "gap": bench_drop - ctrl_drop, "gap_lo": low,
+            "gap_hi": high, "flag_literal": low > 0 or high < 0, "flag_directional": low > 0}
+
+
+def gap_score(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, level: float = 0.95) -> dict[str, float | bool]:
+    """The gap with Bonett-Price intervals of both drops, joined by MOVER: never degenerate, flags on low > 0."""
+    b1, c1, n1 = discordant(bo, bp)
+    b2, c2, n2 = discordant(co, cp)
+    if not n1 or not n2:
+        return {"gap": math.nan, "lo": math.nan, "hi": math.nan, "flag": False}
+    first, second = (b1 - c1) / n1, (b2 - c2) / n2
+    low, high = mover(first, bonett_price(b1, c1, n1, level), second, bonett_price(b2, c2, n2, level))
+    return {"gap": first - second, "lo": low, "hi": high, "flag": low > 0}
+
+
+def gap_welch(db: ArrayLike, dc: ArrayLike, level: float = 0.95) -> dict[str, float]:
+    """Welch's two-sided t on drops per item. Fewer than two items in a set: NaN. No variance at all: no interval (NaN),
+    p = 1 if the gap is 0 and p = 0 otherwise.
+    """
+    from scipy.stats import t as student
+
+    first, second = np.asarray(db, dtype=float), np.asarray(dc, dtype=float)
+    names = ("gap", "se", "t", "df", "p", "lo", "hi")
+    if min(len(first), len(second)) < 2:
+        return dict.fromkeys(names, math.nan)
+    gap = float(first.mean() - second.mean())
+    v1, v2 = first.var(ddof=1) / len(first), second.var(ddof=1) / len(second)
+    se = math.sqrt(v1 + v2)
+    if v1 + v2 <= FLAT:
+        t = 0.0 if abs(gap) <= SLACK else math.copysign(math.inf, gap)
+        return dict(zip(names, (gap, 0.0, t, math.nan, float(t == 0), math.nan, math.nan), strict=True))
+    df = float((v1 + v2) ** 2 / (v1**2 / (len(first) - 1) + v2**2 / (len(second) - 1)))
+    half = float(student.ppf(0.5 + level / 2, df)) * se
+    p = float(2 * student.sf(abs(gap) / se, df))
+    return dict(zip(names, (gap, se, gap / se, df, p, gap - half, gap + half), strict=True))
+
+
+def stud_perm(db: ArrayLike, dc: ArrayLike, seed: int = 0, m: int = 9999) -> dict[str, float]:
+    """Studentised permutation test of drops between the sets, one-sided: benchmark > control (Janssen 1997).
+
+    Returns {t, p_one_sided = (b + 1) / (m + 1)}. Fewer than two items in a set: NaN.
+    """
+    observed, draw = permuted_t(db, dc, generator(seed))
+    return {"t": observed, "p_one_sided": monte_carlo_p(observed, draw, m, max_m=m).p}
+
+
+def permuted_t(db: ArrayLike, dc: ArrayLike, rng: np.random.Generator) -> tuple[float, Callable[[int], np.ndarray]]:
+    """Welch's t of drops as observed (NaN with fewer than two items in a set), and a function that draws k of it under
+    permutation."""
+    first, second = np.asarray(db, dtype=float), np.asarray(dc, dtype=float)
+    n1, n2 = len(first), len(second)
+    if min(n1, n2) < 2:
+        return math.nan, lambda k: np.empty(0)
+    pool = np.concatenate([first, second])
+    total, squares = pool.sum(), (pool**2).sum()
+
+    def draw(k: int) -> np.ndarray:
+        s1, q1 = _permuted_sums(pool, n1, k, rng)
+        return _welch_t(s1, q1, total - s1, squares - q1, n1, n2)
+
+    return float(_welch_t(first.sum(), (first**2).sum(), second.sum(), (second**2).sum(), n1, n2)), draw
+
+
+def _permuted_sums(pool: np.ndarray, n: int, m: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Sums and sums of squares of `n` values drawn from `pool` without replacement, `m` times."""
+    values, counts = np.unique(pool, return_counts=True)
+    if len(values) <= MANY_VALUES:  # how often each value falls into the first group says all
+        drawn = rng.multivariate_hypergeometric(counts, n, size=m, method="marginals")
+        return drawn @ values, drawn @ values**2
+    first = np.array([rng.permutation(pool)[:n] for _ in range(m)])
+    return first.sum(axis=1), (first**2).sum(axis=1)
+
+
+def _welch_t(s1, q1, s2, q2, n1: int, n2: int):
+    """Welch's t from sums and sums of squares; 0/0 is 0 and x/0 is infinite."""
+    gap = np.asarray(s1 / n1 - s2 / n2, dtype=float)
+    variance = (q1 - s1**2 / n1) / (n1 - 1) / n1 + (q2 - s2**2 / n2) / (n2 - 1) / n2
+    flat = variance <= FLAT
+    t = gap / np.sqrt(np.where(flat, 1, variance))
+    return np.where(flat, np.where(np.abs(gap) <= SLACK, 0.0, np.copysign(np.inf, gap)), t)
+
+
+def cond_drop(o: ArrayLike, p: ArrayLike) -> dict[str, float]:
+    """P(wrong after | right before): {k, n, rate}; free of the accuracy level. No right item: rate NaN."""
+    b, _, _ = discordant(o, p)
+    n = int(np.sum(pairs(o, p)[0] == 1))
+    return {"k": b, "n": n, "rate": b / n if n else math.nan}
+
+
+def cond_gap(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, level: float = 0.95) -> dict[str, float | bool]:
+    """Difference of the conditional drops, benchmark - control, with Newcombe's interval; flags on low > 0."""
+    first, second = cond_drop(bo, bp), cond_drop(co, cp)
+    if not first["n"] or not second["n"]:
+        return {"gap": math.nan, "lo": math.nan, "hi": math.nan, "flag": False}
+    low, high = newcombe_diff(first["k"], first["n"], second["k"], second["n"], level)
+    return {"gap": first["rate"] - second["rate"], "lo": low, "hi": high, "flag": low > 0}
+
+
+def coverage(perturbed: Sequence) -> dict[str, float]:
+    """{k, n, rate} of the items that the operator could perturb; None (or NaN) marks one that it could not."""
+    k = sum(value is not None and not (isinstance(value, float) and math.isnan(value)) for value in perturbed)
+    low, high = wilson(k, len(perturbed))
+    return {"k": k, "n": len(perturbed), "rate": k / len(perturbed) if len(perturbed) else math.nan, "lo": low, "hi": high}
+
+
+def tost_mean(d: float, se: float, margin: float, df: float | None = None, alpha: float = 0.05) -> dict[str, float | bool]:
+    """Two one-sided tests of |theta| < margin (Schuirmann 1987), normal or with `df` t; equivalent iff p < alpha."""
+    from scipy.stats import norm
+    from scipy.stats import t as student
+
+    if math.isnan(d) or math.isnan(se):
+        return {"p": math.nan, "p_lower": math.nan, "p_upper": math.nan, "equivalent": False}
+    if se <= 0:
+        p_lower, p_upper = float(d <= -margin), float(d >= margin)
+    else:
+        law = norm if df is None else student(df)
+        p_lower, p_upper = float(law.sf((d + margin) / se)), float(law.cdf((d - margin) / se))
+    p = max(p_lower, p_upper)
+    return {"p": p, "p_lower": p_lower, "p_upper": p_upper, "equivalent": p < alpha}
+
+
+__all__ = ["cond_drop", "cond_gap", "correctness", "coverage", "discordant", "drop_gap_seed", "gap_score", "gap_welch",
+           "mcnemar",
+           "n_for_gap", "n_tost_two_prop", "n_two_prop", "pairs", "permuted_t", "stud_perm", "tost_mean"]

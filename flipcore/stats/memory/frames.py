@@ -1,0 +1,123 @@
+"""From the one table to what the memorization tests take: before and after a rewriting, losses by wording, PEARL's scores.
+
+`frame` is everything that one model answered (`queries.readouts(..., everything=True)`): columns item_id, role, axis,
+variant, position, sample, extractor, status, value, is_correct.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.records import BASE
+from flipcore.stats.memory.pearl_analysis import Scores
+from flipcore.stats.memory.rewritten import Rewritten
+
+OPERATORS = ("numeric_resample", "entity_rename", "paraphrase")
+LOSSES = ("question_loss", "answer_loss", "min_k")
+SIMILARITIES = ("rouge_l", "ncd")
+TASKS = {"bit_flip": "completion", "bit_flip_summary": "summary"}  # PEARL's axes
+JUDGED, COMPARED = ("benchmark", "target"), ("control", "non_member", "retro")
+
+
+def _means(frame: pd.DataFrame, column: str) -> pd.Series:
+    """Mean over samples of each (item, variant); what is absent is in no mean."""
+    there = frame[frame["status"] != "absent"]
+    values = pd.to_numeric(there[column], errors="coerce").astype(float)
+    return values.groupby([there["item_id"], there["variant"]], sort=False).mean()
+
+
+def operators(frame: pd.DataFrame) -> list[str]:
+    """The rewriting axes that were asked, in the house's order."""
+    asked = set(frame["axis"])
+    return [name for name in OPERATORS if name in asked]
+
+
+def rewritten(frame: pd.DataFrame, operator: str, extractor: str, roles: Sequence[str]) -> Rewritten:
+    """Correctness before and after `operator` of the items in `roles`, and on further samples of the unchanged prompt.
+
+    An item that the operator could not rewrite has a base and nothing else: it is uncovered. Before is the mean over the
+    base's samples.
+    """
+    mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
+    changed = mine[mine["axis"] == operator]
+    wide = _means(changed, "is_correct").unstack() if len(changed) else pd.DataFrame()
+    items = list(dict.fromkeys(changed["item_id"]))
+    wide = wide.reindex(items)
+    before = wide[BASE] if BASE in wide else pd.Series(np.nan, index=items)
+    after = wide.drop(columns=BASE, errors="ignore").dropna(axis=1, how="all")
+    table = after.to_numpy(dtype=float) if after.shape[1] else np.full((len(items), 1), np.nan)
+    return Rewritten.make(items, before.to_numpy(dtype=float), table, _again(mine, items))
+
+
+def _again(mine: pd.DataFrame, items: list[str]) -> np.ndarray | None:
+    """(items, samples) correctness when the unchanged prompt is asked again; None where it was not."""
+    again = mine[(mine["axis"] == "identity") & (mine["sample"] > 0) & (mine["status"] != "absent")]
+    if again.empty:
+        return None
+    right = pd.to_numeric(again["is_correct"], errors="coerce").astype(float)
+    return right.groupby([again["item_id"], again["sample"]]).mean().unstack().reindex(items).to_numpy(dtype=float)
+
+
+def losses(frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: str = "paraphrase") -> pd.DataFrame:
+    """One row an item: `original` and `reworded` loss in nats and their difference `d`, large where the published wording
+    is known. Min-k needs no second wording: its `d` is its value."""
+    mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
+    asked = mine[mine["axis"] == operator]
+    asked = asked if len(asked) else mine[~mine["axis"].isin(TASKS)]
+    found = _means(asked, "value").unstack() if len(asked) else pd.DataFrame()
+    items = list(dict.fromkeys(asked["item_id"]))
+    found = found.reindex(items)
+    original = found[BASE] if BASE in found else pd.Series(np.nan, index=items, dtype=float)
+    reworded = found.drop(columns=BASE, errors="ignore").mean(axis=1)
+    reworded = reworded if len(reworded) else pd.Series(np.nan, index=items, dtype=float)
+    d = original if extractor == "min_k" else reworded - original
+    made = pd.DataFrame({"item_id": items, "original": original.to_numpy(), "reworded": reworded.to_numpy(),
+                         "d": d.to_numpy()})
+    return made.dropna(subset="d", ignore_index=True)
+
+
+def tasks(frame: pd.DataFrame) -> list[str]:
+    """PEARL's axes that were asked, completion first."""
+    asked = set(frame["axis"])
+    return [axis for axis in TASKS if axis in asked]
+
+
+def pearl_scores(frame: pd.DataFrame, metric: str, roles: Sequence[str], axis: str = "bit_flip"
+                 ) -> tuple[dict[str, Scores], int]:
+    """Scores by item, [level][sample], of the items whose levels are all there; and how many items are not complete."""
+    mine = frame[frame["role"].isin(roles) & (frame["axis"] == axis) & (frame["extractor"] == metric)]
+    n_levels = mine["position"].nunique()
+    found: dict[str, Scores] = {}
+    left_out = 0
+    for item_id, rows in mine.groupby("item_id", sort=False):
+        levels = [part["value"].astype(float).tolist() for _, part in rows.groupby("position", sort=True)]
+        if len(levels) == n_levels:
+            found[str(item_id)] = levels
+        else:
+            left_out += 1
+    return found, left_out
+
+
+def correctness(frame: pd.DataFrame, extractor: str, operator: str = "paraphrase") -> tuple[dict[str, float], dict[str, float]]:
+    """Mean correctness by item on the published wording and on the others."""
+    means = _means(frame[(frame["axis"] == operator) & (frame["extractor"] == extractor)], "is_correct").reset_index()
+    means.columns = ["item_id", "variant", "right"]
+    base = means["variant"] == BASE
+    return (dict(zip(means["item_id"][base], means["right"][base], strict=True)),
+            means[~base].groupby("item_id")["right"].mean().to_dict())
+
+
+def roles_of(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The roles that are judged and those that they are compared with, as far as the study has them."""
+    there = set(frame["role"])
+    return [role for role in JUDGED if role in there], [role for role in COMPARED if role in there]
+
+
+def drop_rows(items: Rewritten) -> pd.DataFrame:
+    """Covered items with their correctness before and after, the largest drop first."""
+    rows = pd.DataFrame({"item_id": items.covered_ids, "before": items.before[items.covered],
+                         "after": items.after_mean[items.covered], "drop": items.drops})
+    return rows.sort_values("drop", ascending=False, kind="stable", ignore_index=True)

@@ -1,0 +1,208 @@
+"""What each detector of memory sees where the truth is known: scores of items that a model read a known number of times.
+
+Every score is large where memory is suspected. Never-seen items of the same making set a cut-off; other never-seen items
+(`fresh`) check it; each dose is compared with all of the never-seen that set it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.intervals import clopper_pearson, mean_interval, z_quantile
+from flipcore.stats.base.ranking import auc
+from flipcore.stats.memory.drop_gap import gap_welch
+from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_seed, alpha_tolerance
+
+FALSE_POSITIVES = 0.05
+RULES = {"conformal": alpha_conformal, "tolerance": alpha_tolerance, "seed": alpha_seed}
+
+
+def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.95) -> Estimate:
+    """Chance that a positive exceeds a negative, ties one half. The limits are the areas whose standard error (Hanley and
+    McNeil 1982, with both groups at their mean size) just reaches the observed one: Newcombe (2006), method 5. Unlike the
+    plain interval it keeps a width at an area of 0 or 1. NaN without both groups."""
+    positives, negatives = (np.asarray(x, dtype=float)[~np.isnan(np.asarray(x, dtype=float))] for x in (positives, negatives))
+    n, m = len(positives), len(negatives)
+    if not n or not m:
+        return Estimate(math.nan, math.nan, math.nan, level, "none", 0, None, "Both seen and never-seen items are needed.")
+    value = auc([1] * n + [0] * m, np.concatenate([positives, negatives]))
+    z = z_quantile(0.5 + level / 2)
+    return Estimate(value, _limit(value, n, m, z, 0.0), _limit(value, n, m, z, 1.0), level, "newcombe_5", n + m, None)
+
+
+def _standard_error(area: float, n: int, m: int) -> float:
+    others = (n + m) / 2 - 1
+    return math.sqrt(area * (1 - area) * (1 + others * ((1 - area) / (2 - area) + area / (1 + area))) / (n * m))
+
+
+def _limit(value: float, n: int, m: int, z: float, end: float) -> float:
+    """The area between `value` and `end` that lies z of its own standard errors from `value`, by bisection."""
+    near, far = value, end
+    for _ in range(60):
+        middle = (near + far) / 2
+        near, far = (middle, far) if abs(middle - value) < z * _standard_error(middle, n, m) else (near, middle)
+    return end if abs(end - near) < 1e-12 else near
+
+
+def roc(positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(shares of negatives, shares of positives) above every possible cut-off, from (0, 0) to (1, 1); ties move together."""
+    cuts = np.unique(np.concatenate([positives, negatives]))[::-1]
+    above = [(np.asarray(x)[:, None] >= cuts).mean(axis=0) for x in (negatives, positives)]
+    return tuple(np.concatenate([[0.0], share]) for share in above)
+
+
+@dataclass(frozen=True)
+class AtDose:
+    """One detector on the items of one dose: their scores, the mean, how far it lies above the mean of the never-seen (Welch),
+    the AUC against the never-seen, and the share above the cut-off (Clopper–Pearson)."""
+
+    dose: int
+    scores: np.ndarray
+    mean: Estimate
+    above: Estimate
+    auc: Estimate
+    detected: Estimate
+
+
+@dataclass(frozen=True)
+class Detector:
+    """One detector over all doses. `never` are the never-seen scores that set `cutoff` (None where they are too few);
+    `false_positives` is its share of other never-seen items; `sees` the smallest dose from which on it sees single items, or
+    None; `shifts` the smallest from which on the mean of a whole group lies above that of the never-seen, or None."""
+
+    name: str
+    never: np.ndarray
+    never_mean: Estimate
+    cutoff: float | None
+    false_positives: Estimate
+    at: tuple[AtDose, ...]
+    sees: int | None
+    shifts: int | None
+
+    def sentence(self) -> str:
+        """What it sees, with the share at the dose from which on it does."""
+        if self.cutoff is None:
+            return f"{self.name}: {len(self.never):,} never-seen items are too few to set a cut-off."
+        if self.sees is None and self.shifts is not None:
+            first = next(one for one in self.at if one.dose == self.shifts)
+            return (f"{self.name} tells no single item, and a group from dose {self.shifts:,} on (there its mean is "
+                    f"{first.above.text()} above the never-seen).")
+        if self.sees is None:
+            return f"{self.name} sees nothing at any dose."
+        first = next(one for one in self.at if one.dose == self.sees)
+        return f"{self.name} sees memory from dose {self.sees:,} on ({share_text(first.detected)} flagged there)."
+
+
+@dataclass(frozen=True)
+class GroundTruth:
+    """All detectors; `n_unknown` items had no known dose and are in no number."""
+
+    detectors: tuple[Detector, ...]
+    rule: str
+    rate: float
+    n_unknown: int
+
+    def sentence(self) -> str:
+        """The page's first sentence: who sees how little, and who sees nothing."""
+        able = [one for one in self.detectors if one.cutoff is not None]
+        if not able:
+            return "The never-seen items are too few to set any cut-off, so nothing can be said of any detector."
+        single = _by_dose((one.sees, one.name) for one in able)
+        groups = _by_dose((one.shifts, one.name) for one in able if one.sees is None)
+        blind = [one.name for one in able if one.sees is None and one.shifts is None]
+        parts = [f"memory is seen by {'; by '.join(single)}" if single else "no detector sees memory of a single item"]
+        parts += [f"of whole groups only, not of single items, by {'; by '.join(groups)}"] if groups else []
+        parts += [f"{_listed(blind)} {'sees' if len(blind) == 1 else 'see'} nothing"] if blind and (single or groups) else []
+        return f"At {100 * self.rate:g} % false positives {'; '.join(parts)}."
+
+
+def _by_dose(found: Iterable[tuple[int | None, str]]) -> list[str]:
+    names: dict[int, list[str]] = {}
+    for dose, name in found:
+        if dose is not None:
+            names.setdefault(dose, []).append(name)
+    return [f"{_listed(mine)} from dose {dose:,} on" for dose, mine in sorted(names.items())]
+
+
+def share_text(share: Estimate) -> str:
+    """"88 % [74 %, 95 %]"."""
+    if math.isnan(share.value):
+        return "–"
+    return f"{100 * share.value:.0f} % [{100 * share.low:.0f} %, {100 * share.high:.0f} %]"
+
+
+def _listed(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
+    """k of n with Clopper and Pearson's limits; n = 0 is missing."""
+    low, high = clopper_pearson(k, n, level)
+    return Estimate(k / n if n else math.nan, low, high, level, "clopper_pearson", n, None)
+
+
+def _flagged(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
+    if cutoff is None:
+        return exact_share(0, 0, level)
+    return exact_share(int((scores > cutoff).sum()), len(scores), level)
+
+
+def _from_on(at: tuple[AtDose, ...], seen: Callable[[AtDose], bool]) -> int | None:
+    """The smallest dose such that it is seen there and at every larger one."""
+    first = None
+    for one in sorted(at, key=lambda one: -one.dose):
+        if not seen(one):
+            return first
+        first = one.dose
+    return first
+
+
+def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
+    found = gap_welch(scores, never, level)
+    return Estimate(found["gap"], found["lo"], found["hi"], level, "welch_t", len(scores) + len(never), None)
+
+
+def detector(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray], rule: str = "conformal",
+             rate: float = FALSE_POSITIVES, level: float = 0.95) -> Detector:
+    """One detector from its scores on never-seen items that set the cut-off, on fresh ones, and at each dose."""
+    if rule not in RULES:
+        raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
+    cutoff = RULES[rule](never, rate)[0]
+    cutoff = None if math.isinf(cutoff) else cutoff
+    wrong = _flagged(fresh, cutoff, level)
+    at = tuple(AtDose(dose, scores, mean_interval(scores, level=level, bounds=None), _above(scores, never, level),
+                      auc_interval(scores, never, level), _flagged(scores, cutoff, level))
+               for dose, scores in sorted(by_dose.items()))
+    return Detector(name, never, mean_interval(never, level=level, bounds=None), cutoff, wrong, at,
+                    _from_on(at, lambda one: one.detected.low > wrong.high), _from_on(at, lambda one: one.above.low > 0))
+
+
+def ground_truth(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = (),
+                 rule: str = "conformal", rate: float = FALSE_POSITIVES) -> GroundTruth:
+    """What each detector sees. `scores` is detector -> item -> score, `doses` item -> times read (0 never, None unknown).
+    `fresh` are never-seen items that may set no cut-off; where none is named, every second never-seen item (in the order of
+    `doses`) is held back as such. NaN scores are left out. BadInput where no item was read or none was not."""
+    never = [item for item, dose in doses.items() if dose == 0]
+    held = set(fresh) & set(never) or set(never[1::2])
+    if not never or not any(doses.values()):
+        raise BadInput("Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add the missing ones "
+                       "to the study.")
+    found = []
+    for name, mine in scores.items():
+        def of(items: Iterable[str], mine: Mapping[str, float] = mine) -> np.ndarray:
+            values = np.array([mine[item] for item in items if item in mine], dtype=float)
+            return values[~np.isnan(values)]
+        by_dose = {dose: values for dose in sorted({d for d in doses.values() if d})
+                   if len(values := of(item for item, d in doses.items() if d == dose))}
+        if by_dose:
+            found.append(detector(name, of(i for i in never if i not in held), of(i for i in never if i in held), by_dose,
+                                  rule, rate))
+    items = {item for mine in scores.values() for item in mine}
+    return GroundTruth(tuple(found), rule, rate, sum(doses.get(item) is None for item in items))

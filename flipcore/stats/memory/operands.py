@@ -1,0 +1,52 @@
+"""Did resampling keep the size of a problem's numbers? Two-sample K-S on log magnitudes and the paired median ratio."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import p_text
+
+SLACK = 1e-12
+
+
+@dataclass(frozen=True)
+class OperandCheck:
+    """`statistic` and `p` of the K-S test on log10 |x|; `median_ratio` of new over old; `n_zero` pairs left out."""
+
+    statistic: float
+    p: float
+    median_ratio: float
+    n: int
+    n_zero: int
+
+    def sentence(self) -> str:
+        """Whether the new numbers are of the old size."""
+        if not self.n:
+            return "No number was resampled."
+        verdict = "are not of the size" if self.p < 0.05 else "are of the size"
+        return (f"The {self.n:,} resampled numbers {verdict} of the originals ({p_text(self.p)}); half of them are more "
+                f"than {self.median_ratio:.2f} times as large.")
+
+
+def operand_check(original: Sequence[float], resampled: Sequence[float]) -> OperandCheck:
+    """Compare numbers before and after, pair by pair. A pair with a zero has no logarithm: left out and counted.
+
+    Raises BadInput for unequal lengths. No pair: NaN. The test treats numbers as independent although a problem has
+    several, so it is a screen, not a proof.
+    """
+    from scipy.stats import ks_2samp
+
+    old, new = np.abs(np.asarray(original, dtype=float)), np.abs(np.asarray(resampled, dtype=float))
+    if old.shape != new.shape:
+        raise BadInput(f"Every number needs its resampled one: came {len(old)} and {len(new)}.")
+    kept = (old > SLACK) & (new > SLACK) & np.isfinite(old) & np.isfinite(new)
+    n, n_left_out = int(kept.sum()), int((~kept).sum())
+    if not n:
+        return OperandCheck(math.nan, math.nan, math.nan, 0, n_left_out)
+    test = ks_2samp(np.log10(old[kept]), np.log10(new[kept]))
+    return OperandCheck(float(test.statistic), float(test.pvalue), float(np.median(new[kept] / old[kept])), n, n_left_out)

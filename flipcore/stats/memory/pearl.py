@@ -1,0 +1,106 @@
+"""PEARL (source 003): flip a few bits of a prompt and see how abruptly the output leaves its reference.
+
+Scores are similarities (1 - NCD, ROUGE-L F1), so memory shows as a drop from one level to the next. The share of BITS
+is not the share of characters: 1 % of bits changes 7.8 % of the characters, 5 % changes 33.6 %.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from flipcore.core.randomness import generator
+from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_seed, alpha_tolerance, min_calibration
+from flipcore.text.bit_flips import (
+    LEVELS_PCT,
+    flip_bits,
+    flip_positions,
+    flipped_text,
+    n_flips,
+    share_of_characters_changed,
+    split_80_20,
+)
+from flipcore.text.similarity import ncd, rouge_l
+
+REPOSITORY_LEVELS_PCT = (0.0, 0.1, 0.2, 0.3, 0.4)
+SLACK = 1e-12
+
+
+def flipped_token_ids(ids: Sequence[int], pct: float, rng: np.random.Generator, largest_id: int) -> list[int]:
+    """Mode `repository`: each bit of each token id, in its own shortest binary form, flips with probability pct / 100.
+
+    This is what the paper's public code does (at 0 to 0.4 %), not what the paper says. An id above `largest_id` is
+    drawn again, so every id comes back valid.
+    """
+    return [_flipped_id(token_id, pct / 100, rng, largest_id) for token_id in ids]
+
+
+def _flipped_id(token_id: int, share: float, rng: np.random.Generator, largest_id: int) -> int:
+    width = max(1, token_id.bit_length())
+    while True:
+        flips = int("".join("1" if draw < share else "0" for draw in rng.random(width)), 2)
+        if token_id ^ flips <= largest_id:
+            return token_id ^ flips
+
+
+def level_means(scores: Sequence[Sequence[float | None]]) -> list[float]:
+    """Mean of the sample scores of every level; None and NaN are dropped and a level without any score is NaN."""
+    return [float(np.mean(kept)) if (kept := present(level)) else math.nan for level in scores]
+
+
+def present(scores: Iterable[float | None]) -> list[float]:
+    """The scores that exist."""
+    return [float(score) for score in scores if score is not None and not math.isnan(score)]
+
+
+def drops(means: Sequence[float]) -> np.ndarray:
+    """m_k - m_{k+1}, one per step."""
+    levels = np.asarray(means, dtype=float)
+    return levels[:-1] - levels[1:]
+
+
+def sensitivity(means: Sequence[float]) -> float:
+    """Largest drop between neighbouring levels; may be negative. A NaN level or fewer than two levels: NaN.
+
+    A gap is never bridged: the drop over a missing level would be that of two steps.
+    """
+    steps = drops(means)
+    return float(steps.max()) if len(steps) else math.nan  # the maximum of NaN is NaN
+
+
+def sensitivity_repository(means: Sequence[float]) -> float:
+    """Mode `repository`: largest ABSOLUTE difference between neighbours, as in the paper's public code."""
+    steps = np.abs(drops(means))
+    return float(steps.max()) if len(steps) else math.nan  # the maximum of NaN is NaN
+
+
+def abruptness(means: Sequence[float]) -> float:
+    """Largest drop over the whole decline m_0 - min m: 1 is one cliff. NaN where nothing declined."""
+    largest = sensitivity(means)
+    decline = float(means[0] - min(means)) if not math.isnan(largest) else math.nan
+    return largest / decline if decline > SLACK else math.nan
+
+
+def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int = 1999) -> dict[str, float]:
+    """Permutation test of one item: its samples shuffled across levels; H0: the level changes nothing.
+
+    `scores[level]` are sample scores. Returns {p, sens} with p = (b + 1) / (m + 1); NaN where the sensitivity is.
+    """
+    kept = [present(level) for level in scores]
+    observed = sensitivity(level_means(kept))
+    if math.isnan(observed):
+        return {"p": math.nan, "sens": math.nan}
+    sizes = np.array([len(level) for level in kept])
+    pool = np.tile(np.concatenate(kept), (m, 1))
+    shuffled = generator(seed).permuted(pool, axis=1)
+    means = np.add.reduceat(shuffled, np.cumsum(sizes) - sizes, axis=1) / sizes
+    n_as_extreme = int(np.sum((-np.diff(means, axis=1)).max(axis=1) >= observed - SLACK))
+    return {"p": (n_as_extreme + 1) / (m + 1), "sens": observed}
+
+
+__all__ = ["LEVELS_PCT", "REPOSITORY_LEVELS_PCT", "abruptness", "alpha_conformal", "alpha_seed", "alpha_tolerance",
+           "drops", "flip_bits", "flip_positions", "flipped_text", "flipped_token_ids", "level_means", "min_calibration",
+           "n_flips", "ncd", "perm_maxdrop", "rouge_l", "sensitivity", "sensitivity_repository",
+           "share_of_characters_changed", "split_80_20"]

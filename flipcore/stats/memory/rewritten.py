@@ -1,0 +1,233 @@
+"""One set of items before and after rewriting: its drop, its coverage, and whether the covered items are special."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import Estimate, p_text
+from flipcore.stats.base.intervals import SIGNED, UNIT, bonett_price, mean_interval, newcombe_diff, wilson
+from flipcore.stats.memory.drop_gap import mcnemar
+
+
+@dataclass(frozen=True, eq=False)
+class Rewritten:
+    """Correctness of one set. `before` (n,) in [0, 1]; `after` (n, r), one column a rewrite, NaN where the operator could
+    not change the item or the call failed; `identity` (n, s) further samples of the original, if asked.
+
+    A row whose `after` is all NaN is uncovered and leaves both members; one whose `before` is NaN is absent.
+    """
+
+    item_ids: tuple[str, ...]
+    before: np.ndarray
+    after: np.ndarray
+    identity: np.ndarray | None = None
+
+    @classmethod
+    def make(cls, item_ids: Sequence[str], before: ArrayLike, after: ArrayLike, identity: ArrayLike | None = None
+             ) -> Rewritten:
+        """Arrays checked and shaped; a flat `after` is one rewrite. Raises BadInput for unequal lengths or doubled ids."""
+        columns = [np.asarray(values, dtype=float) for values in (before, after)]
+        again = None if identity is None else _table(np.asarray(identity, dtype=float))
+        after_table = _table(columns[1])
+        lengths = {len(item_ids), len(columns[0]), len(after_table)} | ({len(again)} if again is not None else set())
+        if len(lengths) > 1:
+            raise BadInput(f"Ids, before and after must cover the same items: came {sorted(lengths)} rows.")
+        if len(set(item_ids)) < len(item_ids):
+            raise BadInput("An item id came twice: a duplicated reading is never averaged. Remove one of the two.")
+        return cls(tuple(item_ids), columns[0], after_table, again)
+
+    @property
+    def there(self) -> np.ndarray:
+        """(n,) items that were answered before."""
+        return ~np.isnan(self.before)
+
+    @property
+    def covered(self) -> np.ndarray:
+        """(n,) items answered before and after."""
+        return self.there & ~np.isnan(self.after).all(axis=1)
+
+    @property
+    def after_mean(self) -> np.ndarray:
+        """(n,) mean over an item's rewrites; NaN where there is none."""
+        return row_means(self.after)
+
+    @property
+    def drops(self) -> np.ndarray:
+        """Drop of every covered item, before - mean after, in the order of `covered_ids`."""
+        return (self.before - self.after_mean)[self.covered]
+
+    @property
+    def covered_ids(self) -> list[str]:
+        return [item_id for item_id, there in zip(self.item_ids, self.covered, strict=True) if there]
+
+    @property
+    def net_drops(self) -> np.ndarray:
+        """Drop beyond the identity axis, mean identity - mean after, of the covered items with both; needs `identity`."""
+        if self.identity is None:
+            return np.array([])
+        net = row_means(self.identity) - self.after_mean
+        return net[self.covered & ~np.isnan(net)]
+
+    @property
+    def identity_drops(self) -> np.ndarray:
+        """Drop of every item on its identity axis; 0 everywhere at temperature 0 or the harness itself changes answers."""
+        if self.identity is None:
+            return np.array([])
+        drop = self.before - row_means(self.identity)
+        return drop[~np.isnan(drop)]
+
+    @property
+    def is_binary(self) -> bool:
+        """One 0/1 rewrite an item: then McNemar's test and the closed-form intervals apply."""
+        pair = np.concatenate([self.before[self.covered], self.after_mean[self.covered]])
+        return self.after.shape[1] == 1 and bool(np.isin(pair, (0, 1)).all())
+
+
+def _table(values: np.ndarray) -> np.ndarray:
+    return values[:, None] if values.ndim == 1 else values
+
+
+def row_means(table: np.ndarray) -> np.ndarray:
+    """Mean of the values that are there, a row; a row of NaN is NaN."""
+    there = ~np.isnan(table)
+    n = there.sum(axis=1)
+    return np.divide(np.where(there, table, 0).sum(axis=1), n, out=np.full(len(table), np.nan), where=n > 0)
+
+
+@dataclass(frozen=True)
+class SetDrop:
+    """What rewriting did to one set. `n_broken`, `n_fixed` and `mcnemar` are None where an item has several rewrites."""
+
+    n_items: int
+    n_absent: int
+    coverage: Estimate
+    accuracy_before: Estimate
+    accuracy_after: Estimate
+    drop: Estimate
+    n_broken: int | None
+    n_fixed: int | None
+    mcnemar: dict[str, float] | None
+    accuracy_uncovered: Estimate
+    selection: Estimate
+    identity_drop: Estimate | None
+    identity_p: float
+
+    def selection_sentence(self) -> str:
+        """Whether the items that could be rewritten were easier or harder; empty where all were."""
+        if math.isnan(self.selection.value):
+            return ""
+        differs = self.selection.excludes_zero()
+        verdict = "they are not a fair sample of the set" if differs else "no sign that they are special"
+        return (f"Items that could be rewritten were answered right {self.selection.text_pp()} more often than the rest: "
+                f"{verdict}.")
+
+    def identity_sentence(self) -> str:
+        """What re-asking the same prompt did."""
+        if self.identity_drop is None:
+            return "The identity axis was not asked, so a drop made by the harness itself cannot be told apart."
+        return f"Asked again unchanged, accuracy fell by {self.identity_drop.text_pp()} ({p_text(self.identity_p)})."
+
+
+def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
+    """Coverage, accuracies, drop and McNemar's tests of one set."""
+    covered, there = items.covered, items.there
+    b = c = p_values = None
+    if items.is_binary:
+        drops = items.drops
+        b, c = int((drops == 1).sum()), int((drops == -1).sum())
+        p_values = mcnemar(b, c)
+    before = items.before
+    return SetDrop(
+        n_items=int(there.sum()), n_absent=int((~there).sum()),
+        coverage=share_estimate(int(covered.sum()), int(there.sum()), level),
+        accuracy_before=accuracy(before[covered], level, seed),
+        accuracy_after=accuracy(items.after_mean[covered], level, seed),
+        drop=drop_estimate(items, level, seed), n_broken=b, n_fixed=c, mcnemar=p_values,
+        accuracy_uncovered=accuracy(before[there & ~covered], level, seed),
+        selection=_selection(before[covered], before[there & ~covered], level),
+        identity_drop=_identity_drop(items, level, seed), identity_p=_identity_p(items))
+
+
+def share_estimate(k: int, n: int, level: float = 0.95) -> Estimate:
+    """k of n with Wilson's interval; n = 0 is missing."""
+    low, high = wilson(k, n, level)
+    return Estimate(k / n if n else math.nan, low, high, level, "wilson", n, None)
+
+
+def accuracy(values: np.ndarray, level: float, seed: int) -> Estimate:
+    """Mean correctness: Wilson for one 0/1 an item, else the house's default for means."""
+    if np.isin(values, (0, 1)).all():
+        return share_estimate(int(values.sum()), len(values), level)
+    return mean_interval(values, level=level, seed=seed, bounds=UNIT)
+
+
+def drop_estimate(items: Rewritten, level: float, seed: int) -> Estimate:
+    """Mean drop: Bonett and Price's interval for one 0/1 rewrite, else the default for means over items."""
+    drops = items.drops
+    if not items.is_binary:
+        return mean_interval(drops, level=level, seed=seed, bounds=SIGNED)
+    low, high = bonett_price(int((drops == 1).sum()), int((drops == -1).sum()), len(drops), level)
+    value = float(drops.mean()) if len(drops) else math.nan
+    return Estimate(value, low, high, level, "bonett_price", len(drops), None)
+
+
+def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Estimate:
+    """Accuracy of covered less that of uncovered items (rounded to 0/1 where samples were averaged)."""
+    n1, n2 = len(covered), len(uncovered)
+    k1, k2 = int(np.round(covered.sum())), int(np.round(uncovered.sum()))
+    low, high = newcombe_diff(k1, n1, k2, n2, level)
+    value = k1 / n1 - k2 / n2 if n1 and n2 else math.nan
+    return Estimate(value, low, high, level, "newcombe", n1 + n2, None)
+
+
+def _identity_drop(items: Rewritten, level: float, seed: int) -> Estimate | None:
+    drops = items.identity_drops
+    return None if items.identity is None else mean_interval(drops, level=level, seed=seed, bounds=SIGNED)
+
+
+def _identity_p(items: Rewritten) -> float:
+    """Exact McNemar p of a single identity sample, 1 where nothing changed; NaN where it is not asked or averaged."""
+    drops = items.identity_drops
+    if not len(drops) or not np.isin(drops, (-1, 0, 1)).all():
+        return math.nan
+    return mcnemar(int((drops == 1).sum()), int((drops == -1).sum()))["exact"]
+
+
+LED, SINGLE = "rotation", "rotation_single"
+
+
+@dataclass(frozen=True)
+class HarnessAccuracy:
+    """`led` by the option that leads in the end, `single` by the first vote, and their paired difference, of `n` items; no
+    vote at all is wrong."""
+
+    led: Estimate
+    single: Estimate
+    difference: Estimate
+    n: int
+
+    def sentence(self) -> str:
+        return (f"By rotation {self.led.text()} of {self.n:,} choices are right, by a single vote {self.single.text()}: "
+                f"{self.difference.text_pp()} from voting alone.")
+
+
+def harness_accuracy(frame: pd.DataFrame) -> HarnessAccuracy | None:
+    """Of one model's readouts (`queries.readouts(..., everything=True)`); None where nothing was asked by rotation."""
+    mine = frame[frame["extractor"].isin((LED, SINGLE)) & (frame["status"] != "absent")]
+    if mine.empty:
+        return None
+    right = mine.assign(right=mine["is_correct"].fillna(False).astype(bool).astype(float))
+    wide = right.pivot_table(index="item_id", columns="extractor", values="right", sort=False)
+    wide = wide.reindex(columns=[LED, SINGLE]).dropna()
+    if wide.empty:
+        return None
+    led, single = (wide[name].to_numpy() for name in (LED, SINGLE))
+    shares = [share_estimate(int(np.sum(values)), len(values)) for values in (led, single)]
+    return HarnessAccuracy(*shares, mean_interval(led - single, bounds=SIGNED), len(wide))

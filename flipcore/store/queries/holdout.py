@@ -1,0 +1,143 @@
+"""What the Holdout and Survey pages ask of the store: accuracies by role, surveys with answers, versions of a retro set."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from flipcore.core.records import CONTINUATION, Item, digest
+from flipcore.store.connection import Store
+from flipcore.store.rows import item_row, now
+
+_STUDIES = """
+SELECT s.study_id, s.name, count(*) FILTER (role = 'target') AS n_target, count(*) FILTER (role = 'retro') AS n_retro
+FROM studies s JOIN study_items USING (study_id)
+GROUP BY s.study_id, s.name, s.created_at HAVING n_target > 0 AND n_retro > 0 ORDER BY s.created_at DESC, s.study_id
+"""
+
+
+def studies_with_both(store: Store) -> list[dict]:
+    """Studies that hold items in the roles target and retro, newest first."""
+    return store.rows_of(_STUDIES)
+
+
+_COVERING = """
+WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL SELECT unnest($retro), 'retro'),
+     held AS (SELECT study_id, count(*) AS n FROM study_items JOIN wanted USING (item_id, role)
+              WHERE NOT confirmatory GROUP BY study_id)
+SELECT study_id FROM studies JOIN held USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
+ORDER BY created_at DESC, study_id
+"""
+
+
+def studies_of(store: Store, target_ids: list[str], retro_ids: list[str]) -> tuple[str, ...]:
+    """Studies, newest first, that ask all these items in just these roles."""
+    return tuple(study_id for study_id, in store.rows(_COVERING, target=target_ids, retro=retro_ids))
+
+
+_ROLE_ITEMS = """
+SELECT i.* REPLACE (CAST(i.published AS VARCHAR) AS published)
+FROM study_items m JOIN items i USING (item_id)
+WHERE m.study_id = $study_id AND m.role = $role AND m.confirmatory = $confirmatory ORDER BY i.item_id
+"""
+
+
+def role_items(store: Store, study_id: str, role: str, *, confirmatory: bool = False) -> list[Item]:
+    """The study's items in one role; those set aside only when asked for, and then alone."""
+    return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, confirmatory=confirmatory)]
+
+
+def items(store: Store, item_ids: list[str]) -> list[Item]:
+    """The stored items of these ids, in their order; unknown ids are left out."""
+    rows = store.rows_of("SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items "
+                         "WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
+    known = {row["item_id"]: _item(row) for row in rows}
+    return [known[one] for one in item_ids if one in known]
+
+
+def _item(row: dict) -> Item:
+    return Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])})
+
+
+# One answer an item: the first sample of its base prompt, or of the same prompt in another layout or after examples (options
+# in their own order under the usual labels), so a layout and a number of examples are conditions of their own.
+_ACCURACY = """
+WITH first AS (
+    SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, m.role,
+           i.source_id, r.is_correct, r.probabilities, i.target,
+           row_number() OVER (PARTITION BY r.model, r.extractor, asked_as, r.item_id
+                              ORDER BY v.key <> 'base', r.axis, v.position, r.sample) AS place
+    FROM readouts r
+    JOIN study_items m USING (study_id, item_id) JOIN items i USING (item_id)
+    JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w USING (variant_id)
+    WHERE r.study_id = $study_id AND m.role IN ('target', 'retro') AND m.confirmatory = $confirmatory
+      AND (v.key = 'base' OR r.axis IN ('prompt_format', 'few_shot')) AND v.material_id IS NULL AND w.layout <> $continuation
+      AND r.is_correct IS NOT NULL)
+SELECT * EXCLUDE (place, asked_as), asked_as AS layout FROM first WHERE place = 1
+ORDER BY model, extractor, layout, item_id
+"""
+
+
+def accuracies(store: Store, study_id: str, *, confirmatory: bool = False) -> pd.DataFrame:
+    """One row per model, extractor, layout and item of a role target or retro: model, extractor, layout, item_id, role,
+    source_id, is_correct (bool), probabilities ([(option, share), …]), target."""
+    frame = store.frame(_ACCURACY, study_id=study_id, confirmatory=confirmatory, continuation=CONTINUATION)
+    frame["probabilities"] = [json.loads(text) for text in frame["probabilities"]]
+    frame["is_correct"] = frame["is_correct"].astype(bool)
+    frame["source_id"] = frame["source_id"].astype(object).where(frame["source_id"].notna(), None)
+    return frame
+
+
+def keep_survey(store: Store, row: dict, shown: list[Item]) -> None:
+    """Stores a survey and the items that it may show."""
+    store.writer.add("items", [item_row(item) for item in shown])
+    store.writer.add("surveys", [row | {"created_at": now()}]).result(30)
+
+
+def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
+    """Surveys, newest first; of one pair of sets or all."""
+    rows = store.rows_of("SELECT survey_id, name, sets_id, design FROM surveys WHERE $sets_id IS NULL OR sets_id = $sets_id "
+                         "ORDER BY created_at DESC, survey_id", sets_id=sets_id)
+    return [row | {"design": json.loads(row["design"])} for row in rows]
+
+
+def keep_answers(store: Store, rows: list[dict]) -> None:
+    """Adds answers and waits until they are safe."""
+    stamped = [row | {"created_at": now()} for row in rows]
+    store.writer.add("survey_answers", [row | {"answer_id": digest(*map(str, row.values()))} for row in stamped]).result(30)
+
+
+_ANSWERS = """
+SELECT annotator, is_model, position, kind, odd, chosen, is_correct, call_id FROM survey_answers
+WHERE survey_id = $survey_id AND ($annotator IS NULL OR annotator = $annotator)
+QUALIFY row_number() OVER (PARTITION BY annotator, position ORDER BY created_at DESC, answer_id) = 1
+ORDER BY annotator, position
+"""
+
+
+def answers(store: Store, survey_id: str, annotator: str | None = None) -> list[dict]:
+    """The answers that stand: the latest to each question of each annotator."""
+    return store.rows_of(_ANSWERS, survey_id=survey_id, annotator=annotator)
+
+
+def keep_version(store: Store, row: dict, shown: list[Item]) -> str:
+    """Stores a version with its items; its id."""
+    stamped = row | {"created_at": now()}
+    stamped["version_id"] = digest(*map(str, stamped.values()))
+    store.writer.add("items", [item_row(item) for item in shown])
+    store.writer.add("holdout_versions", [stamped]).result(30)
+    return stamped["version_id"]
+
+
+_VERSIONS = """
+SELECT version_id, name, note, parent_id, sets_id, target_ids, retro_ids, results, settings, author,
+       strftime(created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M') AS created
+FROM holdout_versions ORDER BY holdout_versions.created_at, version_id
+"""
+
+
+def versions(store: Store) -> list[dict]:
+    """All kept versions, oldest first."""
+    return [row | {"results": json.loads(row["results"]), "settings": json.loads(row["settings"])}
+            for row in store.rows_of(_VERSIONS)]

@@ -1,0 +1,93 @@
+"""Everything behind one cell of the flip surface: prompts, completions, matched spans, the raw exchange."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from flipcore.core.records import Item
+from flipcore.store.connection import Store
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One readout of one sample: what was sent, what came back, what was read from it, and from where."""
+
+    sample: int
+    extractor: str
+    status: str
+    answer: str | None
+    value: float | None
+    is_correct: bool | None
+    span: tuple[int, int] | None
+    reason: str
+    probabilities: tuple[tuple[str, float], ...]
+    label_mass: float | None
+    text: str
+    error: str
+    request: dict
+    raw_reply: str
+
+
+@dataclass(frozen=True)
+class SeenVariant:
+    variant_id: str
+    key: str
+    compared_with: str
+    prompt: str
+    system: str
+    order: tuple[int, ...]
+    labels: tuple[str, ...]
+    readings: tuple[Seen, ...]
+    target: str | None = None
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """An item under one axis and model: its variants in order, the base first."""
+
+    item: Item
+    variants: tuple[SeenVariant, ...]
+
+
+_VARIANTS = """
+SELECT v.variant_id, s.key, s.compared_with, v.parts, v.system, v.option_order, v.labels, v.target
+FROM study_variants s JOIN variants v USING (variant_id)
+WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis ORDER BY s.position
+"""
+_READINGS = """
+WITH last AS (
+    SELECT variant_id, sample, extractor, arg_max(call_id, position) AS call_id FROM readout_sources
+    WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL)
+SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.span_start, r.span_end, r.reason,
+       r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply
+FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN completions c USING (call_id)
+WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
+ORDER BY r.sample, r.extractor
+"""
+_ITEM = "SELECT item_id, dataset, kind, question, options, target, category, solution FROM items WHERE item_id = $item_id"
+
+
+def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str) -> Inspection | None:
+    """What the inspector shows; None for an item that the store does not hold."""
+    found = store.rows(_ITEM, item_id=item_id)
+    if not found:
+        return None
+    key, dataset, kind, question, options, target, category, solution = found[0]
+    item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
+    readings: dict[str, list[Seen]] = {}
+    for row in store.rows(_READINGS, study_id=study_id, model=model, item_id=item_id, axis=axis):
+        readings.setdefault(row[0], []).append(_seen(row[1:]))
+    variants = tuple(
+        SeenVariant(variant_id, name, compared, "".join(text for _, text in json.loads(parts)), system, tuple(order),
+                    tuple(labels), tuple(readings.get(variant_id, ())), target)
+        for variant_id, name, compared, parts, system, order, labels, target in store.rows(
+            _VARIANTS, study_id=study_id, item_id=item_id, axis=axis))
+    return Inspection(item, variants)
+
+
+def _seen(row: tuple) -> Seen:
+    (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, text, error, request, raw) = row
+    return Seen(sample, extractor, status, answer, value, right, None if start is None else (start, end), reason,
+                tuple((option, share) for option, share in json.loads(probabilities)), mass, text or "", error or "",
+                json.loads(request) if request else {}, raw or "")

@@ -1,0 +1,115 @@
+"""What the review asks of the store: pairs, the verdicts that stand, labels of judged texts; and what it adds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from flipcore.core.records import Item
+from flipcore.store.connection import Store
+from flipcore.store.rows import item_row, now
+
+_PAIRS = """
+SELECT p.pair_id, p.dataset, p.generator, p.item_id, p.original, p.paraphrase, i.kind, i.options, i.target
+FROM paraphrases p LEFT JOIN items i USING (item_id)
+WHERE $ids IS NULL OR p.pair_id IN (SELECT unnest($ids)) ORDER BY p.pair_id
+"""
+
+
+def pairs(store: Store, pair_ids: list[str] | None = None) -> list[dict]:
+    """Stored rewordings with what is known of their item (kind, options and target are None where it is not stored)."""
+    return store.rows_of(_PAIRS, ids=pair_ids)
+
+
+def strata(store: Store) -> list[dict]:
+    """pair_id, dataset and generator of every stored rewording: what a queue is made of."""
+    return store.rows_of("SELECT pair_id, dataset, generator FROM paraphrases ORDER BY pair_id")
+
+
+def n_pairs(store: Store) -> int:
+    """How many rewordings are stored; they are never taken out."""
+    return store.rows("SELECT count(*) FROM paraphrases")[0][0]
+
+
+# A reviewer's latest verdict that was not taken back.
+_VERDICTS = """
+SELECT v.verdict_id, v.pair_id, v.reviewer, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
+       v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S.%f') AS created
+FROM verdicts v
+WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)
+  AND ($reviewer IS NULL OR v.reviewer = $reviewer)
+QUALIFY row_number() OVER (PARTITION BY v.pair_id, v.reviewer ORDER BY v.created_at DESC, v.verdict_id) = 1
+ORDER BY v.created_at, v.verdict_id
+"""
+
+
+def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
+    """The verdicts that stand, oldest first: of one reviewer, or of all."""
+    return store.rows_of(_VERDICTS, reviewer=reviewer)
+
+
+def judged_by_others(store: Store, reviewer: str) -> set[str]:
+    """Pairs on which somebody else's verdict stands."""
+    return {pair for (pair,) in store.rows(
+        "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
+        "AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)", reviewer=reviewer)}
+
+
+def n_verdict_rows(store: Store) -> int:
+    """All rows ever added, undone and undoing ones too."""
+    return store.rows("SELECT count(*) FROM verdicts")[0][0]
+
+
+def keep_verdicts(store: Store, rows: Sequence[dict]) -> None:
+    """Adds verdicts and waits until they are safe. A verdict_id that is there already stays as it is."""
+    store.writer.add("verdicts", list(rows)).result(30)
+
+
+def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:
+    """Adds rewordings and the items that they belong to, and waits until they are safe."""
+    store.writer.add("items", [item_row(item) for item in items])
+    store.writer.add("paraphrases", [row | {"created_at": now()} for row in rows]).result(60)
+
+
+def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
+    """The stored items of these ids."""
+    found = store.rows_of("SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items "
+                          "WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
+    return {row["item_id"]: Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])}) for row in found}
+
+
+def studies_with_rewordings(store: Store) -> list[dict]:
+    """Studies that asked stored rewordings, newest first: study_id, name, n_rewordings."""
+    return store.rows_of("SELECT s.study_id, s.name, count(DISTINCT v.material_id) AS n_rewordings FROM studies s "
+                         "JOIN study_variants v USING (study_id) WHERE v.material_id IS NOT NULL "
+                         "GROUP BY s.study_id, s.name, s.created_at ORDER BY s.created_at DESC, s.study_id")
+
+
+def materials(store: Store, study_id: str) -> dict[tuple[str, str], str]:
+    """(item, variant's name on the paraphrase axis) -> the stored rewording that it was made from."""
+    return {(item, key): pair for item, key, pair in store.rows(
+        "SELECT item_id, key, material_id FROM study_variants WHERE study_id = $study_id AND axis = 'paraphrase' "
+        "AND material_id IS NOT NULL ORDER BY item_id, position", study_id=study_id)}
+
+
+def n_reworded_readouts(store: Store, study_id: str) -> int:
+    """Readouts of the study's rewordings so far: what an order by risk depends on."""
+    return store.rows("SELECT count(*) FROM readouts WHERE study_id = $study_id AND axis = 'paraphrase'",
+                      study_id=study_id)[0][0]
+
+
+_FLIP_MARKS = """
+SELECT item_id || '|' || variant_id || '|' || other_variant_id AS flip, reviewer, verdict FROM flip_verdicts
+WHERE study_id = $study_id AND model = $model AND axis = $axis AND extractor = $extractor
+ORDER BY created_at, flip_verdict_id
+"""
+
+
+def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
+    """What people said of the flips of one axis under one readout, oldest first: {flip, reviewer, verdict}."""
+    return store.rows_of(_FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor)
+
+
+def item_of_question(store: Store) -> dict[str, str]:
+    """Question (as stored) -> the id of an item that asks it."""
+    return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))

@@ -1,0 +1,221 @@
+"""Every question that is asked of the store. Rows out; statistics and pictures are elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+
+from flipcore.core.records import CONTINUATION, digest
+from flipcore.core.study import Study
+from flipcore.extractors import VALUES
+from flipcore.protocols import rotation
+from flipcore.store.connection import Store
+
+_STUDIES = """
+WITH members AS (SELECT study_id, count(*) AS n_items FROM study_items GROUP BY study_id),
+     calls AS (
+        SELECT study_id, count(*) FILTER (status = 'ok') AS n_ok, count(*) FILTER (status = 'failed') AS n_failed,
+               sum(cost_usd) AS cost_usd, bool_or(simulated) AS simulated
+        FROM study_calls JOIN completions USING (call_id) GROUP BY study_id)
+SELECT s.study_id, s.name, s.state, s.message, s.toml, s.code_version, s.created_at, s.started_at, s.ended_at, s.n_calls,
+       coalesce(m.n_items, 0) AS n_items, coalesce(c.n_ok, 0) + coalesce(c.n_failed, 0) AS n_calls_done,
+       coalesce(c.n_failed, 0) AS n_failed, c.cost_usd, coalesce(c.simulated, false) AS simulated
+FROM studies s LEFT JOIN members m USING (study_id) LEFT JOIN calls c USING (study_id)
+ORDER BY s.created_at DESC, s.study_id
+"""
+
+
+def studies(store: Store) -> pd.DataFrame:
+    """One row a study, newest first, with `models` read from its declaration; missing costs are None."""
+    frame = store.frame(_STUDIES)
+    declared = [Study.from_toml(toml) for toml in frame.pop("toml")]
+    frame["models"] = pd.Series([[use.name for use in study.models] for study in declared], dtype=object)
+    for column in ("n_calls", "cost_usd", "started_at", "ended_at"):
+        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    return frame
+
+
+def study(store: Store, study_id: str) -> Study | None:
+    """The declaration of a stored study, or None."""
+    rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
+    return Study.from_toml(rows[0][0]) if rows else None
+
+
+_ITEMS = """
+SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta
+FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id ORDER BY position
+"""
+
+
+def study_items(store: Store, study_id: str) -> pd.DataFrame:
+    """The study's items in the order in which they are asked."""
+    return store.frame(_ITEMS, study_id=study_id)
+
+
+# A reviewer's latest verdict counts unless it was taken back; a pair is accepted when most reviewers found meaning and
+# difficulty kept (and the solution path, where asked), rejected when not, unreviewed without a verdict.
+_STANDING = """
+latest AS (
+    SELECT pair_id, reviewer, arg_max(coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
+                                      AND coalesce(solution_path, 'yes') = 'yes', created_at) AS kept
+    FROM verdicts v
+    WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)
+    GROUP BY pair_id, reviewer),
+standing AS (
+    SELECT p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator, count(l.reviewer) AS n_reviewers,
+           coalesce(sum(l.kept::INTEGER), 0) AS n_kept,
+           CASE WHEN count(l.reviewer) = 0 THEN 'unreviewed'
+                WHEN 2 * sum(l.kept::INTEGER) > count(l.reviewer) THEN 'accepted' ELSE 'rejected' END AS state
+    FROM paraphrases p LEFT JOIN latest l USING (pair_id)
+    GROUP BY p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator)
+"""
+
+
+def paraphrase_states(store: Store) -> pd.DataFrame:
+    """What stands of each stored rewording now, derived from the verdicts that were only ever added to."""
+    return store.frame(f"WITH {_STANDING} SELECT * FROM standing ORDER BY pair_id")
+
+
+_READOUTS = f"""
+WITH {_STANDING}
+SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
+       r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
+FROM readouts r
+JOIN study_items i USING (study_id, item_id)
+JOIN study_variants v USING (study_id, item_id, axis, variant_id)
+JOIN items q USING (item_id) JOIN variants w USING (variant_id)
+LEFT JOIN standing p ON p.pair_id = v.material_id
+WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
+                       AND r.extractor NOT IN (SELECT unnest($values))))
+  AND r.study_id = $study_id AND i.confirmatory = $confirmatory
+  AND (v.material_id IS NULL OR coalesce(p.state, 'unreviewed') IN (SELECT unnest($states)))
+ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
+"""
+_STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
+
+
+def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing",
+             everything: bool = False) -> pd.DataFrame:
+    """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, and variants
+    with another target. A rejected rewording leaves at once: verdicts filter here, when reading. `paraphrases` is accepted,
+    standing (not rejected) or all; confirmatory items come only when asked for, and then alone."""
+    frame = store.frame(_READOUTS, study_id=study_id, confirmatory=confirmatory, states=_STATES[paraphrases],
+                        everything=everything, continuation=CONTINUATION,
+                        values=sorted([*VALUES, *rotation.READOUTS]))
+    for column in ("answer", "is_correct"):
+        frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
+    return frame
+
+
+_REVIEWED = f"""
+WITH {_STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator FROM standing p
+                              JOIN study_variants v ON v.material_id = p.pair_id WHERE v.study_id = $study_id)
+SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed,
+       count(*) FILTER (state = 'accepted') AS n_accepted
+FROM standing JOIN sources USING (dataset, generator) GROUP BY dataset, generator ORDER BY ALL
+"""
+
+
+def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
+    """(dataset, generator, reviewed pairs, accepted pairs) of all that is stored of each source whose rewordings the study
+    asked, whether it asked them or not."""
+    return store.rows(_REVIEWED, study_id=study_id)
+
+
+_UNREVIEWED = f"""
+WITH {_STANDING}
+SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id
+WHERE v.study_id = $study_id AND p.state = 'unreviewed'
+"""
+
+
+_BASE_TOKENS = """
+SELECT r.item_id, r.probabilities, len(i.options) AS n_options, r.is_correct,
+       len((v.parts->>'$')::VARCHAR) AS n_prompt_chars
+FROM readouts r JOIN study_items m USING (study_id, item_id) JOIN items i USING (item_id)
+JOIN variants v USING (variant_id) JOIN study_variants s USING (study_id, item_id, axis, variant_id)
+WHERE r.study_id = $study_id AND r.model = $model AND r.extractor = 'first_token' AND s.key = 'base' AND r.sample = 0
+  AND m.confirmatory = $confirmatory
+QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
+"""
+
+
+def base_first_tokens(store: Store, study_id: str, model: str, *, confirmatory: bool = False) -> pd.DataFrame:
+    """The base prompt's first token of each item: its shares on the options, and what else was known before varying it."""
+    frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, confirmatory=confirmatory)
+    frame["probabilities"] = [[share for _, share in json.loads(text)] for text in frame["probabilities"]]
+    return frame
+
+
+_COMPLETIONS = """
+SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($call_ids))
+"""
+
+
+def completions(store: Store, call_ids: list[str]) -> list[dict]:
+    """The answered ones of these calls."""
+    return store.rows_of(_COMPLETIONS, call_ids=call_ids)
+
+
+def doses(store: Store, study_id: str) -> dict[str, int]:
+    """Item -> how often a model's training data held it, of the items whose own data say so."""
+    return dict(store.rows("SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items JOIN items USING "
+                           "(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL",
+                           study_id=study_id))
+
+
+def fresh_items(store: Store, study_id: str) -> set[str]:
+    """Items of the study whose own data put them aside from every calibration (`split = "fresh"`)."""
+    return {item_id for (item_id,) in store.rows(
+        "SELECT item_id FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id "
+        "AND json_extract_string(meta, '$.split') = 'fresh'", study_id=study_id)}
+
+
+def n_unreviewed(store: Store, study_id: str) -> int:
+    """Rewordings of the study that no reviewer has judged."""
+    return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
+
+
+def flip_verdicts(store: Store, study_id: str) -> pd.DataFrame:
+    """What people said of flips, newest first."""
+    return store.frame("SELECT * FROM flip_verdicts WHERE study_id = $study_id ORDER BY created_at DESC", study_id=study_id)
+
+
+def decisions(store: Store, study_id: str) -> pd.DataFrame:
+    """The decision record of a study, newest first."""
+    return store.frame("SELECT created_at, reviewer, page, mode, sentence, settings, came_from FROM decisions "
+                       "WHERE study_id = $study_id ORDER BY created_at DESC", study_id=study_id)
+
+
+def locks(store: Store, study_id: str) -> list[dict]:
+    """The study's locks, oldest first; the first one holds."""
+    frame = store.frame("SELECT * FROM locks WHERE study_id = $study_id ORDER BY created_at", study_id=study_id)
+    return [row | {"settings": json.loads(row["settings"])} for row in frame.to_dict("records")]
+
+
+def verdict_state(store: Store) -> str:
+    """A hash of what stands of every rewording now, so that a lock names the verdicts that it was made under."""
+    return digest(sorted(paraphrase_states(store)[["pair_id", "state"]].itertuples(index=False, name=None)))
+
+
+def n_moves(store: Store, study_id: str) -> int:
+    """How many released moves of a threshold were logged on this study."""
+    return store.rows("SELECT count(*) FROM threshold_moves WHERE study_id = $study_id", study_id=study_id)[0][0]
+
+
+_DELETED = ("readout_sources", "readouts", "study_variants", "study_items", "study_calls", "studies")
+
+
+def delete_study(store: Store, study_id: str) -> None:
+    """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study."""
+    store.writer.flush()
+    cursor = store.cursor()
+    try:
+        cursor.execute("BEGIN")
+        for table in _DELETED:
+            cursor.execute(f"DELETE FROM {table} WHERE study_id = $study_id", {"study_id": study_id})
+        cursor.execute("COMMIT")
+    finally:
+        cursor.close()
+    store.touch([study_id])

@@ -1,0 +1,59 @@
+"""Could a model have seen an item? Its publication date against the model's training cut-off, with what is assumed.
+
+A set's date is that of its publication. Its texts may be older than the set (TriviaQA's questions are from quiz sites), so
+"no" rests on the assumption that nothing of it was public earlier, and on the cut-off that the model's maker declares.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from datetime import date
+from typing import NamedTuple
+
+from flipcore.core.errors import BadInput
+
+YES, NO, UNKNOWN = "yes", "no", "unknown"
+_DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
+
+
+class Seen(NamedTuple):
+    """`answer` is yes, no or unknown; `sentence` says why, and what was assumed."""
+
+    answer: str
+    sentence: str
+
+
+def could_have_been_seen(published: str | None, cutoff: str | None) -> Seen:
+    """Whether a text published then could be in the training data of a model with this cut-off. Only a "no" makes a control.
+
+    Both are year-month-day, year-month or year. A month or a year is all of its days: who is asked about December 2023 may have
+    been trained to its last day. Raises BadInput for anything else.
+    """
+    if not published:
+        return Seen(UNKNOWN, "It has no publication date, so nothing says that it could not have been seen.")
+    if not cutoff:
+        return Seen(UNKNOWN, "The model's training cut-off is not declared in data/models.toml, so nothing says what it could "
+                             "have seen.")
+    first, last = span("publication date", published)
+    begins, ends = span("training cut-off", cutoff)
+    if first > ends:
+        return Seen(NO, f"It was published on {published}, after the training cut-off {cutoff}, and could not have been seen, "
+                        "if that cut-off is true and nothing of it was public earlier.")
+    if last <= begins:
+        return Seen(YES, f"It was published on {published}, before the training cut-off {cutoff}, and could have been seen. "
+                         "Whether it was is another question.")
+    return Seen(UNKNOWN, f"It was published on {published} and the training cut-off is {cutoff}: too coarse to say which came "
+                         "first.")
+
+
+def span(what: str, text: str) -> tuple[date, date]:
+    """The first and last day that a date, a month or a year can mean; raises BadInput, naming `what`, for anything else."""
+    match = _DATE.fullmatch(text.strip())
+    try:
+        year, month, day = (int(part) if part else None for part in match.groups())
+        last_month = month or 12
+        last_day = day or calendar.monthrange(year, last_month)[1]
+        return date(year, month or 1, day or 1), date(year, last_month, last_day)
+    except (AttributeError, ValueError, IndexError) as error:
+        raise BadInput(f"The {what} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as year-month.") from error

@@ -1,0 +1,79 @@
+"""Can a machine tell the two sets apart (source 002), and by what? One classifier a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.records import Item
+from flipcore.stats.base.separability import Separability, grouped_folds, separability
+from flipcore.vectors.classifiers import bert, vectors, words
+from flipcore.vectors.classifiers.classifier import N_FOLDS, Classifier, Giveaway, paired_rows, source_groups
+from flipcore.vectors.embeddings.embedding import entry_text
+
+CLASSIFIERS: tuple[Classifier, ...] = (words.CLASSIFIER, vectors.CLASSIFIER, bert.CLASSIFIER)
+DEFAULT = words.CLASSIFIER.name
+
+
+@dataclass(frozen=True)
+class ToldApart:
+    """The cross-validated result, and the words that stand beside every figure made of it."""
+
+    found: Separability
+    described: str
+
+
+def named(name: str) -> Classifier:
+    """The classifier of that name; BadInput lists what there is."""
+    known = {one.name: one for one in CLASSIFIERS}
+    if name not in known:
+        raise BadInput(f"There is no classifier called {name!r}; choose one of {', '.join(known)}.")
+    return known[name]
+
+
+def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, embeddings: np.ndarray | None = None,
+               m: int | None = None, seed: int = 0, watch: Callable[[int, int], None] = lambda done, m: None) -> ToldApart:
+    """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
+
+    `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every retro entry was written from a target entry
+    of its own, only these pairs are compared and labels swap within them: a pair's likeness then helps nobody. A slow
+    classifier is permuted no more often than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
+    MissingPackage where the classifier needs one.
+    """
+    classifier = named(name)
+    _check(target, retro)
+    labels = np.repeat([0, 1], [len(target), len(retro)])
+    groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
+    texts = [entry_text(item) for item in (*target, *retro)]
+    pairs = paired_rows(target, retro)
+    rows = np.arange(len(texts)) if pairs is None else pairs
+    how = f"{len(retro):,} source pairs, swapped within pairs" if pairs is not None else (
+        f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
+    m = classifier.n_permutations if m is None else min(m, classifier.n_permutations) if classifier.is_slow else m
+    found = separability(rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None,
+                         N_FOLDS, m, seed, watch)
+    return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")
+
+
+def _check(target: Sequence[Item], retro: Sequence[Item]) -> None:
+    if min(len(target), len(retro)) < N_FOLDS:
+        raise BadInput(f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
+                       f"target and {len(retro)} retro entries came: add items.")
+
+
+def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0) -> list[Giveaway]:
+    """The tokens by which the classifier tells the sets apart, strongest first, measured on held-out entries. Raises BadInput
+    for sets too small for five folds, MissingPackage where the classifier needs one."""
+    _check(target, retro)
+    labels = np.repeat([0, 1], [len(target), len(retro)])
+    groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
+    folds = grouped_folds(labels, groups, N_FOLDS, generator(seed))
+    return named(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
+
+
+__all__ = ["CLASSIFIERS", "DEFAULT", "Classifier", "Giveaway", "ToldApart", "giveaways", "named", "paired_rows",
+           "source_groups", "told_apart"]

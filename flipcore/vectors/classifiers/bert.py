@@ -1,0 +1,157 @@
+"""Fine-tuned BERT, as source 002 has it, and integrated gradients of its decision (Sundararajan et al. 2017).
+
+Needs requirements-bert.txt. The source tuned it once; a p-value needs the whole cross-validation again for each permutation
+of the labels, so few are affordable here: 19 of them reach p = .05 and no lower.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+from flipcore.core.errors import BadInput, MissingPackage
+from flipcore.core.randomness import generator
+from flipcore.stats.base.separability import FitPredict
+from flipcore.vectors.classifiers.classifier import Giveaway, around_the_median
+
+N_STEPS = 16  # points on the way from no text to the text
+
+
+@dataclass(frozen=True)
+class Bert:
+    """`model` is a name on the hub or a folder."""
+
+    model: str = "bert-base-uncased"
+    n_epochs: int = 3
+    batch_size: int = 16
+    learning_rate: float = 2e-5
+    n_tokens: int = 256
+    seed: int = 0
+
+    name = "bert"
+    title = "Fine-tuned BERT"
+    about = "What source 002 used. Downloads 440 MB on its first use; minutes a cross-validation without a GPU."
+    needs_vectors = False
+    n_permutations = 19
+    is_slow = True
+
+    def why_not(self) -> str:
+        missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
+        return f"Needs {' and '.join(missing)}: pip install -r requirements-bert.txt." if missing else ""
+
+    def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
+        if self.why_not():
+            raise MissingPackage(self.why_not())
+
+        def fit_predict(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
+            tuned = self.tuned([texts[i] for i in train], labels)
+            return around_the_median(tuned.decisions([texts[i] for i in test]))
+
+        return fit_predict
+
+    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
+        """Word pieces by their mean attribution on held-out entries; those alone that point the same way in every fold that
+        has them, and are in three entries at least."""
+        if self.why_not():
+            raise MissingPackage(self.why_not())
+        by_fold: dict[str, list[float]] = defaultdict(list)
+        entries: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        for fold in np.unique(folds):
+            tuned = self.tuned([texts[i] for i in np.flatnonzero(folds != fold)], labels[folds != fold])
+            seen: dict[str, list[float]] = defaultdict(list)
+            for i in np.flatnonzero(folds == fold):
+                pulls: dict[str, float] = defaultdict(float)
+                for token, pull in tuned.attributions(texts[i]):
+                    pulls[token] += pull
+                for token, pull in pulls.items():
+                    seen[token].append(pull)
+                    entries[token][labels[i]] += 1
+            for token, values in seen.items():
+                by_fold[token].append(float(np.mean(values)))
+        found = [Giveaway(token, float(np.mean(values)), min(values), max(values), *entries[token])
+                 for token, values in by_fold.items() if sum(entries[token]) >= 3 and min(values) * max(values) > 0]
+        return sorted(found, key=lambda one: -abs(one.weight))
+
+    def tuned(self, texts: Sequence[str], labels: np.ndarray) -> Tuned:
+        """The model after its epochs on these texts; the same texts, labels and seed give the same model on one machine."""
+        import torch
+
+        rng = generator(self.seed, "bert")
+        with torch.random.fork_rng():
+            torch.manual_seed(int(rng.integers(2**31)))
+            held = Tuned(*self._parts(), self.n_tokens)
+            n_of = np.bincount(labels, minlength=2)
+            weights = torch.tensor(len(labels) / (2 * np.maximum(n_of, 1)), dtype=torch.float32)  # unequal sets
+            loss_of = torch.nn.CrossEntropyLoss(weight=weights)
+            optimiser = torch.optim.AdamW(held.model.parameters(), lr=self.learning_rate)
+            held.model.train()
+            for _ in range(self.n_epochs):
+                order = rng.permutation(len(texts))
+                for start in range(0, len(order), self.batch_size):
+                    rows = order[start:start + self.batch_size]
+                    logits = held.model(**held.read([texts[i] for i in rows])).logits
+                    loss = loss_of(logits, torch.as_tensor(labels[rows], dtype=torch.long))
+                    optimiser.zero_grad()
+                    loss.backward()
+                    optimiser.step()
+            held.model.eval()
+        return held
+
+    def _parts(self):
+        from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+        try:
+            return (AutoTokenizer.from_pretrained(self.model),
+                    AutoModelForSequenceClassification.from_pretrained(self.model, num_labels=2))
+        except Exception as error:  # no network, no such model, a broken cache: the package raises many kinds
+            why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+            raise BadInput(f"The weights of {self.model} could not be loaded: {why}. Check the network, download them once on "
+                           "a machine that has one, or choose another classifier.") from error
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A tuned model with its tokenizer. Decisions are the logit of label 1 less that of label 0."""
+
+    tokenizer: object
+    model: object
+    n_tokens: int
+
+    def read(self, texts: Sequence[str]):
+        return self.tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True, max_length=self.n_tokens)
+
+    def decisions(self, texts: Sequence[str]) -> np.ndarray:
+        """(n,) decisions, 64 texts at a time."""
+        import torch
+
+        with torch.no_grad():
+            found = [self.model(**self.read(texts[start:start + 64])).logits for start in range(0, len(texts), 64)]
+        logits = torch.cat(found)
+        return (logits[:, 1] - logits[:, 0]).double().numpy()
+
+    def attributions(self, text: str) -> list[tuple[str, float]]:
+        """(word piece, share of the decision) of one text: gradients averaged on the straight way from padding to the text,
+        times the way. They sum to decision(text) - decision(padding) up to the error of `N_STEPS` midpoints."""
+        import torch
+
+        read = self.read([text])
+        ids = read["input_ids"]
+        special = torch.tensor(self.tokenizer.get_special_tokens_mask(ids[0].tolist(), already_has_special_tokens=True))
+        look_up = self.model.get_input_embeddings()
+        with torch.no_grad():
+            here = look_up(ids)
+            nothing = look_up(torch.where(special.bool(), ids, self.tokenizer.pad_token_id))
+        points = (torch.arange(N_STEPS) + 0.5).reshape(-1, 1, 1) / N_STEPS
+        on_the_way = (nothing + points * (here - nothing)).requires_grad_(True)
+        logits = self.model(inputs_embeds=on_the_way, attention_mask=read["attention_mask"].expand(N_STEPS, -1)).logits
+        slope, = torch.autograd.grad((logits[:, 1] - logits[:, 0]).sum(), on_the_way)
+        shares = ((here - nothing) * slope.mean(dim=0, keepdim=True)).sum(dim=-1)[0]
+        pieces = self.tokenizer.convert_ids_to_tokens(ids[0].tolist())
+        return [(piece, float(share)) for piece, share, skip in zip(pieces, shares, special, strict=True) if not skip]
+
+
+CLASSIFIER = Bert()

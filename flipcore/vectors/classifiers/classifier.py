@@ -1,0 +1,82 @@
+"""What a classifier offers that is to tell two sets apart, and the entries that must stay together while it does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from flipcore.core.records import Item
+from flipcore.stats.base.separability import FitPredict
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Giveaway:
+    """A token that speaks for one set. `weight` is its mean pull on held-out entries, above 0 towards the retro-holdout;
+    `lowest` and `highest` are its extremes over the folds; `n_target` and `n_retro` count the entries that contain it."""
+
+    token: str
+    weight: float
+    lowest: float
+    highest: float
+    n_target: int
+    n_retro: int
+
+
+class Classifier(Protocol):
+    """`n_permutations` of the whole cross-validation are usual, and for one that `is_slow` the most that is affordable.
+    `needs_vectors`: it reads embeddings."""
+
+    name: str
+    title: str
+    about: str
+    needs_vectors: bool
+    n_permutations: int
+    is_slow: bool
+
+    def why_not(self) -> str: ...
+
+    def prepared(self, texts: Sequence[str], vectors: np.ndarray | None) -> FitPredict:
+        """(train rows, their labels, test rows) -> scores of label 1. Rows are positions in `texts`."""
+
+    def giveaways(self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray) -> list[Giveaway]:
+        """Tokens in order of their pull, measured on entries that the classifier was not trained on."""
+
+
+def around_the_median(decisions: np.ndarray) -> np.ndarray:
+    """Decisions (n,) as scores that the fold's own median divides at 0.5.
+
+    A fold's median needs no labels, so permutations stay exact. At a trained threshold every held-out entry of a small set
+    lands in the large one: 50 against 1,319 read .50 balanced accuracy at an AUC of .67, and .60 this way.
+    """
+    return 1 / (1 + np.exp(-np.clip(decisions - np.median(decisions), -30, 30)))
+
+
+def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
+    """A name for each item of target + retro: an entry and what was written from it, over any number of steps, share one."""
+    above = {item.item_id: item.source_id for item in (*target, *retro) if item.source_id}
+
+    def root(item_id: str) -> str:
+        seen = {item_id}
+        while item_id in above and above[item_id] not in seen:
+            item_id = above[item_id]
+            seen.add(item_id)
+        return item_id
+
+    return [root(item.item_id) for item in (*target, *retro)]
+
+
+def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | None:
+    """Positions in target + retro of the source-paired entries, targets first and both in one order; None unless every retro
+    entry was written from a target entry of its own."""
+    groups = source_groups(target, retro)
+    sources, made = groups[:len(target)], groups[len(target):]
+    if not made or max(Counter(made).values()) > 1 or max(Counter(sources).values()) > 1 or not set(made) <= set(sources):
+        return None
+    place = {name: i for i, name in enumerate(sources)}
+    return np.array([place[name] for name in made] + [len(target) + i for i in range(len(made))])

@@ -1,0 +1,164 @@
+"""Two sets of entries in one embedding, and all that the tabs of the Holdout page ask of them; each answer is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, digest
+from flipcore.stats.base.estimate import Estimate, number_text, p_text
+from flipcore.stats.holdout import neighbours, projection
+from flipcore.stats.holdout.semantic import perm_test_semantic, perm_test_within_paired
+from flipcore.store.connection import Store
+from flipcore.vectors.classifiers.classifier import paired_rows
+from flipcore.vectors.embeddings import DEFAULT, embedded
+from flipcore.vectors.embeddings.embedding import entry_text
+
+N_BINS = 60
+LOWEST = -0.5  # cosines of texts hardly go lower; the first bin takes what does
+N_PERMUTATIONS = 1_999
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """`items` are the target's and then the retro's; rows of `units` (n, d) follow them. `described` names the embedding."""
+
+    items: tuple[Item, ...]
+    n_target: int
+    units: np.ndarray
+    described: str
+
+    @cached_property
+    def sets_id(self) -> str:
+        return digest(self.n_target, [item.item_id for item in self.items])
+
+    @cached_property
+    def texts(self) -> list[str]:
+        return [entry_text(item) for item in self.items]
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """0 for the target, 1 for the retro-holdout."""
+        return (np.arange(len(self.items)) >= self.n_target).astype(int)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Words of each entry."""
+        return np.array([len(text.split()) for text in self.texts])
+
+    @cached_property
+    def principal(self) -> tuple[np.ndarray, np.ndarray]:
+        """Places (n, 2) and the share of variance of either direction."""
+        return projection.principal_places(self.units)
+
+    @cached_property
+    def near(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, k) nearest other entries of either set, and their cosines."""
+        return neighbours.nearest(self.units, self.units, neighbours.N_NEAREST, skip_self=True)
+
+    @cached_property
+    def across(self) -> tuple[np.ndarray, np.ndarray]:
+        """(n, k) nearest entries of the other set, and their cosines."""
+        n, k = self.n_target, min(neighbours.N_NEAREST, self.n_target, len(self.items) - self.n_target)
+        to_retro = neighbours.nearest(self.units[:n], self.units[n:], k)
+        to_target = neighbours.nearest(self.units[n:], self.units[:n], k)
+        return np.concatenate([to_retro[0] + n, to_target[0]]), np.concatenate([to_retro[1], to_target[1]])
+
+    def nearest_own(self, row: int, k: int = 5) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the k nearest other entries of the row's own set, and their cosines."""
+        mine = np.flatnonzero((self.labels == self.labels[row]) & (np.arange(len(self.items)) != row))
+        cosines = self.units[mine] @ self.units[row]
+        order = np.argsort(-cosines, kind="stable")[:k]
+        return mine[order], cosines[order]
+
+    def within(self, spans: Sequence[tuple[float, float, int]]) -> list[int]:
+        """Rows whose nearest entry of the other set has a cosine in one of the (low, high, label) spans, ends included."""
+        closest = self.across[1][:, 0]
+        held = np.zeros(len(self.items), dtype=bool)
+        for low, high, label in spans:
+            held |= (closest >= low - 1e-9) & (closest <= high + 1e-9) & (self.labels == label)
+        return np.flatnonzero(held).tolist()
+
+    def per_item(self, values: Mapping[str, float]) -> np.ndarray:
+        """(n,) the value of each entry's item id, NaN where there is none."""
+        return np.array([values.get(item.item_id, np.nan) for item in self.items], dtype=float)
+
+    @cached_property
+    def loneliest(self) -> np.ndarray:
+        """Rows from the one whose nearest neighbours, of either set, are farthest away."""
+        return np.argsort(self.near[1].mean(axis=1), kind="stable")
+
+    @cached_property
+    def pairs(self) -> np.ndarray | None:
+        """Rows of the source-paired entries, target's first, where every retro entry has a source of its own."""
+        return paired_rows(self.items[:self.n_target], self.items[self.n_target:])
+
+    @cached_property
+    def mixing(self) -> neighbours.Mixing:
+        """Do neighbours keep to their own set? Of source-paired sets the pairs alone are compared."""
+        if self.pairs is None:
+            return neighbours.mixing(self.near[0], self.labels)
+        units = self.units[self.pairs]
+        rows = neighbours.nearest(units, units, neighbours.N_NEAREST, skip_self=True)[0]
+        return neighbours.mixing(rows, self.labels[self.pairs], paired=True)
+
+    @cached_property
+    def sets(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.units[:self.n_target], self.units[self.n_target:]
+
+    @cached_property
+    def likeness(self) -> tuple[Estimate, Estimate]:
+        """Mean cosine inside the target and inside the retro-holdout."""
+        return tuple(neighbours.mean_cosine(units) for units in self.sets)
+
+    @cached_property
+    def likeness_p(self) -> float:
+        """Source 002's permutation test of the retro-holdout's mean cosine; within pairs where they are source-paired."""
+        if self.pairs is not None:
+            half = len(self.pairs) // 2
+            return perm_test_within_paired(self.units[self.pairs[:half]], self.units[self.pairs[half:]], "retro",
+                                           N_PERMUTATIONS)["p"]
+        return perm_test_semantic(*self.sets, "retro", N_PERMUTATIONS)["p"]
+
+    @cached_property
+    def likeness_counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Edges (N_BINS + 1,) and pairs in each bin, of the target and of the retro-holdout."""
+        counts = [neighbours.cosine_counts(units, N_BINS, LOWEST, 1.0) for units in self.sets]
+        return np.linspace(LOWEST, 1.0, N_BINS + 1), *counts
+
+    def most_alike(self, k: int = 10) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
+        """The k most alike pairs inside the target and inside the retro-holdout, as rows of `items`."""
+        n = self.n_target
+        return (neighbours.most_alike(self.sets[0], k),
+                [(i + n, j + n, cosine) for i, j, cosine in neighbours.most_alike(self.sets[1], k)])
+
+    def likeness_sentence(self) -> str:
+        """How alike two entries are inside either set, and whether that differs."""
+        target, retro = self.likeness
+        if self.likeness_p != self.likeness_p:
+            return "A set of fewer than two entries has no pairs to compare."
+        if self.likeness_p < 0.05:
+            verdict = f"the retro-holdout is {'more' if retro.value > target.value else 'less'} alike inside"
+        else:
+            verdict = "that is what regrouping the entries gives too"
+        return (f"Two target entries have a cosine of {target.text(3)} on average, two retro entries {retro.text(3)}: "
+                f"{verdict} ({p_text(self.likeness_p)}).")
+
+    def coverage_sentence(self) -> str:
+        """How close the other set comes to an entry of either."""
+        closest = self.across[1][:, 0]
+        middle = [float(np.median(closest[self.labels == label])) for label in (0, 1)]
+        return (f"The middle target entry has its nearest retro entry at a cosine of {number_text(middle[0])}, the middle "
+                f"retro entry its nearest target entry at {number_text(middle[1])}.")
+
+
+def compared(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:
+    """Both sets in one embedding; BadInput for a set without entries."""
+    if not target or not retro:
+        raise BadInput(f"Comparing two sets needs entries of both: came {len(target)} target and {len(retro)} retro entries.")
+    units, described = embedded(store, [*target, *retro], backend)
+    return Comparison((*target, *retro), len(target), units, described)

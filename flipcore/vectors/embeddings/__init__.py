@@ -1,0 +1,70 @@
+"""Text -> vectors, one way a file. Vectors that depend on a text alone are kept in the store under the hash of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, digest
+from flipcore.store.connection import Store
+from flipcore.store.queries import vectors as embedding_queries
+from flipcore.vectors.embeddings import lsa, mpnet, server
+from flipcore.vectors.embeddings.embedding import Embedding, entry_text
+
+EMBEDDINGS: tuple[Embedding, ...] = (lsa.EMBEDDING, mpnet.EMBEDDING, server.EMBEDDING)
+DEFAULT = lsa.EMBEDDING.name
+TEXTS_AT_ONCE = 512
+
+
+def named(name: str) -> Embedding:
+    """The embedding of that name; BadInput lists what there is."""
+    known = {one.name: one for one in EMBEDDINGS}
+    if name not in known:
+        raise BadInput(f"There is no embedding called {name!r}; choose one of {', '.join(known)}.")
+    return known[name]
+
+
+def embedded(store: Store, items: Sequence[Item], backend_name: str = DEFAULT) -> tuple[np.ndarray, str]:
+    """(n, d) float32 unit rows, one an item in their order, and the words that stand beside every figure made of them.
+
+    Call it once with both sets (target + retro) and divide the rows: the default embedding is fitted on what it is given, and
+    vectors of two calls cannot be compared. Raises BadInput or MissingPackage with a sentence.
+    """
+    embedding = named(backend_name)
+    texts = [entry_text(item) for item in items]
+    blank = [item.item_id for item, text in zip(items, texts, strict=True) if not text.strip()]
+    if blank:
+        raise BadInput(f"{blank[0]} has no words, so it has no place among the others: leave it out of the set.")
+    vectors = _kept(store, embedding, texts) if embedding.of_text_alone else embedding.vectors(texts)
+    return unit_rows(vectors, items), f"{embedding.title}, {vectors.shape[1]} dimensions"
+
+
+def unit_rows(vectors: np.ndarray, items: Sequence[Item]) -> np.ndarray:
+    """float32 rows of length 1; a row without a direction is an error that names its item."""
+    vectors = np.asarray(vectors, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1)
+    bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
+    if len(bad):
+        raise BadInput(f"{items[bad[0]].item_id} was given a vector of length {lengths[bad[0]]:g}, which has no direction: "
+                       "leave that item out, or choose another embedding.")
+    return vectors / lengths[:, None]
+
+
+def _kept(store: Store, embedding: Embedding, texts: Sequence[str]) -> np.ndarray:
+    """Vectors from the store; what is not there is computed, a block at a time, and kept before the next block."""
+    hashes = [digest(text) for text in texts]
+    known = embedding_queries.vectors(store, embedding.name, embedding.revision, hashes)
+    missing = {one: text for one, text in zip(hashes, texts, strict=True) if one not in known}
+    asked = list(missing)
+    for start in range(0, len(asked), TEXTS_AT_ONCE):
+        block = asked[start:start + TEXTS_AT_ONCE]
+        found = np.asarray(embedding.vectors([missing[one] for one in block]), dtype=np.float32)
+        new = dict(zip(block, found, strict=True))
+        embedding_queries.keep(store, embedding.name, embedding.revision, new)
+        known |= new
+    return np.stack([known[one] for one in hashes])
+
+
+__all__ = ["DEFAULT", "EMBEDDINGS", "Embedding", "embedded", "entry_text", "named", "unit_rows"]

@@ -1,0 +1,143 @@
+"""Cached statistics of the Holdout page: embeddings, the four tests, duplicates. Keyed by the two sets and the settings."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.annotation.surveys.sheets import Survey, tally
+from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.models import model_cards
+from flipcore.stats.holdout import verdict
+from flipcore.stats.holdout.difficulty import BEFORE, TOP_K, Condition, PreRelease, conditions, pre_release
+from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
+from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
+from flipcore.store.queries import holdout
+from flipcore.vectors import classifiers, embeddings
+from flipcore.vectors.embeddings import entry_text
+from pages.common import session
+from pages.holdout.prediction import prediction
+from pages.holdout.sets import Sets
+
+START = {"difficulty": verdict.DIFFICULTY_MARGIN, "semantic": None, "prediction": verdict.BALANCED_MARGIN,
+         "odd one out": verdict.ODD_MARGIN, "embedding": embeddings.DEFAULT, "classifier": classifiers.DEFAULT, "seed": 0,
+         "permutations": 199}
+SEMANTIC_DRAWS = 9_999
+NO_ANSWER = "Not run: no survey on these sets has an answer yet. Build one under Survey."
+
+
+@st.cache_resource(show_spinner="Embedding the entries …", max_entries=8)
+def _vectors(sets_id: str, embedding: str, _sets: Sets):
+    return embeddings.embedded(session.store(), [*_sets.target, *_sets.retro], embedding)
+
+
+def vectors(sets: Sets, embedding: str):
+    """((n, d) unit rows of target + retro, the words beside every figure made of them). Entries leave this machine only after
+    somebody agreed to it on the map."""
+    away = embeddings.named(embedding).sent_to
+    if away and away not in st.session_state.get("sent-away", ()):
+        raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another in Settings.")
+    return _vectors(sets.sets_id, embedding, sets)
+
+
+@st.cache_resource(show_spinner="Comparing the texts …", max_entries=8)
+def _duplicates(sets_id: str, _sets: Sets):
+    return pairs_alike([entry_text(item) for item in (*_sets.target, *_sets.retro)])
+
+
+def duplicates(sets: Sets):
+    return _duplicates(sets.sets_id, sets)
+
+
+@st.cache_resource(show_spinner="Regrouping the entries …", max_entries=24)
+def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
+    rows, words = vectors(_sets, embedding)
+    n = len(_sets.target)
+    paired = classifiers.paired_rows(_sets.target, _sets.retro)
+    half = 0 if paired is None else len(paired) // 2
+    target, retro = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
+    found = verdict.semantic_test(target, retro, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
+    how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
+    return found, (f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
+                   f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}")
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _accuracies(study_id: str, revision: int, confirmatory: bool):
+    return holdout.accuracies(session.store(), study_id, confirmatory=confirmatory)
+
+
+def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
+    """What the studies of these sets measured; of equal conditions the newest study's."""
+    sources = {item.item_id: item.source_id for item in (*sets.target, *sets.retro)}
+    found: dict[str, Condition] = {}
+    for study_id in sets.study_ids:
+        frame = _accuracies(study_id, session.store().revision(study_id), confirmatory and sets.is_of_study)
+        asked = frame[frame["item_id"].isin(sources)].assign(source_id=lambda rows: rows["item_id"].map(sources))
+        for one in conditions(asked, TOP_K if boosted else ()):
+            found.setdefault(one.label, one)
+    return list(found.values())
+
+
+def checked_models(sets: Sets, models: list[str]) -> dict[str, PreRelease]:
+    """Whether each model can have seen the target."""
+    cards = model_cards()
+    published = [item.published for item in sets.target]
+    return {name: pre_release(name, cards[name].cutoff if name in cards else None, published) for name in models}
+
+
+def difficulty(sets: Sets, confirmatory: bool):
+    """(test, how) by all models from before the target, or (None, why there is none)."""
+    found = all_conditions(sets, confirmatory)
+    if not found:
+        return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
+    states = checked_models(sets, list(dict.fromkeys(one.model for one in found)))
+    used = [one for one in found if states[one.model].state == BEFORE]
+    if not used:
+        return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
+    test = verdict.joined([one.test(START["difficulty"]) for one in used])
+    n_t, n_r = used[0].counts[1], used[0].counts[3]
+    return test, (f"conditions {len(used):,} ({'; '.join(one.label for one in used[:3])}{' …' if len(used) > 3 else ''}); "
+                  f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_t:,} + {n_r:,}")
+
+
+def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None, str]:
+    """(result, how) of all surveys on these sets, people or models, or (None, why there is none)."""
+    found = [Survey.of_design(row["design"]) for row in holdout.surveys(session.store(), sets.sets_id)]
+    tallies = [tally(holdout.answers(session.store(), one.survey_id), is_model) for one in found]
+    hits = [hit for one in tallies for hit in one.hits]
+    out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
+    if not hits:
+        return None, NO_ANSWER if not (out or unread) else (
+            f"Not run: nothing can be used of what came back; attention checks left out {out:,} sheets, and {unread:,} replies "
+            "named no single text.")
+    entries = [entry for one in tallies for entry in one.entries]
+    people = [name for one in tallies for name in one.annotators]
+    result = odd_one_out_survey(hits, entries, people)
+    method = result.accuracy.method.replace("_", " ")
+    left = f"; {out} annotators left out by attention checks" if out else ""
+    return result, (f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
+                    f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
+                    f"{f'; {unread} replies unreadable' if unread else ''}")
+
+
+def four_tests(sets: Sets, view: dict, confirmatory: bool):
+    """(tests, how each was made, why the others were not run), each by name."""
+    tests, about, missing = {}, {}, {}
+    for name, run in (("difficulty", lambda: difficulty(sets, confirmatory)),
+                      ("semantic", lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets)),
+                      ("prediction", lambda: prediction(sets, view, vectors)),
+                      ("odd one out", lambda: _survey_test(sets))):
+        try:
+            test, words = run()
+        except FlipscopeError as error:
+            test, words = None, f"Not run: {error}"
+        if test is None:
+            missing[name] = words
+        else:
+            tests[name], about[name] = test.held_against(view[name]), words
+    return tests, about, missing
+
+
+def _survey_test(sets: Sets):
+    found, words = survey_results(sets)
+    return (None if found is None else verdict.odd_one_out_test(found)), words

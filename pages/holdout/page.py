@@ -1,0 +1,110 @@
+"""Holdout: could these have come from the same source?"""
+
+import streamlit as st
+
+from flipcore.boards.margins import board
+from flipcore.stats.holdout.verdict import simultaneous
+from flipcore.vectors import classifiers, embeddings
+from pages.common import modes, record, session
+from pages.common.header import badges, page_header, show_badges
+from pages.common.notes import plain, shown_problem
+from pages.components.margin_board import margin_board
+from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, survey_panel, tests, versions
+from pages.holdout import map as entry_map
+from pages.holdout.sets import SHARES, keep_in_link, share_in_link
+
+PAGE = "holdout"
+PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
+
+page_header("Holdout", "Could these have come from the same source?", choose=False)
+left, middle, right = st.columns([5, 5, 2])
+with left:
+    mode = modes.chosen()
+with middle:
+    key, name = chosen.chosen_key()
+sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
+
+
+def settings(view: dict, lock: dict | None) -> dict:
+    """The view with what stands under Settings; a lock's settings stay."""
+    with right, st.popover("Settings", icon=":material/tune:", width="stretch"):
+        names = {one.name: one for one in embeddings.EMBEDDINGS}
+        kinds = {one.name: one for one in classifiers.CLASSIFIERS}
+        embedding = st.selectbox("Embedding", list(names), key="embedding", bind="query-params", disabled=bool(lock),
+                                 format_func=lambda name: names[name].title)
+        st.caption(plain(names[embedding].why_not() or names[embedding].about))
+        classifier = st.selectbox("Classifier", list(kinds), key="classifier", bind="query-params", disabled=bool(lock),
+                                  format_func=lambda name: kinds[name].title)
+        st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
+        seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
+        m = st.number_input("Permutations of the cross-validation", 19, 9_999, 199, key="permutations", bind="query-params",
+                            disabled=bool(lock), help="19 reach p = .05, 199 reach p = .005")
+        if sets.is_of_study:
+            st.caption(f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
+                       "have another share.")
+        else:
+            keep_in_link(st.segmented_control(
+                "Set aside for confirmation", SHARES, default=share_in_link(), key="aside", disabled=bool(lock), required=True,
+                format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+                help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
+                     "in Locked mode only, once margins are stored."))
+    picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
+    return view if lock else view | picked
+
+
+def verdict(view: dict, lock: dict | None) -> dict:
+    """The four rows and what was made of them; returns the tests by name, and how or why not."""
+    found, about, missing = cached.four_tests(sets, view, mode == "locked")
+    shown = {test.name: test for test in simultaneous(list(found.values()))} if mode == "simultaneous" else found
+    moved, decision = margin_board(board(list(shown.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}",
+                                   locked=lock is not None)
+    record.log_move(sets.record_id, moved)
+    modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
+    record.offer(sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id})
+    st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
+    return {"found": shown, "about": about, "missing": missing}
+
+
+if sets is not None:
+    lock = modes.lock_of(sets.record_id, mode, PAGE)
+    view = settings(modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
+    if sets.study_ids:
+        show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
+    if mode == "locked" and lock is None:
+        locking.offer_lock(sets, view)
+    elif min(len(sets.target), len(sets.retro)) < 5:
+        st.info(plain(f"Each set needs at least five entries to be compared; here are {len(sets.target):,} target and "
+                      f"{len(sets.retro):,} retro entries. {' '.join(sets.notes)}"), icon=":material/library_add:")
+    else:
+        tests.what_is_compared(sets)
+        made = verdict(view, lock)
+        inflation.in_a_line(sets, mode == "locked")
+        part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
+                                    label_visibility="collapsed")
+        with shown_problem():
+            if part == "Map":
+                entry_map.show(list(sets.target), list(sets.retro), session.store())
+            elif part == "Look inside":
+                look_inside.show(list(sets.target), list(sets.retro), session.store())
+            elif part == "Tests":
+                tests.show(sets, made["found"], made["about"], made["missing"], mode == "locked")
+            elif part == "Survey":
+                survey_panel.show(sets)
+            elif part == "Inflation":
+                inflation.show(sets, mode == "locked")
+            elif part == "Versions":
+                versions.show(sets, made["found"], view)
+            elif part == "Guide":
+                guide.show()
+        record.kept(sets.record_id)
+
+with st.expander("How to read this"):
+    st.markdown(
+        "**Source's rule**: a test that fails to reject is taken as a pass, and four passes make a retro-holdout. **Ours** has "
+        "three answers. ✗ different: p below .05. ✓ equivalent: the interval lies inside the blue margin, which says how large "
+        "a difference would still be harmless. – inconclusive: neither, so there is too little data to say. A margin is a "
+        "decision, not a result: set it before looking, or in Locked mode. **Against the margin** stands what decides: "
+        "the 90 % interval of a difference, the one-sided 95 % bound of a share, both wider in Simultaneous; the number above "
+        "it has an interval of its own. **could detect** is the smallest difference that four such studies in five would "
+        "find. The dashed grey line is no difference; on semantic similarity (MMD², no natural unit) there is no margin until "
+        "you set one.")

@@ -1,0 +1,68 @@
+"""New study: what do you want to know about which model?"""
+
+import datetime
+
+import streamlit as st
+
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.study import Study
+from pages.common.header import page_header
+from pages.common.notes import plain
+from pages.new_study.draft import draft
+from pages.new_study.folding import done_button, items_summary, questions_summary, remember
+from pages.new_study.items import items_step
+from pages.new_study.models import models_step
+from pages.new_study.price import price_panel
+from pages.new_study.questions import questions_step
+
+page_header("New study", "What do you want to know about which model?", choose=False)
+base = draft()
+steps, side = st.columns([5, 2], gap="medium")
+
+
+def step(number: int, title: str, icon: str):
+    """A step that folds to a line; `done_button` at its end opens the next."""
+    summary = st.session_state.get(f"summary-{number}")
+    return st.expander(f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""), icon=icon,
+                       expanded=st.session_state.get(f"step-{number}", number == 1), key=f"step-{number}", on_change="rerun")
+
+
+with steps:
+    name = st.text_input("Name", base.name or f"Study of {datetime.date.today()}", key="study-name", max_chars=120)
+    with step(1, "Items", ":material/list:"):
+        sources = items_step(st.session_state["draft-sources"])
+        remember(1, items_summary(sources))
+        done_button(1, bool(sources))
+    with step(2, "Questions", ":material/shuffle:"):
+        asked = questions_step(base, sources) if sources else {}
+        if not sources:
+            st.info("Choose items first: what can be changed depends on them.")
+        remember(2, questions_summary(asked))
+        done_button(2, bool(asked.get("axes") and asked.get("extractors")))
+    with step(3, "Models", ":material/smart_toy:"):
+        models = models_step(list(base.models), asked.get("extractors", ()))
+        remember(3, ", ".join(model.name for model in models))
+        done_button(3, bool(models))
+
+study = problem = None
+if sources and asked.get("axes") and asked.get("extractors") and models:
+    study = Study(name=name, items=tuple(sources), models=tuple(models), budget_usd=base.budget_usd, **asked)
+
+with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):
+    if st.toggle("Edit it here", key="edit-toml") and study is not None:
+        text = st.text_area("Study", study.to_toml(), height=420, key="toml", label_visibility="collapsed")
+        try:
+            study = Study.from_toml(text)
+        except FlipscopeError as error:
+            study, problem = None, str(error)
+            st.error(plain(error), icon=":material/error:")
+    elif study is not None:
+        st.code(study.to_toml(), language="toml")
+
+with side, st.container(border=True):
+    if study is not None:
+        price_panel(study)
+    else:
+        missing = [word for word, there in (("items", sources), ("an axis", asked.get("axes")),
+                                            ("an extractor", asked.get("extractors")), ("a model", models)) if not there]
+        st.info(f"Still to choose: {', '.join(missing)}." if missing else "Mend the TOML to go on.")

@@ -1,0 +1,120 @@
+"""Striking a rewording out changes the study's estimate at once, and the bounds hold what the rest could do."""
+
+import pandas as pd
+import pytest
+
+from flipcore.annotation.paraphrases.effect import effect, expected_bad, source_gates
+from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import review, studies
+from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs
+from tests.annotation.paraphrases.test_verdict_messages import message
+
+
+def reworded_study(n=20):
+    return Study(name="reworded", items=(ItemSource("flipscope_choice", n=n),),
+                 axes=(Part("paraphrase", {"unreviewed": True}),),
+                 extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-brittle"),))
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """A study on the shipped rewordings, asked before anybody had judged them."""
+    opened = Store.open(tmp_path_factory.mktemp("effect") / "flips.duckdb")
+    keep = demo._lines
+    demo._lines = lambda name: [] if name == "verdicts.jsonl" else keep(name)
+    demo.seed_store(opened)
+    demo._lines = keep
+    runner.run(reworded_study(), opened)
+    yield opened
+    opened.close()
+
+
+def found(store, extractor="first_token"):
+    study_id = reworded_study().study_id
+    states = studies.paraphrase_states(store)
+    frame = studies.readouts(store, study_id, paraphrases="all")
+    return effect(frame, review.materials(store, study_id), states, extractor, "regex")
+
+
+def judge(store, pairs, said):
+    take(store, "Ada", [message({"pair_id": pair}, said, n="effect") for pair in pairs])
+
+
+def test_before_any_verdict_everything_counts_and_nothing_is_bounded(store):
+    before = found(store)
+    (_, n_all, everything), (_, n_standing, standing), (_, n_accepted, accepted) = before.counted
+    assert n_all == n_standing > 0 and n_accepted == 0 and everything.T.value == standing.T.value
+    assert accepted.n_items == 0 and before.bounds is None and "No rewording" in before.sentence("first token")
+
+
+def test_a_struck_rewording_leaves_the_axis_at_once_and_the_estimate_moves(store):
+    study_id = reworded_study().study_id
+    materials = review.materials(store, study_id)
+    frame = studies.readouts(store, study_id)
+    flips = frame[frame["extractor"] == "first_token"].groupby("item_id")["answer"].nunique()
+    pairs = [pair for (item, _), pair in sorted(materials.items()) if flips[item] > 1]
+    others = [pair for (item, _), pair in sorted(materials.items()) if flips[item] == 1]
+    assert pairs and others
+    before = found(store).counted[1][2].T.value
+    judge(store, pairs[:1], OTHER)
+    judge(store, others[:2], SAME)
+    after = found(store)
+    gone = next(place for place, pair in materials.items() if pair == pairs[0])
+    rows = studies.readouts(store, study_id)
+    assert gone not in set(zip(rows["item_id"], rows["variant"], strict=True))
+    assert after.counted[1][2].T.value < before and "1 of" in after.sentence("first token")
+    # 1 of 3 reviewed was struck, so a third of the rest might be
+    n_left = len(materials) - 3
+    assert after.bounds.n_bad == -(-n_left // 3) and after.bounds.n_unreviewed == n_left
+    low, high = (one.T.value for one in after.bounds.limits["T"])
+    assert low <= after.counted[1][2].T.value <= high and low < high
+
+
+def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store):
+    gates = {one.dataset: one for one in source_gates(studies.paraphrase_states(store))}
+    assert gates["flipscope_choice"].gate.accepted.n == 3 and not gates["flipscope_choice"].gate.is_open
+    states = studies.paraphrase_states(store)
+    choice = states[states["dataset"] == "flipscope_choice"]
+    judge(store, choice["pair_id"], SAME)
+    opened = source_gates(studies.paraphrase_states(store))[0]
+    assert opened.gate.is_open and "may be used" in opened.sentence()
+    judge_again = [message({"pair_id": pair}, OTHER, n="again") for pair in choice["pair_id"].head(10)]
+    take(store, "Ada", judge_again)
+    shut = source_gates(studies.paraphrase_states(store))[0]
+    assert not shut.gate.is_open and "all there are have been reviewed" in shut.sentence()
+
+
+def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(store, monkeypatch):
+    def refuse(*_):
+        raise BadInput("Review some of them first.")
+
+    monkeypatch.setattr("flipcore.annotation.paraphrases.effect.extreme_strikes", refuse)
+    states = studies.paraphrase_states(store)
+    asked = set(review.materials(store, reworded_study().study_id).values())
+    states["state"] = ["unreviewed" if pair in asked else "rejected" for pair in states["pair_id"]]
+    frame = studies.readouts(store, reworded_study().study_id, paraphrases="all")
+    shown = effect(frame, review.materials(store, reworded_study().study_id), states, "first_token", "regex")
+    assert shown.bounds is None and "Review some of them first" in shown.unbounded and len(shown.counted) == 3
+
+
+def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
+    # source a: 1 of 4 reviewed is bad, so of its 5 unreviewed 5/4 are; source b has no verdict and is taken to be like a:
+    # 2 * 1/4; together 1.75, rounded up. Source c is none of the study's.
+    rows = [("a", "rejected")] + [("a", "accepted")] * 3 + [("a", "unreviewed")] * 5 + [("b", "unreviewed")] * 2
+    rows += [("c", "rejected")] * 9
+    states = pd.DataFrame([{"pair_id": f"p{i}", "dataset": name, "generator": "g", "state": state}
+                           for i, (name, state) in enumerate(rows)])
+    assert expected_bad(states, [f"p{i}" for i in range(4, 11)]) == (2, 4)
+    assert expected_bad(states, ["p9"]) == (0, 0) and expected_bad(states, []) == (0, 0)
+
+
+def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
+    study_id = reworded_study().study_id
+    (dataset, generator, n_reviewed, n_accepted), = studies.reviewed(store, study_id)
+    assert (dataset, generator) == ("flipscope_choice", "flipscope-authors") and n_reviewed >= n_accepted
+    review.keep_pairs(store, made_pairs(3, dataset, "somebody else"))
+    assert studies.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted)]

@@ -1,0 +1,84 @@
+import pytest
+
+from flipcore.annotation.paraphrases.publish import card, publish, verified_rows
+from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries import review
+from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # those of the `datasets` package itself
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Ten pairs: seven accepted by two reviewers, two rejected, one without a verdict."""
+    opened = Store.open(tmp_path / "flips.duckdb")
+    pairs = made_pairs(10)
+    stored(opened, pairs)
+    review.keep_verdicts(opened, [verdict_row(pair, name, SAME if i < 7 else OTHER, "why" if i > 6 else "")
+                                          for i, pair in enumerate(pairs[:9]) for name in ("Ada Lovelace", "Bea")])
+    yield opened
+    opened.close()
+
+
+def test_only_accepted_rewordings_are_in_it_and_reviewers_are_numbers(store):
+    rows = verified_rows(store)
+    assert len(rows) == 7 and {verdict["reviewer"] for row in rows for verdict in row["verdicts"]} == {1, 2}
+    assert "Lovelace" not in str(rows) and rows[0]["n_kept"] == rows[0]["n_reviewers"] == 2
+
+
+def test_a_saved_set_loads_again_with_its_card(store, tmp_path):
+    import datasets
+
+    published = publish(store, "Apples", folder=tmp_path / "out")
+    again = datasets.load_from_disk(str(tmp_path / "out"))
+    assert published.n_rows == len(again) == 7 and again[0]["verdicts"][0]["meaning"] == "yes"
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert "# Apples" in text and "7 accepted rewordings" in text and "| set | maker | 10 |" in text and "Ada" not in text
+
+
+def test_the_card_says_what_was_left_out_and_how_well_reviewers_agreed(store):
+    text = card(store, "Apples")
+    assert "2 were rejected and 1 have no" in text and "Krippendorff's alpha" in text and "on 9 pairs" in text
+    assert "0.778 [" in text  # retention 7 of 9
+
+
+def test_one_source_may_be_published_alone(store, tmp_path):
+    other = made_pairs(3, "other", "somebody")
+    stored(store, other)
+    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in other])
+    rows = verified_rows(store, ("other", "somebody"))
+    assert len(verified_rows(store)) == 10 and [row["dataset"] for row in rows] == ["other"] * 3
+    text = card(store, "Apples", source=("other", "somebody"))
+    assert "3 accepted rewordings" in text and "| set |" not in text and "**Reviewers**: 1." in text
+
+
+def test_the_hub_needs_a_token_and_one_place_must_be_given(store, monkeypatch, tmp_path):
+    for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(BadInput, match="set HF_TOKEN"):
+        publish(store, "Apples", repository="ada/apples")
+    for places in ({}, {"folder": tmp_path, "repository": "ada/apples"}):
+        with pytest.raises(BadInput, match="either a folder"):
+            publish(store, "Apples", **places)
+
+
+def test_a_refusal_of_the_hub_is_a_sentence_without_the_token(store, monkeypatch):
+    import datasets
+
+    def refuse(self, repository, token, private):
+        raise ConnectionError(f"401 for {repository} with {token}")
+
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    monkeypatch.setattr(datasets.Dataset, "push_to_hub", refuse)
+    with pytest.raises(BadInput, match="did not take ada/apples: 401") as raised:
+        publish(store, "Apples", repository="ada/apples")
+    assert "hf_secret" not in str(raised.value)
+
+
+def test_nothing_accepted_is_nothing_to_publish(tmp_path):
+    opened = Store.open(tmp_path / "empty.duckdb")
+    with pytest.raises(BadInput, match="nothing to publish"):
+        publish(opened, "Apples", folder=tmp_path / "out")
+    opened.close()

@@ -1,0 +1,105 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+from statsmodels.stats.proportion import proportion_confint
+
+from flipcore.annotation import gate_rules
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+
+
+def test_the_paraphrase_gate_needs_50_pairs_and_a_lower_bound():
+    assert not gate_rules.paraphrase_gate(49, 49).is_open  # lower bound .93, but 49 pairs
+    assert gate_rules.paraphrase_gate(50, 50).is_open
+    # 46 of 50: Wilson [.81, .97]; 45 of 50: [.79, .96]
+    assert gate_rules.paraphrase_gate(46, 50).is_open and not gate_rules.paraphrase_gate(45, 50).is_open
+
+
+@given(st.integers(1, 120), st.data())
+def test_the_number_of_missing_pairs_is_the_first_that_opens(n, draw):
+    k = draw.draw(st.integers(0, n))
+    n_more = gate_rules.n_more_pairs(k, n)
+
+    def low(m):
+        return proportion_confint(k / n * m, m, method="wilson")[0] if m >= 50 else 0
+
+    if n_more is None:
+        assert low(n + gate_rules.MOST_MORE) < 0.80
+        return
+    assert low(n + n_more) >= 0.80 - 1e-9 and (n_more == 0 or low(n + n_more - 1) < 0.80)
+
+
+def test_a_rate_of_80_percent_never_opens_the_gate():
+    found = gate_rules.paraphrase_gate(80, 100)
+    assert found.n_more is None and "Discard" in found.sentence()
+    assert all("review more" in gate_rules.paraphrase_gate(k, n).sentence() for k, n in ((2, 3), (0, 1), (36, 45)))
+    assert "Discard" in gate_rules.paraphrase_gate(0, 28).sentence()
+
+
+def test_the_gate_says_what_would_open_it():
+    found = gate_rules.paraphrase_gate(18, 20)
+    assert found.n_more == 42 and "Review 42 more" in found.sentence()
+    assert found.sentence().startswith("18 of 20 reviewed pairs were accepted, 0.90 [0.70, 0.97]")
+    assert "at least 50 reviewed pairs and a lower bound of 0.80" in found.sentence()
+    assert gate_rules.paraphrase_gate(0, 0).sentence() == "No pair has been reviewed yet; 50 are needed."
+    assert gate_rules.paraphrase_gate(0, 0).n_more == 50 and "may be used" in gate_rules.paraphrase_gate(60, 60).sentence()
+
+
+def test_a_judge_passes_by_the_lower_bound_of_kappa():
+    human = [0, 1] * 100
+    good = [1 - label if index % 10 == 9 else label for index, label in enumerate(human)]
+    poor = [1 - label if index % 4 == 3 else label for index, label in enumerate(human)]
+    passed, failed = gate_rules.judge_gate(human, good, n_boot=400), gate_rules.judge_gate(human, poor, n_boot=400)
+    assert passed.agreement.estimate.value == pytest.approx(0.8) and passed.is_open and "passes" in passed.sentence()
+    assert failed.agreement.estimate.value == pytest.approx(0.5) and not failed.is_open
+    assert "must reach 0.60" in failed.sentence()
+
+
+def test_a_judge_with_a_point_above_and_a_bound_below_does_not_pass():
+    human = [0, 1] * 50
+    judge = [1 - label if index % 6 == 5 else label for index, label in enumerate(human)]
+    found = gate_rules.judge_gate(human, judge, n_boot=400)
+    assert found.agreement.estimate.value > 0.60 > found.agreement.estimate.low and not found.is_open
+
+
+def test_an_unreadable_reading_counts_against_the_judge():
+    human, blind = [0, 1] * 60, [0, 1] * 30 + [None] * 60
+    found = gate_rules.judge_gate(human, blind, n_boot=50)
+    assert found.agreement.n_items == 120 and found.agreement.raw == 0.5
+
+
+def test_a_judge_needs_100_labels():
+    found = gate_rules.judge_gate([0, 1] * 40, [0, 1] * 40, n_boot=50)
+    assert not found.is_open and "20 more labels" in found.sentence()
+
+
+def test_a_judge_without_labels_or_with_one_answer_has_no_kappa_and_does_not_pass():
+    empty, same = gate_rules.judge_gate([], []), gate_rules.judge_gate(["a"] * 120, ["a"] * 120)
+    assert not empty.is_open and "nobody has labelled" in empty.sentence() and "100 labels" in empty.sentence()
+    assert not same.is_open and "one and the same answer to all 120 labels" in same.sentence()
+
+
+def test_a_judge_that_favours_a_position_does_not_pass():
+    bias = gate_rules.position_bias([0] * 10 + [1] * 90, [1] * 10 + [1] * 90)
+    assert bias.p == pytest.approx(2 * 0.5**10) and "favours the first option" in bias.sentence()
+    found = gate_rules.judge_gate([0, 1] * 60, [0, 1] * 60, bias, n_boot=50)
+    assert not found.is_open and "favours a position" in found.sentence()
+
+
+def test_position_bias_counts_changes_and_unreadable_answers_flip():
+    # (0, 2): earlier both times; (2, 0): later both times; (1, None): changed, of no direction
+    found = gate_rules.position_bias([0, 2, 1, 1], [2, 0, None, 1])
+    assert (found.n_first, found.n_last, found.flip_rate.value, found.p) == (1, 1, 0.75, 1.0)
+    assert math.isnan(gate_rules.position_bias([], []).p) and "not been asked" in gate_rules.position_bias([], []).sentence()
+    with pytest.raises(BadInput, match="came 1 and 0"):
+        gate_rules.position_bias([1], [])
+
+
+def test_position_bias_has_its_nominal_size():
+    rng, runs, hits = generator(0), 800, 0
+    for _ in range(runs):
+        hits += gate_rules.position_bias(rng.integers(0, 4, 60).tolist(), rng.integers(0, 4, 60).tolist()).p < 0.05
+    assert binomtest(hits, runs, 0.05, alternative="greater").pvalue > 1e-3

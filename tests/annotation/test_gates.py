@@ -1,0 +1,62 @@
+"""What people have not checked enough is shown and enters no claim: on the pages, in the report, on the command line."""
+
+import json
+
+import pytest
+
+from flipcore import __main__ as command_line
+from flipcore.annotation.gates import closed
+from flipcore.annotation.judge_labels import label_row
+from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.reports.study import study_report
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import judges, review, studies
+from tests.annotation.paraphrases.pairs import SAME
+from tests.annotation.paraphrases.test_effect import reworded_study
+from tests.annotation.paraphrases.test_verdict_messages import message
+from tests.annotation.test_judge_labels import STUDY as JUDGED
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    return tmp_path / "flips.duckdb"
+
+
+def said(study, capsys, *options):
+    command_line.main(["stats", *options, study.study_id])
+    return capsys.readouterr().out
+
+
+def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
+    store = Store.open(path)
+    runner.run(JUDGED, store)
+    shut = closed(store, JUDGED.study_id, {"option_order"}, {"regex", "judge", "judge_backwards"})
+    assert set(shut) == {"judge", "judge_backwards"} and "nobody has labelled" in shut["judge"]
+    report = study_report(studies.readouts(store, JUDGED.study_id), closed=shut)
+    assert "Not reviewed enough to be claimed: judge" in next(iter(report.headlines.values())).sentence
+    cells = next(iter(report.as_dict()["models"].values()))["cells"]
+    assert {one["extractor"] for one in cells if one["enters_claims"]} == {"regex"}
+    store.close()
+    assert "[enters no claim]" in said(JUDGED, capsys) and "judge enters no claim." in said(JUDGED, capsys)
+    store = Store.open(path)
+    texts = judges.judged_texts(store, JUDGED.study_id)
+    judges.keep_labels(store, [label_row(one, "Ada", one["judged"]) for one in texts])
+    assert closed(store, JUDGED.study_id, {"option_order"}, {"judge"}) == {}
+    store.close()
+    assert "no claim" not in said(JUDGED, capsys) and json.loads(said(JUDGED, capsys, "--json"))["closed"] == {}
+
+
+def test_rewordings_enter_claims_when_their_source_has_passed(path):
+    store = Store.open(path)
+    demo.seed_store(store)
+    runner.run(reworded_study(), store)
+    study_id = reworded_study().study_id
+    assert "lower bound of 0.80" in closed(store, study_id, {"paraphrase"}, ())["paraphrase"]
+    assert closed(store, study_id, {"option_order"}, {"regex"}) == {}
+    assert "not stored here" in closed(store, "no study", {"paraphrase"}, ())["paraphrase"]
+    for name in ("Ada", "Bea", "Cem"):  # with the two shipped reviewers a majority of five
+        take(store, name, [message(pair, SAME, n=name) for pair in review.pairs(store)])
+    assert closed(store, study_id, {"paraphrase"}, ()) == {}
+    store.close()

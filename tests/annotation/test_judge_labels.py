@@ -1,0 +1,104 @@
+"""The judge's gate on real stored readouts, with labels collected as a person would give them."""
+
+import pytest
+
+from flipcore.annotation.judge_labels import agreed_labels, judge_report, label_row, left_to_label, undo_row
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import judges
+
+STUDY = Study(name="judged", items=(ItemSource("flipscope_choice", n=24), ItemSource("flipscope_problems", n=16)),
+              axes=(Part("identity"), Part("option_order", {"n": 3})),
+              extractors=(Part("regex"), Part("judge"), Part("judge_backwards")),
+              models=(ModelUse("tests.annotation.judging:reader", n_samples=2),), judge="tests.annotation.judging:reader")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    opened = Store.open(tmp_path_factory.mktemp("judged") / "flips.duckdb")
+    runner.run(STUDY, opened)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def texts(store):
+    return judges.judged_texts(store, STUDY.study_id)
+
+
+def labels_of(texts, reviewer="Ada", wrong=()):
+    return [label_row(one, reviewer, None if i in wrong else one["judged"]) for i, one in enumerate(texts)]
+
+
+def test_every_judged_text_is_there_once_with_its_options_as_shown(texts, store):
+    assert len({one["call_id"] for one in texts}) == len(texts) > 100
+    assert judges.studies_with_judge(store) == {STUDY.study_id: "judged"}
+    choice = next(one for one in texts if one["kind"] == "choice")
+    assert len(choice["labels"]) == len(choice["option_order"]) == len(choice["options"]) and choice["asked_backwards"]
+    assert not any(one["asked_backwards"] for one in texts if one["kind"] == "number")
+
+
+def test_a_judge_that_reads_as_people_do_passes_and_one_that_does_not_fails(texts):
+    report = judge_report(texts, labels_of(texts), n_boot=200)
+    assert report.gate.is_open and report.gate.agreement.raw == 1.0 and "passes" in report.sentences[0]
+    half = judge_report(texts, labels_of(texts, wrong=range(0, len(texts), 2)), n_boot=200)
+    assert not half.gate.is_open and "must reach 0.60" in half.sentences[0]
+
+
+def test_few_labels_say_how_many_are_missing(texts):
+    report = judge_report(texts, labels_of(texts[:30]), n_boot=50)
+    assert not report.gate.is_open and report.gate.n_more == 70 and "70 more" in report.sentences[0]
+
+
+def test_a_judge_that_favours_a_position_does_not_pass(texts):
+    # whatever the text says, it names the option shown first: backwards that is the last of the forwards list
+    biased = [one | {"judged": str(one["option_order"][0]), "judged_backwards": str(one["option_order"][-1])}
+              if one["kind"] == "choice" else one for one in texts]
+    report = judge_report(biased, labels_of(biased), n_boot=50)
+    assert not report.gate.is_open and "favours" in report.sentences[0] and report.gate.position.flip_rate.value == 1.0
+
+
+def test_asking_again_counts_the_prompts_that_were_read_differently(texts):
+    # the number items were answered twice in the same words, so the judge saw the same prompt twice
+    twice = {}
+    for one in texts:
+        twice.setdefault(one["judge_prompt"], []).append(one)
+    repeated = [found for found in twice.values() if len(found) > 1]
+    assert repeated and judge_report(texts, [], n_boot=10).again.value == 0.0
+    changed = {repeated[0][0]["call_id"]}
+    report = judge_report([one | {"judged": None} if one["call_id"] in changed else one for one in texts], [], n_boot=10)
+    assert report.again.value == pytest.approx(1 / len(repeated)) and report.again.n == len(repeated)
+
+
+def test_an_answer_that_the_item_does_not_have_is_refused(texts):
+    choice, number = (next(one for one in texts if one["kind"] == kind) for kind in ("choice", "number"))
+    for text, answer in ((choice, "99"), (choice, "B"), (number, "many")):
+        with pytest.raises(BadInput, match="is no answer to this question"):
+            label_row(text, "Ada", answer)
+    assert label_row(number, "Ada", "1,450.0")["answer"] == "1450" and label_row(number, "Ada", None)["answer"] is None
+
+
+def test_labels_are_stored_undone_and_left_to_others(store, texts):
+    assert len(left_to_label(texts, "Ada", [])) == len(texts)
+    first = next(one for one in texts if one["call_id"] == left_to_label(texts, "Ada", [])[0])
+    row = label_row(first, "Ada", first["judged"])
+    judges.keep_labels(store, [row])
+    stored = judges.labels(store)
+    assert [one["answer"] for one in stored] == [first["judged"]]
+    assert first["call_id"] not in left_to_label(texts, "Ada", stored)
+    judges.keep_labels(store, [undo_row(stored[0])])
+    assert judges.labels(store) == [] and judges.n_label_rows(store) == 2
+
+
+def test_every_item_comes_once_before_any_comes_twice(texts):
+    order = left_to_label(texts, "Ada", [], shared=1)
+    item = {one["call_id"]: one["item_id"] for one in texts}
+    n_items = len(set(item.values()))
+    assert len({item[call_id] for call_id in order[:n_items]}) == n_items
+
+
+def test_the_majority_is_the_label_and_an_even_split_is_none():
+    rows = [{"call_id": "t", "answer": answer} for answer in ("1", "2", "1")]
+    assert agreed_labels(rows) == ({"t": "1"}, 0) and agreed_labels(rows[:2]) == ({}, 1)

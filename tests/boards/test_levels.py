@@ -1,0 +1,80 @@
+import base64
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from flipcore.boards.levels import LEVELS, banded, board, resamples
+from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.decomposition import decompositions
+from tests.stats.flips.test_surface import asked, frame
+
+
+def study(n=40, seed=3):
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        text = ["A" if rng.random() < 0.85 else "B" for _ in range(3)]
+        token = [answer if rng.random() < 0.7 else "C" for answer in text]
+        rows += asked(f"i{i}", text) + asked(f"i{i}", token, extractor="first_token")
+    return coded_answers(frame(rows))
+
+
+def limits(table, side, n_rows):
+    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(4, n_rows, len(LEVELS))
+
+
+@pytest.mark.parametrize("n", [40, 20])  # 20: limits are drawn, so both must take the same draws
+def test_the_board_holds_what_the_decomposition_says(n):
+    answers = study(n)
+    made = board(answers, str)
+    table, at = made["tables"]["regex|own_class|default"], made["start"]
+    for row, one in enumerate(decompositions(answers, "regex")):
+        assert table["T"][row] == pytest.approx(one.T.value, abs=1e-6)
+        if not one.is_reference:
+            assert limits(table, "low", 2)[3, row, at] == pytest.approx(one.A_minus_G.low, abs=1e-5)
+            assert limits(table, "high", 2)[2, row, at] == pytest.approx(one.A.high, abs=1e-5)
+
+
+def test_with_many_items_fewer_draws_do():
+    assert [resamples(SimpleNamespace(items=range(n))) for n in (2_000, 2_001)] == [9_999, 1_999]
+
+
+@pytest.mark.parametrize(("n", "kind"), [(40, "percentile"), (20, "default")])
+def test_a_higher_level_is_never_narrower(n, kind):
+    table = board(study(n), str)["tables"][f"regex|own_class|{kind}"]
+    row = table["reference_rows"].index(False)  # the reference's own A is 0 by definition and has a fallback only
+    assert (np.diff(limits(table, "high", 2)[:, row], axis=1) >= -1e-6).all()
+    assert (np.diff(limits(table, "low", 2)[:, row], axis=1) <= 1e-6).all()
+
+
+def test_the_simultaneous_band_is_wider_than_each_interval():
+    answers = study()
+    one = board(answers, str)["tables"]["regex|own_class|default"]
+    all_at_once = board(answers, str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
+    row = [i for i, reference in enumerate(one["reference_rows"]) if not reference]
+    at = LEVELS.index(0.95)
+    width = [limits(t, "high", 2)[:, row, at] - limits(t, "low", 2)[:, row, at] for t in (one, all_at_once)]
+    assert (width[1] > width[0]).all()
+
+
+def test_every_reference_policy_and_kind_has_a_table():
+    made = board(study(), str)
+    sizes = [len(made["options"][name]) for name in ("reference", "policy", "kind")]
+    assert len(made["tables"]) == np.prod(sizes) == 2 * 3 * 3
+
+
+def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
+    answers = study()
+    made = board(answers, str, simultaneous=True)
+    table = made["tables"]["regex|own_class|simultaneous"]
+    for row, one in enumerate(banded(decompositions(answers, "regex", level=0.9), made, 0.9, "own_class")):
+        for i, name in enumerate(("T", "G", "A", "A_minus_G")):
+            assert getattr(one, name).low == pytest.approx(limits(table, "low", 2)[i, row, LEVELS.index(0.9)], nan_ok=True)
+        assert not one.A_plus.has_interval and np.isnan(one.p_more) and ", p" not in one.sentence()
+
+
+def test_a_band_stays_within_what_a_rate_can_be():
+    few = board(study(10), str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
+    assert np.nanmin(limits(few, "low", 2)[:2]) >= 0 and np.nanmax(limits(few, "high", 2)[:2]) <= 1
+    assert np.nanmin(limits(few, "low", 2)[3]) >= -2

@@ -1,0 +1,136 @@
+"""From a source to items: what is refused, filtered, drawn and told."""
+
+import json
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import KINDS
+from flipcore.core.study import ItemSource
+from flipcore.datasets import LOADERS, load, load_report, rows_of
+from tests.datasets.files import CHOICES, written
+
+GOOD = {"question": "Which is a metal?", "options": ["tin", "oak"], "answer": 0, "date": "2024-03-01", "id": "good"}
+
+
+@pytest.mark.parametrize(("change", "why"), [
+    ({"options": ["tin"]}, "Line 2 has 1 option; a choice needs at least two."),
+    ({"options": []}, "none of its 0 options"),
+    ({"options": ["oak", "oak "]}, "the same text in options 1 and 2 ('oak')"),
+    ({"options": ["oak", " "]}, "no text in option 2"),
+    ({"options": [str(i) for i in range(30)]}, "30 options; there are labels for 26"),
+    ({"answer": 2}, "'2', which (read as index) is none of its 2 options"),
+    ({"answer": -1}, "'-1', which"), ({"answer": None}, "has no right answer"), ({"answer": {}}, "'{}', which"),
+    ({"question": "  "}, "has no question"), ({"question": 7}, "int instead of text"),
+    ({"date": "last week"}, "publication date 'last week'"), ({"date": "2024-02-30"}, "publication date"),
+])
+def test_a_bad_row_is_refused_with_a_sentence_and_the_others_load(tmp_path, change, why):
+    report = load_report(written(tmp_path / "a.jsonl", [GOOD, GOOD | {"id": "bad"} | change, GOOD | {"id": "third"}]))
+    assert len(report.items) == 2
+    (line, sentence), = report.refused
+    assert line == 2 and sentence.startswith("Line 2 ") and why in sentence and sentence.endswith(".")
+    assert "1 of 3 rows were refused." in report.notes
+
+
+def test_a_row_without_the_column_is_refused(tmp_path):
+    report = load_report(written(tmp_path / "a.jsonl", [GOOD, {"question": "?", "options": ["a", "b"], "id": 2}]))
+    assert report.refused == ((2, "Line 2 has no column 'answer'; it has question, options, id."),)
+
+
+def test_nothing_left_is_an_error_that_names_the_first_line(tmp_path):
+    with pytest.raises(BadInput, match="None of the 1 rows of file could be used. Line 1 has 1 option"):
+        load(written(tmp_path / "a.jsonl", [GOOD | {"options": ["tin"]}]))
+
+
+def test_a_header_alone_has_no_rows(tmp_path):
+    with pytest.raises(BadInput, match="has no rows"):
+        load(written(tmp_path / "a.csv", "question,answer\n"))
+    with pytest.raises(BadInput, match="no readable row"):
+        rows_of(written(tmp_path / "b.jsonl", "{broken\n{broken\n"), 5)
+
+
+def test_items_that_ask_the_same_are_told_and_kept(tmp_path):
+    twin = GOOD | {"id": "twin", "options": ["oak", "tin"], "answer": 1}
+    report = load_report(written(tmp_path / "a.jsonl", [GOOD, twin]))
+    assert len(report.items) == 2
+    assert report.notes[-1] == "1 items ask the same as another and were kept: file/twin = file/good."
+
+
+def test_a_row_repeated_under_the_same_id_is_refused(tmp_path):
+    report = load_report(written(tmp_path / "a.jsonl", [GOOD, GOOD]))
+    assert report.refused == ((2, "Line 2 repeats line 1 word for word under the same id."),)
+
+
+def test_hostile_text_stays_text(tmp_path):
+    text = "<script>alert(1)</script> =cmd|' /C calc'!A0 {0} %s ' OR 1=1 --\u202e\x00"
+    item = load(written(tmp_path / "a.jsonl", [GOOD | {"question": text, "options": [text, "b"]}]))[0]
+    assert item.question == text and item.options[0] == text
+
+
+def test_a_file_without_options_or_answers_holds_completions(tmp_path):
+    assert load(written(tmp_path / "a.jsonl", [{"text": "The harbour wakes."}]))[0].kind == "completion"
+
+
+def test_a_survey_without_right_answers_holds_choices(tmp_path):
+    item = load(written(tmp_path / "a.jsonl", [{"question": "Tea?", "options": ["yes", "no"]}]))[0]
+    assert (item.kind, item.target) == ("choice", None)
+
+
+@pytest.mark.parametrize(("answer", "target"), [("1,450.00", "1450"), (14.5, "29/2"), ("so\n#### 7", "7"), (3, "3")])
+def test_numbers_become_exact(tmp_path, answer, target):
+    item = load(written(tmp_path / "a.jsonl", [{"question": "How many?", "answer": answer}]))[0]
+    assert (item.kind, item.target) == ("number", target)
+
+
+def test_a_draw_is_seeded_nested_and_in_order(tmp_path):
+    path = written(tmp_path / "a.jsonl", CHOICES).path
+    drawn = {(n, seed): [item.item_id for item in load(ItemSource("file", path=path, n=n, seed=seed))]
+             for n in (3, 6) for seed in range(5)}
+    everything = [item.item_id for item in load(ItemSource("file", path=path))]
+    for (n, seed), ids in drawn.items():
+        assert len(ids) == n and ids == sorted(ids, key=everything.index)
+        assert set(drawn[3, seed]) <= set(drawn[6, seed])
+    assert len({tuple(drawn[3, seed]) for seed in range(5)}) > 1
+    assert drawn[3, 0] == [item.item_id for item in load(ItemSource("file", path=path, n=3))]
+
+
+def test_categories_filter_before_the_draw(tmp_path):
+    source = written(tmp_path / "a.jsonl", CHOICES)
+    report = load_report(ItemSource("file", path=source.path, categories=("a",), n=99))
+    assert {item.category for item in report.items} == {"a"} and len(report.items) == 4
+    assert "99 items were asked for and there are 4." in report.notes
+    with pytest.raises(BadInput, match="has no category 'moon'; it has a, b"):
+        load(ItemSource("file", path=source.path, categories=("moon",)))
+
+
+@pytest.mark.parametrize(("source", "why"), [
+    (ItemSource("moon"), "no dataset called 'moon'; choose one of flipscope_choice"),
+    (ItemSource("flipscope_choice", n=-1), "give a number from 1, or 0 for all"),
+    (ItemSource("flipscope_choice", columns={"question": "q"}), "knows its own columns"),
+    (ItemSource("flipscope_choice", options={"split": "x"}), "takes no options for a local copy"),
+    (ItemSource("file"), "needs a local path or a repository"),
+    (ItemSource("hub", options={"speed": 1}), "no option 'speed'; it takes repo, config and split"),
+])
+def test_a_source_that_cannot_be_used_gets_a_sentence(source, why):
+    with pytest.raises(BadInput, match=why):
+        load(source)
+
+
+@pytest.mark.parametrize("loader", LOADERS.values(), ids=LOADERS)
+def test_a_loader_says_what_it_is(loader):
+    assert LOADERS[loader.name] is loader and loader.title and loader.about.endswith((".", "answer.", "network."))
+    assert loader.kind in (*KINDS, "any")
+    assert (loader.item is None) != (loader.maker is None)
+
+
+def test_items_of_a_loader_stop_at_a_bad_line_with_its_number(tmp_path):
+    path = written(tmp_path / "a.jsonl", [{"question": "q", "answer": "#### 4"}, {"question": "q", "answer": "four"}]).path
+    items = LOADERS["gsm8k"].items(path)
+    assert next(items).target == "4"
+    with pytest.raises(BadInput, match="Line 2 has no number after ####"):
+        next(items)
+
+
+def test_the_first_rows_come_without_reading_them_as_items(tmp_path):
+    source = written(tmp_path / "a.jsonl", "broken\n" + "".join(json.dumps(row) + "\n" for row in CHOICES))
+    assert rows_of(source, 2) == CHOICES[:2]

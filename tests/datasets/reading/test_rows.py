@@ -1,0 +1,125 @@
+"""Rows of good, broken and hostile files."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.reading import rows as reading
+from flipcore.datasets.reading.rows import read_rows
+from tests.datasets.files import CHOICES, written
+
+ROW = {"question": "What is 2 + 2?", "answer": "4"}
+
+
+def rows(tmp_path, name, content):
+    return list(read_rows(written(tmp_path / name, content).path))
+
+
+def good(found):
+    return [row.values for row in found if not row.problem]
+
+
+def test_json_lines_keep_their_line_numbers_past_blank_and_broken_lines(tmp_path):
+    found = rows(tmp_path, "a.jsonl", f"{json.dumps(ROW)}\n\n{{\"question\": \"half\n[1]\n{json.dumps(ROW)}\n")
+    assert [row.line for row in found] == [1, 3, 4, 5]
+    assert "not valid JSON" in found[1].problem and "list instead of an object" in found[2].problem
+    assert good(found) == [ROW, ROW]
+
+
+@pytest.mark.parametrize("wrap", [lambda all_: all_, lambda all_: {"data": all_},
+                                  lambda all_: {"features": [{"x": 1}], "rows": [{"row_idx": 0, "row": r} for r in all_]}])
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+def test_a_json_document_may_wrap_its_rows(tmp_path, wrap, suffix):
+    assert good(rows(tmp_path, f"a.{suffix}", json.dumps(wrap(CHOICES)))) == CHOICES
+
+
+def test_json_lines_under_the_name_json_are_read_too(tmp_path):
+    assert good(rows(tmp_path, "a.json", CHOICES)) == CHOICES
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_csv_finds_its_delimiter_and_counts_lines_of_the_file(tmp_path, delimiter):
+    text = "question;answer\n\"two\nlines\";4\nshort\n\"a;b\";5;6\nlast;7\n".replace(";", delimiter)
+    found = rows(tmp_path, "a.csv", text)
+    assert [(row.line, bool(row.problem)) for row in found] == [(2, False), (4, True), (5, True), (6, False)]
+    assert good(found) == [{"question": "two\nlines", "answer": "4"}, {"question": "last", "answer": "7"}]
+
+
+def test_csv_that_ends_within_quotes_says_so(tmp_path):
+    found = rows(tmp_path, "a.csv", 'question,answer\nfine,4\n"cut off,5')
+    assert good(found) == [{"question": "fine", "answer": "4"}]
+    assert found[1].line == 3 and "half-written" in found[1].problem
+
+
+def test_a_broken_quote_spoils_its_own_row_only(tmp_path):
+    found = rows(tmp_path, "a.csv", 'question,answer\n"x"y,1\n\nfine,2\n')
+    assert [(row.line, bool(row.problem)) for row in found] == [(2, True), (4, False)]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_column(tmp_path):
+    assert good(rows(tmp_path, "a.csv", b"\xef\xbb\xbfquestion,answer\nx,1\n")) == [{"question": "x", "answer": "1"}]
+
+
+def test_parquet_gives_the_same_rows(tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(CHOICES), tmp_path / "a.parquet")
+    assert good(read_rows(tmp_path / "a.parquet")) == CHOICES
+
+
+@pytest.mark.parametrize("content", [b"PAR1 and then nothing", b"\x00" * 50])
+def test_a_half_written_parquet_file_gets_a_sentence(tmp_path, content):
+    with pytest.raises(BadInput, match="could not be read as Parquet"):
+        rows(tmp_path, "a.parquet", content)
+
+
+def test_bytes_that_are_not_utf8_spoil_their_own_row_only(tmp_path):
+    found = rows(tmp_path, "a.csv", b"question,answer\nfine,1\ncaf\xe9,2\nfine,3\n")
+    assert [(row.line, row.problem) for row in found if row.problem] == [
+        (3, "holds bytes that are not UTF-8; save the file as UTF-8")]
+    assert len(good(found)) == 2
+
+
+def test_a_lone_surrogate_escape_is_refused_as_it_cannot_be_stored(tmp_path):
+    found = rows(tmp_path, "a.jsonl", '{"question": "\\ud800", "answer": "1"}\n{"question": "x", "answer": "1"}\n')
+    assert [bool(row.problem) for row in found] == [True, False]
+
+
+@pytest.mark.parametrize(("name", "content", "why"), [
+    ("a.jsonl", "", "is empty"), ("a.txt", "x", "not of a known kind"), ("a.csv", "q,q\n1,2\n", "names a column twice"),
+    ("a.json", '[{"question": "x"', "may be half-written"), ("a.json", "3", "holds int"),
+    ("a.json", "[" * 200_000, "nested too deeply|half-written"), ("a.csv", "q,a\n".encode("utf-16"), "UTF-16"),
+    ("a.jsonl", b"PK\x03\x04zip", "under another name"), ("a.jsonl", b"\x1f\x8bgz", "under another name"),
+])
+def test_files_that_cannot_be_read_get_a_sentence(tmp_path, name, content, why):
+    with pytest.raises(BadInput, match=why):
+        rows(tmp_path, name, content)
+
+
+def test_an_absent_file_gets_a_sentence(tmp_path):
+    with pytest.raises(BadInput, match="There is no file 'a.csv'"):
+        read_rows(tmp_path / "a.csv")
+
+
+def test_a_file_over_the_limit_is_refused_by_its_size_before_reading(tmp_path, monkeypatch):
+    with (tmp_path / "big.csv").open("wb") as file:
+        file.truncate(500_000_000)  # sparse: takes no room on disk
+    monkeypatch.setattr(reading, "_text", lambda path: pytest.fail("the file was read"))
+    with pytest.raises(BadInput, match="has 500 MB and the limit is 200 MB"):
+        read_rows(tmp_path / "big.csv")
+
+
+@given(content=st.binary(max_size=200), suffix=st.sampled_from(["jsonl", "json", "csv", "parquet"]))
+def test_any_bytes_give_rows_or_a_sentence(tmp_path_factory, content, suffix):
+    path = tmp_path_factory.getbasetemp() / f"any.{suffix}"
+    path.write_bytes(content)
+    try:
+        found = list(read_rows(path))
+    except BadInput as error:
+        assert len(str(error)) > 20
+    else:
+        assert all(row.problem or isinstance(row.values, dict) for row in found)

@@ -1,0 +1,100 @@
+"""What is guessed about a recording's columns, on real files and made ones, and how it is corrected."""
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.columns import columns_of, corrected, guessed, looked_at, mapping_of, scored_field, unused
+from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.outputs import Recording, recorded
+from tests.datasets.files import written
+
+FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
+
+
+def test_ten_orders_in_numbered_columns_are_found(shared_data):
+    found = guessed(str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json"))
+    # `references` lists the item's own order, so the options of a prompt are the keys of its scores
+    assert found == Recording("test.first40", "recorded model", "question", (FIRST,), nested="shuffle_", options="scores",
+                              question="original_question", text="response", text_after="[/INST]")
+
+
+def test_a_row_a_variant_with_options_inside_of_the_prompt_is_found(shared_data):
+    path = str(shared_data / "option_shifts" / "all.jsonl")
+    found = guessed(path)
+    assert (found.item, found.order, found.prompt, found.text, found.models, found.model) == (
+        "question_id", "permutation", "prompt_used", "raw_response", "model", "mistral-small-latest")
+    assert len(recorded(path, found).records) == 100
+
+
+def test_scores_and_labels_of_people_are_found_beside_each_other(shared_data):
+    path = str(shared_data / "mcq_robustness" / "gemma-7b" / "shards" / "shard_0.json_labeled_resolved.json")
+    found = guessed(path)
+    assert [field.extractor for field in found.fields] == ["first_token", "label"] and found.text_after == "\nmodel\n"
+    assert recorded(path, found).refused == ()
+
+
+@pytest.mark.parametrize(("rows", "expected"), [
+    ([{"prompt": "2+2?", "output": "4"}], {"prompt": "prompt", "text": "output", "axis": "recorded"}),
+    ([{"input": "x\n(A) tin\n(B) oak", "completion": "B"}], {"prompt": "input", "option_pattern": r"^ *\(?[A-Z][.):](.+)$"}),
+    ([{"prompt": "A. tin B. oak", "choices": ["tin", "oak"], "response": "B"}], {"options": "choices"}),
+    ([{"prompt": "A. oak B. tin", "choices": ["tin", "oak"], "response": "B"}], {"options": ""}),  # not the order shown
+    ([{"prompt": "p", "order": [3, 4]}], {"order": ""}), ([{"prompt": 5}], {"prompt": ""}), ([{}], {"prompt": "", "text": ""}),
+])
+def test_a_guess_keeps_to_what_the_rows_bear_out(tmp_path, rows, expected):
+    found = guessed(written(tmp_path / "a.jsonl", rows).path)
+    assert {key: getattr(found, key) for key in expected} == expected
+
+
+def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp_path):
+    fixed = {"options": "red|blue|green", "answer": "blue", "model": "m", "price": 1}
+    rows = [{"question": question, "variant": variant, "output": said, **fixed}
+            for question in ("Sky?", "Sea?") for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))]
+    path = written(tmp_path / "a.jsonl", rows).path
+    found = guessed(path)
+    assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
+    assert found.axis == "recorded"  # nothing says that the order was changed
+    assert unused(found, columns_of(looked_at(path))) == ["price"]
+    records = recorded(path, found).records
+    assert len({record.item.item_id for record in records}) == 2 and {record.item.target for record in records} == {"1"}
+
+
+def test_questions_that_differ_are_items_of_their_own(tmp_path):
+    rows = [{"prompt": f"{i}+1?", "variant": "base", "output": "2"} for i in (1, 2)]
+    found = guessed(written(tmp_path / "a.jsonl", rows).path)
+    assert found.item == ""
+
+
+def test_words_correct_a_guess_and_new_readouts_replace_its_own():
+    found = corrected(Recording("d", "m", "p", (FIRST,), text="t"), ["prompt=x", "text=", "text_after=a\\nb"], ["said=word"])
+    assert found == Recording("d", "m", "x", (Field("said", "word"),), text_after="a\nb")
+    assert corrected(found, [], None) == found
+
+
+@pytest.mark.parametrize(("words", "read", "why"), [
+    (["prompt"], None, "'prompt' maps nothing"), (["moon=x"], None, "one of the keys model, prompt"),
+    (["fields=x"], None, "maps nothing"), ([], ["scores"], "names no readout"), ([], ["=scores"], "names no readout")])
+def test_a_word_that_maps_nothing_is_refused(words, read, why):
+    with pytest.raises(BadInput, match=why):
+        corrected(Recording("d", "m", "p"), words, read)
+
+
+def test_columns_of_nested_variants_stand_beside_those_of_their_row():
+    rows = [{"question": "q", "v_0": {"prompt": "p"}, "v_1": {"text": "t"}}]
+    assert columns_of(rows, "v_") == ["question", "prompt", "text"] and columns_of(rows) == ["question", "v_0", "v_1"]
+
+
+def test_the_first_tokens_bound_is_asked_for_only_where_its_columns_are():
+    assert scored_field("first_token", "scores", ["scores"]) == Field("first_token", "scores")
+    assert scored_field("first_token", "scores", ["scores", "max_first_token", "max_first_token_score"]) == FIRST
+    assert scored_field("human", "label") == Field("human", "label")
+
+
+def test_a_mapping_is_plain_data_without_what_is_empty():
+    assert mapping_of(Recording("d", "m", "p", (Field("a", "b"),))) == {
+        "dataset": "d", "model": "m", "prompt": "p", "axis": "option_order", "fields": [{"extractor": "a", "column": "b"}]}
+
+
+@pytest.mark.parametrize("content", ["{half", "[1]\n", "\n"])
+def test_a_file_without_a_row_gets_a_sentence(tmp_path, content):
+    with pytest.raises(BadInput, match="a.jsonl"):
+        looked_at(written(tmp_path / "a.jsonl", content).path)

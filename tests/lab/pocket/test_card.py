@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from flipcore.core.paths import POCKET
+from flipcore.lab.pocket.card import GROUPS, card, grouped
+from flipcore.lab.pocket.items import read_items
+from flipcore.lab.pocket.measures import Picks, numbers, question_loss, resampled
+from flipcore.models.pocket_inference import PocketModel
+from flipcore.stats.memory.ground_truth import auc_interval
+
+
+@pytest.fixture(scope="module")
+def model():
+    return PocketModel.load()
+
+
+def dosed(family, dose, n=12):
+    return [entry for entry in read_items(family) if entry.dose == dose and entry.split != "fresh"][:n]
+
+
+def test_groups_hold_each_item_once():
+    groups = grouped(list(read_items("problems")))
+    assert tuple(groups) == GROUPS and sum(map(len, groups.values())) == 770 and len(groups["256"]) == 60
+
+
+def test_what_was_read_256_times_is_known_by_heart(model):
+    entries = dosed("problems", 256)
+    assert numbers(model, [entry.question for entry in entries]) == [entry.target for entry in entries]
+    assert Picks(model, dosed("choices", 256)).first_right.all()
+    assert auc_interval(question_loss(model, dosed("prose", 256)), question_loss(model, dosed("prose", 0))).value > 0.95
+
+
+def test_new_numbers_come_with_their_own_target():
+    made = [resampled(entry) for entry in dosed("problems", 0, 30)]
+    kept = [(entry, one) for entry, one in zip(dosed("problems", 0, 30), made, strict=True) if one]
+    assert len(kept) > 20 and all(one[0] != entry.question and one[1] != entry.target for entry, one in kept)
+
+
+def test_an_order_turns_the_options_and_not_the_answers_meaning(model):
+    # a model that knows the item by content picks the same option in every order; positions are mapped back to the item's own
+    entries = dosed("choices", 256)
+    assert Picks(model, entries, turn=4).text == Picks(model, entries).text
+    assert np.mean(Picks(model, entries, turn=1).text_right) > 0.5
+
+
+def test_the_card_belongs_to_the_shipped_weights(model):
+    assert f"`{model.revision}`" in (POCKET / "CARD.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_card_is_written_from_the_shipped_model(model):
+    text = card(quick=True)
+    assert model.revision in text and "nan" not in text and text.count("| 256 |") == 2

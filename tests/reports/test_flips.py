@@ -1,0 +1,86 @@
+"""The sentence on a study's card says what the numbers are, and nothing that they are not."""
+
+import pandas as pd
+import pytest
+
+from flipcore.reports.flips import claimed_headline, headline
+from tests.stats.flips.test_surface import asked, frame
+
+
+def said(rows, right="A"):
+    made = frame(rows)
+    return headline(made.assign(is_correct=(made["answer"] == right).astype(float), variant_id=made["variant"]))
+
+
+def two_readouts(first, written, n=12):
+    return [row for i in range(n) for row in asked(f"i{i}", first, extractor="first_token") + asked(f"i{i}", written)]
+
+
+def test_nothing_yet_is_a_sentence():
+    assert headline(frame([])).sentence == "No answer has come back yet."
+
+
+def test_the_genuine_part_is_part_of_the_flip_rate():
+    # A, B, C under the first token: 3 of 3 pairs differ; written A, B, B: 2 of 3
+    found = said(two_readouts("ABC", "ABB"))
+    assert (found.total.value, found.genuine.value) == pytest.approx((1, 2 / 3))
+    assert found.sentence.startswith("Accuracy 1.00") and found.sentence.endswith("(12 items).")
+    assert "of variant pairs flip in the field readout, of which 0.67" in found.sentence
+
+
+def test_a_reference_that_flips_more_is_not_called_a_part():
+    found = said(two_readouts("ABB", "ABC"))
+    assert "of which" not in found.sentence and "no more than in the reference: 1.00" in found.sentence
+
+
+def test_one_readout_alone_names_no_genuine_part():
+    assert "read one way only" in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
+
+
+def test_asking_again_is_no_rewording():
+    again = [row for i in range(12) for sample in (0, 1) for row in asked(f"i{i}", "A", axis="identity", sample=sample)]
+    assert said(again).sentence.endswith("; nothing was reworded, so there is no flip rate.")
+
+
+def test_sets_in_different_roles_are_not_pooled():
+    made = frame([row for i in range(24) for row in asked(f"i{i}", "AA" if i < 12 else "BB")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
+                       role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]])
+    assert headline(made).sentence.startswith("Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24]; ")
+
+
+def test_a_holdout_study_says_its_inflation():
+    # 12 of 12 against 6 of 12: +50 pp
+    made = frame([row for i in range(24) for row in asked(f"i{i}", "A" if i < 18 else "B", axis="identity")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
+                       role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]])
+    assert ", retro 0.50 [0.25, 0.75]: inflation +50.0 pp [" in headline(made).sentence
+    twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
+    assert "inflation" not in headline(twice).sentence
+
+
+def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
+    rows = [row for i in range(12) for row in asked(f"i{i}", "AB", axis="paraphrase")]
+    made = frame(rows)
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
+    found = claimed_headline(made, {"paraphrase"})
+    assert found.sentence == ("Accuracy 1.00 [0.76, 1.00] of 12 items; no flip rate may be claimed, because too little was "
+                              "reviewed: paraphrase.")
+    assert claimed_headline(made, set()).total.value == 1.0
+
+
+def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
+    # 38 of 40: Wilson's [0.835, 0.986]; Student's interval would reach past .99
+    made = frame([row for i in range(40) for row in asked(f"i{i}", "A" if i < 38 else "B", axis="identity")])
+    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
+    assert headline(made).sentence.startswith("Accuracy 0.95 [0.83, 0.99] of 40 items")
+    assert headline(made.head(3)).sentence.startswith("Accuracy 1.00 of 3 items, too few for an interval; ")
+
+
+def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
+    rows = asked("i", "AA") + asked("j", [None, "A"]) + asked("k", ["absent", "A"])
+    made = frame(rows)
+    made = made.assign(is_correct=[None if status == "absent" else float(answer == "A")
+                                   for status, answer in zip(made["status"], made["answer"], strict=True)],
+                       variant_id=made["variant"])
+    assert headline(made).accuracy.value == 0.5 and headline(made).accuracy.n == 2

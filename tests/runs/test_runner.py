@@ -1,0 +1,194 @@
+"""Running studies: every call once, resumable, capped, cancellable; kill −9 loses nothing that was acknowledged."""
+
+import dataclasses
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from flipcore.core.errors import BadInput, OverBudget
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models import model_cards
+from flipcore.runs import runner
+from flipcore.runs.background import Registry
+from flipcore.runs.plan import plan, projection
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies as queries
+
+
+def tiny_study(**changes):
+    made = dict(name="tiny", items=(ItemSource("flipscope_choice", n=6), ItemSource("flipscope_problems", n=4)),
+                axes=(Part("identity"), Part("option_order", {"n": 3})), extractors=(Part("first_token"), Part("regex")),
+                models=(ModelUse("simulated-artifact-prone"),))
+    return Study(**made | changes)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def n_completions(store):
+    return store.rows("SELECT count(*) FROM completions")[0][0]
+
+
+def test_a_study_is_equal_to_what_its_toml_says():
+    study = tiny_study()
+    assert Study.from_toml(study.to_toml()) == study
+    assert Study.from_toml(study.to_toml()).study_id == study.study_id
+
+
+def test_a_run_ends_done_with_a_readout_for_every_cell(store):
+    progress = runner.run(tiny_study(), store)
+    assert (progress.state, progress.n_failed) == ("done", 0)
+    frame = queries.readouts(store, tiny_study().study_id)
+    # choice items: identity 2 samples + order 3 variants, two readouts; problems: identity 2 samples, text only
+    assert len(frame) == 6 * (2 + 3) * 2 + 4 * 2
+    assert set(frame["status"]) == {"ok"}
+
+
+def test_running_again_asks_nothing(store):
+    first = runner.run(tiny_study(), store)
+    again = runner.run(tiny_study(), store)
+    assert again.n_reused == again.n_done == first.n_done == n_completions(store)
+
+
+def test_the_projection_counts_the_calls_exactly_for_small_studies(store):
+    assert projection(plan(tiny_study(), store)).n_calls == runner.run(tiny_study(), store).n_done
+
+
+def test_a_cancelled_run_resumes_with_the_missing_calls_only(store):
+    cancel = threading.Event()
+    cancel.set()
+    stopped = runner.run(tiny_study(), store, cancel=cancel)
+    assert stopped.state == "cancelled" and "resume" in stopped.message
+    done = runner.run(tiny_study(), store)
+    assert done.state == "done" and done.n_done == n_completions(store)
+
+
+def test_confirmatory_items_are_read_only_when_asked_for(store):
+    study = tiny_study(confirmatory_share=0.5)
+    runner.run(study, store)
+    shown = set(queries.readouts(store, study.study_id)["item_id"])
+    hidden = set(queries.readouts(store, study.study_id, confirmatory=True)["item_id"])
+    assert shown and hidden and not shown & hidden and len(shown | hidden) == 10
+
+
+def priced(monkeypatch, price):
+    cards = model_cards()
+    name = "simulated-artifact-prone"
+    table = {**cards, name: dataclasses.replace(cards[name], price_in=price, price_out=price)}
+    monkeypatch.setattr(runner, "model_cards", lambda: table)
+    monkeypatch.setattr("flipcore.runs.plan.model_cards", lambda: table)
+
+
+def test_a_paid_model_without_a_budget_is_refused_before_the_first_call(store, monkeypatch):
+    priced(monkeypatch, 10.0)
+    with pytest.raises(OverBudget, match="no budget.*Nothing was asked"):
+        runner.run(tiny_study(), store)
+    assert n_completions(store) == 0
+
+
+def test_a_projection_over_the_budget_is_refused_and_printed(store, monkeypatch):
+    priced(monkeypatch, 1000.0)
+    with pytest.raises(OverBudget, match=r"more than its budget of \$0.01. Projection: .* calls"):
+        runner.run(tiny_study(budget_usd=0.01), store)
+    assert queries.studies(store)["state"].tolist() == ["over_budget"]
+
+
+def test_an_unknown_axis_names_those_that_there_are(store):
+    with pytest.raises(BadInput, match="no axis called 'mirror'.*option_order"):
+        runner.run(tiny_study(axes=(Part("mirror"),)), store)
+
+
+def test_an_unknown_key_in_a_study_file_is_named():
+    with pytest.raises(BadInput, match="unknown key 'axis'"):
+        Study.from_toml(tiny_study().to_toml() + '\n[axis]\nname = "x"\n')
+
+
+def test_two_studies_at_once_buy_a_shared_call_once(store):
+    registry = Registry(store)
+    studies = [tiny_study(), tiny_study(name="the same questions under another name")]
+    for study in studies:
+        registry.start(study)
+    deadline = time.monotonic() + 60
+    while registry.running() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    table = queries.studies(store)
+    assert table["state"].tolist() == ["done", "done"]
+    assert n_completions(store) == table["n_calls_done"].iloc[0] == table["n_calls_done"].iloc[1]
+
+
+def test_deleting_a_study_keeps_what_was_paid_for(store):
+    study = tiny_study()
+    runner.run(study, store)
+    before = n_completions(store)
+    queries.delete_study(store, study.study_id)
+    assert queries.studies(store).empty and queries.readouts(store, study.study_id).empty
+    assert n_completions(store) == before
+
+
+def test_a_pilot_measures_and_leaves_no_study(store):
+    measured = Registry(store).pilot(tiny_study(), 2)
+    assert measured.measured and measured.n_calls > 0
+    assert queries.studies(store).empty and n_completions(store) > 0
+
+
+def test_a_pilot_of_an_adaptive_protocol_measures_every_wave_of_its_calls(store):
+    """A noisy model needs more than the five votes that go out at once: all that was asked is in the measurement."""
+    study = tiny_study(protocol=Part("rotation", {"lead": 6}), models=(ModelUse("simulated-noisy"),))
+    measured = Registry(store).pilot(study, 2)
+    used = store.rows("SELECT sum(n_tokens_in) FROM completions")[0][0]
+    whole, part = (projection(plan(study, store, n)).n_calls for n in (None, 2))
+    assert measured.n_tokens_in == round(used * whole / part)
+
+
+_SLOW = """
+import sys, time
+from flipcore.models.simulated import Simulated
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from tests.runs.test_runner import tiny_study
+import asyncio
+answered = Simulated.complete
+async def slowly(self, call):
+    await asyncio.sleep(0.03)
+    return await answered(self, call)
+Simulated.complete = slowly
+store = Store.open(sys.argv[1])
+add = store.writer.add
+def told(table, rows):
+    done = add(table, rows)
+    if table == "completions":
+        done.add_done_callback(lambda _: print(rows[0]["call_id"], flush=True))
+    return done
+store.writer.add = told
+runner.run(tiny_study(), store)
+store.close()
+"""
+
+
+@pytest.mark.slow
+def test_kill_minus_nine_loses_nothing_acknowledged_and_repeats_nothing(tmp_path):
+    path, acknowledged = tmp_path / "flips.duckdb", []
+    for delay in (0.10, 0.25, 0.18, 0.30, 0.22):
+        child = subprocess.Popen([sys.executable, "-c", _SLOW, str(path)], stdout=subprocess.PIPE, text=True, env=os.environ)
+        first = child.stdout.readline().strip()  # some work is done before the blow
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        acknowledged += [first, *child.stdout.read().split()] if first else []
+        child.wait(20)
+        child.stdout.close()
+    assert len(acknowledged) == len(set(acknowledged)) > 0  # nothing was bought twice
+    store = Store.open(path)
+    kept = {row[0] for row in store.rows("SELECT call_id FROM completions")}
+    assert set(acknowledged) <= kept
+    done = runner.run(tiny_study(), store)
+    assert done.state == "done" and done.n_reused == len(kept)
+    store.close()

@@ -1,0 +1,90 @@
+"""Many means over the same items: each as if alone, all from one draw."""
+
+import numpy as np
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base import intervals
+from flipcore.stats.base.intervals import SIGNED, UNIT, mean_interval
+from flipcore.stats.base.joint import JointMeans, column_quantiles
+from tests import naive
+
+
+def rates(n, k=3, seed=0):
+    return np.round(np.random.default_rng(seed).random((n, k)), 1)
+
+
+@pytest.mark.parametrize("kind", ["percentile", "bca", "studentized", "clt_cluster", "default"])
+@pytest.mark.parametrize("n", [9, 14, 45])
+def test_a_column_has_the_interval_that_it_has_alone(kind, n):
+    columns = rates(n)
+    together = JointMeans(columns, 3, 600).estimates(kind, [0.9, 0.95], [UNIT] * 3)
+    for j in range(3):
+        for estimate, level in zip(together[j], [0.9, 0.95], strict=True):
+            alone = mean_interval(columns[:, j], kind=kind, level=level, seed=3, n_boot=600)
+            assert (estimate.low, estimate.high) == pytest.approx((alone.low, alone.high), abs=1e-9, nan_ok=True)
+            assert (estimate.method, estimate.n, estimate.seed, estimate.note) == (alone.method, n, alone.seed, alone.note)
+
+
+def test_replicates_are_the_naive_joint_draw():
+    columns = rates(8)
+    columns[2, 1] = np.nan
+    joint = JointMeans(columns, 5, 60)
+    assert joint.replicates == pytest.approx(naive.bootstrap_means(columns.tolist(), 5, 60), nan_ok=True)
+
+
+def test_items_that_a_column_lacks_leave_that_column_only():
+    columns = rates(40)
+    columns[:15, 0] = np.nan
+    joint = JointMeans(columns)
+    assert joint.n.tolist() == [25, 40, 40]
+    assert joint.values[0] == pytest.approx(columns[15:, 0].mean())
+    assert joint.se[0] == pytest.approx(columns[15:, 0].std(ddof=1) / 5)
+
+
+def test_an_empty_column_is_missing_under_every_kind():
+    columns = np.column_stack([rates(20)[:, 0], np.full(20, np.nan)])
+    for kind in ("percentile", "bca", "studentized", "clt_cluster", "default"):
+        empty = JointMeans(columns, 0, 200).estimates(kind, [0.95], [UNIT] * 2)[1][0]
+        assert empty.text() == "–" and empty.note == "No item defines it."
+    assert JointMeans(np.empty((0, 2))).estimates("default", [0.95], [UNIT] * 2)[0][0].n == 0
+
+
+@pytest.mark.parametrize("kind", ["percentile", "bca", "studentized", "clt_cluster"])
+def test_a_column_without_spread_takes_the_labelled_fallback(kind):
+    columns = np.column_stack([np.zeros(40), rates(40)[:, 0], np.zeros(40)])
+    zero, _, paired = (column[0] for column in JointMeans(columns, 0, 300).estimates(kind, [0.95], [UNIT, UNIT, SIGNED]))
+    assert [zero.low, zero.high] == intervals.wilson(0, 40) and "Wilson's stands in" in zero.note
+    assert [paired.low, paired.high] == intervals.bonett_price(0, 0, 40)
+
+
+def test_contrasts_take_the_paired_t_below_thirty_items():
+    columns = rates(20) - rates(20, seed=1)
+    plain, contrast, _ = (c[0] for c in JointMeans(columns, 0, 300).estimates("default", [0.95], [SIGNED] * 3, [1]))
+    assert (plain.method, contrast.method) == ("studentized", "clt_cluster")
+    alone = intervals.clt(columns[:, 1], t=True)
+    assert (contrast.low, contrast.high) == pytest.approx((alone["lo"], alone["hi"]))
+
+
+def test_limits_widen_with_the_level():
+    levels = [0.5, 0.8, 0.95, 0.99]
+    for kind in ("percentile", "bca", "studentized", "clt_cluster"):
+        low, high = JointMeans(rates(30), 0, 500).limits(kind, levels)
+        assert (np.diff(low, axis=0) <= 1e-12).all() and (np.diff(high, axis=0) >= -1e-12).all()
+
+
+def test_quantiles_of_columns_are_numpys():
+    sample = np.random.default_rng(0).random((50, 2))
+    sample[:7, 1] = np.nan
+    shares = np.array([[0.1, 0.2], [0.9, 0.5]])
+    found = column_quantiles(sample, shares)
+    assert found[:, 0] == pytest.approx(np.percentile(sample[:, 0], [10, 90]))
+    assert found[:, 1] == pytest.approx(np.percentile(sample[7:, 1], [20, 50]))
+    assert np.isnan(column_quantiles(np.full((4, 1), np.nan), np.array([[0.5]]))).all()
+
+
+def test_a_kind_that_is_not_joint_is_refused():
+    for call in (lambda: JointMeans(rates(20)).estimates("wald", [0.95], [UNIT] * 3),
+                 lambda: JointMeans(rates(20)).limits("default", [0.95])):
+        with pytest.raises(BadInput, match="choose one of default"):
+            call()

@@ -1,0 +1,146 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.separability import balanced_accuracy, grouped_folds, logistic, out_of_fold, separability
+
+
+def nearest_mean(X_train, y_train, X_test):
+    """A cheap classifier: the logistic of the difference of squared distances to the two centres."""
+    centres = [X_train[y_train == label].mean(axis=0) for label in (0, 1)]
+    gap = ((X_test - centres[0]) ** 2).sum(axis=1) - ((X_test - centres[1]) ** 2).sum(axis=1)
+    return 1 / (1 + np.exp(-np.clip(gap, -50, 50)))
+
+
+def nearest_neighbour(X_train, y_train, X_test):
+    distances = ((X_test[:, None, :] - X_train[None, :, :]) ** 2).sum(axis=2)
+    return y_train[distances.argmin(axis=1)].astype(float)
+
+
+def majority(X_train, y_train, X_test):
+    return np.full(len(X_test), float(y_train.mean() > 0.5))
+
+
+def test_folds_keep_groups_whole_and_labels_balanced():
+    rng = generator(0)
+    labels = np.tile([0, 1], 50)
+    groups = np.repeat(np.arange(50), 2)
+    folds = grouped_folds(labels, groups, 5, rng)
+    assert all(len(set(folds[groups == g])) == 1 for g in range(50))
+    assert np.bincount(folds).tolist() == [20] * 5
+    singles = grouped_folds(np.repeat([0, 1], [40, 10]), np.arange(50), 5, rng)
+    assert [int((singles[40:] == f).sum()) for f in range(5)] == [2] * 5
+
+
+def test_progress_is_told_after_every_permutation_and_changes_nothing():
+    rows, labels = generator(3).normal(size=(40, 2)), np.repeat([0, 1], 20)
+    told = []
+    watched = separability(rows, labels, nearest_mean, m=7, watch=lambda done, m: told.append((done, m)))
+    assert told == [(k, 7) for k in range(1, 8)] and watched == separability(rows, labels, nearest_mean, m=7)
+
+
+def test_too_few_groups_for_the_folds_are_refused():
+    with pytest.raises(BadInput, match="3 came"):
+        grouped_folds(np.array([0, 1, 1]), np.arange(3), 5, generator(0))
+
+
+def test_no_row_is_scored_by_a_classifier_that_saw_it():
+    X = np.arange(20.0)[:, None]
+
+    def seen(X_train, y_train, X_test):
+        return np.isin(X_test[:, 0], X_train[:, 0]).astype(float)
+
+    assert not out_of_fold(X, np.tile([0, 1], 10), np.arange(20) % 5, seen).any()
+
+
+def test_scores_agree_with_scikit_learn():
+    rng = generator(1)
+    X, y = rng.standard_normal((120, 3)), rng.integers(0, 2, 120)
+    X[y == 1, 0] += 1
+    found = separability(X, y, logistic, m=9)
+    rerun = generator(0)
+    scores = out_of_fold(X, y, grouped_folds(y, np.arange(120), 5, rerun), logistic)
+    assert found.balanced.value == pytest.approx(balanced_accuracy_score(y, scores > 0.5))
+    assert found.auc == pytest.approx(roc_auc_score(y, scores))
+    assert found.k_correct == ((scores > 0.5) == y).sum()
+
+
+def test_sets_that_differ_are_told_apart():
+    rng = generator(2)
+    X = np.concatenate([rng.standard_normal((60, 4)), rng.standard_normal((60, 4)) + 1])
+    found = separability(X, np.repeat([0, 1], 60), nearest_mean, m=99)
+    assert found.p == 0.01 and found.balanced.low > 0.6 and "can tell" in found.sentence()
+    assert found.upper >= found.balanced.value
+
+
+def test_guessing_worse_than_a_coin_is_no_evidence_of_sameness():
+    # F15: every row has its twin in the other set, so the nearest training row says the wrong label; the bound is as if the
+    # classifier had been a coin
+    rows = generator(3).standard_normal((60, 4))
+    X, y = np.concatenate([rows, rows + 0.01]), np.repeat([0, 1], 60)
+
+    def twin(train, labels, test):
+        return labels[np.linalg.norm(test[:, None] - train[None], axis=2).argmin(axis=1)].astype(float)
+
+    found = separability(X, y, twin, m=19)
+    assert found.balanced.high < 0.3 and found.upper == pytest.approx(0.5 + 1.644854 * found.null_sd)
+
+
+def test_a_majority_classifier_of_unequal_sets_is_at_chance():
+    # F16: 1,319 against 50 makes plain accuracy 96.3 %, balanced accuracy exactly one half
+    y = np.repeat([0, 1], [1_319, 50])
+    found = separability(np.zeros((len(y), 1)), y, majority, m=19)
+    assert found.k_correct / found.n == pytest.approx(0.963, abs=1e-3)
+    assert found.balanced.value == 0.5 and found.p == 1.0
+
+
+def test_a_score_of_one_half_is_half_a_hit():
+    assert balanced_accuracy(np.array([0, 1, 1]), np.array([0.5, 0.5, 1.0])) == pytest.approx((0.5 + 0.75) / 2)
+    assert math.isnan(balanced_accuracy(np.array([1, 1]), np.array([1.0, 0.0])))
+
+
+@pytest.mark.slow
+def test_permuting_the_whole_cross_validation_has_its_size_and_the_binomial_test_has_not():
+    # F14: logistic, pure null: one-sided binomial .083 -> permutation .043
+    rng, runs = generator(3), 250
+    hits = np.zeros(2)
+    for seed in range(runs):
+        X, y = rng.standard_normal((80, 20)), np.repeat([0, 1], 40)
+        found = separability(X, y, nearest_mean, m=99, seed=seed)
+        hits += found.p <= 0.05, binomtest(found.k_correct, found.n, 0.5, alternative="greater").pvalue < 0.05
+    assert binomtest(int(hits[0]), runs, 0.05, alternative="greater").pvalue > 1e-3
+    assert hits[1] > hits[0]
+
+
+@pytest.mark.slow
+def test_source_paired_sets_need_grouped_folds_and_label_swaps():
+    # F15: 1-NN on pairs with correlation .9: accuracy .10 without groups, .50 with; label swaps keep the size
+    rng, runs = generator(4), 80
+    apart, together, p = [], [], []
+    for seed in range(runs):
+        source = rng.standard_normal((40, 20))
+        pair = [math.sqrt(0.9) * source + math.sqrt(0.1) * rng.standard_normal((40, 20)) for _ in range(2)]
+        X, y, groups = np.concatenate(pair), np.repeat([0, 1], 40), np.tile(np.arange(40), 2)
+        apart.append(separability(X, y, nearest_neighbour, m=1, seed=seed).balanced.value)
+        found = separability(X, y, nearest_neighbour, groups, paired=True, m=39, seed=seed)
+        together.append(found.balanced.value)
+        p.append(found.p)
+    assert np.mean(apart) == pytest.approx(0.1, abs=0.03) and np.mean(together) == pytest.approx(0.5, abs=0.03)
+    assert binomtest(int(np.sum(np.array(p) <= 0.05)), runs, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_pairs_that_are_not_pairs_are_refused():
+    X, y = np.zeros((6, 1)), [0, 1, 0, 1, 0, 1]
+    with pytest.raises(BadInput, match="exactly two rows"):
+        separability(X, y, majority, [0, 0, 0, 1, 1, 2], paired=True)
+    with pytest.raises(BadInput, match="one row of either set"):
+        separability(X, y, majority, [0, 1, 0, 1, 2, 2], paired=True)
+    with pytest.raises(BadInput, match="rows of both"):
+        separability(X, [1] * 6, majority)
+    with pytest.raises(BadInput, match="came 6, 2 and 2"):
+        separability(X, [0, 1], majority)

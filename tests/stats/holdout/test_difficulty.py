@@ -1,0 +1,71 @@
+import math
+
+import pandas as pd
+import pytest
+
+from flipcore.stats.holdout.difficulty import Condition, conditions, inflation_sentence, pre_release
+from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, inflation
+
+
+@pytest.mark.parametrize(("cutoff", "published", "state"), [
+    ("2021-01-01", ["2022-05-08", "2023-01-01"], "before"), ("2022-05-08", ["2022-05-08"], "after"),
+    ("2024-01-01", ["2022-05-08"], "after"), (None, ["2022-05-08"], "unknown"), ("2021-01-01", [None], "unknown"),
+    ("2021-01-01", [], "unknown"), ("2021-01-01", ["2022-05-08", None], "unknown"),
+    ("2024-01-01", ["2022-05-08", None], "after"), ("2022-05", ["2022-05-08"], "after"), ("2022-04", ["2022-05-08"], "before")])
+def test_a_model_is_from_before_only_where_every_date_says_so(cutoff, published, state):
+    found = pre_release("m", cutoff, published)
+    assert found.state == state and found.sentence.startswith("m: ")
+
+
+def rows(n=12, model="m", extractor="regex", layout="plain", source=None, shares=None, right=lambda i: i % 2 == 0):
+    return [{"model": model, "extractor": extractor, "layout": layout, "item_id": f"{role}{i}", "role": role,
+             "source_id": source(i) if source and role == "retro" else None, "is_correct": right(i),
+             "probabilities": shares or [], "target": "0"} for role in ("target", "retro") for i in range(n)]
+
+
+def test_each_model_readout_and_layout_is_a_condition_of_its_own():
+    found = conditions(pd.DataFrame(rows() + rows(model="n") + rows(extractor="cloze") + rows(layout="helpful")))
+    assert [(one.model, one.extractor, one.layout) for one in found] == [
+        ("m", "regex", "plain"), ("n", "regex", "plain"), ("m", "cloze", "plain"), ("m", "regex", "helpful")]
+    assert found[0].counts == (6, 12, 6, 12) and found[0].test(0.1) == difficulty_test(6, 12, 6, 12, 0.1)
+    assert found[0].inflation() == inflation(6, 12, 6, 12)
+
+
+def test_fewer_than_ten_items_of_a_role_are_no_condition():
+    assert conditions(pd.DataFrame(rows(9))) == [] and len(conditions(pd.DataFrame(rows(10)))) == 1
+
+
+def test_among_the_first_k_counts_only_where_more_than_k_options_have_shares():
+    # the target "0" is the second likeliest of four: wrong alone, right among the first two and three
+    shares = [["1", 0.5], ["0", 0.3], ["2", 0.15], ["3", 0.05]]
+    found = conditions(pd.DataFrame(rows(shares=shares, right=lambda i: False)), (2, 3))
+    assert [(one.boost, one.counts[0]) for one in found] == [("", 0), ("top 2", 12), ("top 3", 12)]
+    assert [one.boost for one in conditions(pd.DataFrame(rows(shares=[["1", 0.6], ["0", 0.4]])), (2,))] == [""]
+
+
+def test_source_paired_entries_are_compared_entry_by_entry():
+    found = conditions(pd.DataFrame(rows(source=lambda i: f"target{i}")))[0]
+    assert len(found.pairs) == 12 and found.test(0.1) == difficulty_test_paired(*zip(*found.pairs, strict=True), 0.1)
+    assert found.inflation().method == "bonett_price"
+    for source in (lambda i: "target0", lambda i: None if i else "target0", lambda i: f"elsewhere{i}"):
+        assert conditions(pd.DataFrame(rows(source=source)))[0].pairs == []
+
+
+def test_a_label_says_model_readout_layout_and_boost():
+    one = Condition("gpt", "first_token", "helpful", "top 2", {}, {}, {})
+    assert one.label == "gpt, first token, helpful, top 2" and math.isnan(one.inflation().value)
+
+
+def condition(model, k_target, k_retro, n=100):
+    sides = [{f"{role}{i}": float(i < k) for i in range(n)} for role, k in (("t", k_target), ("r", k_retro))]
+    return Condition(model, "regex", "plain", "", *sides, {})
+
+
+def test_the_sentence_counts_models_after_holm_and_names_the_largest():
+    # p of 70 v 50: .0039; of 60 v 45: .034, which over three models is no longer below .05 (.034 * 2)
+    found = [condition("a", 70, 50), condition("b", 60, 45), condition("c", 50, 50)]
+    assert found[1].test(1.0).p < 0.05 and found[0].accuracies == (0.7, 0.5)
+    assert inflation_sentence(found).startswith("1 of 3 models answer the target better than retro beyond chance")
+    assert "a's, +20.0 pp" in inflation_sentence(found)
+    assert inflation_sentence(found[:1]).startswith("a answers the target better than retro: +20.0 pp [")
+    assert "is not shown to" in inflation_sentence(found[2:])

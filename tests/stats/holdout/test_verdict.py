@@ -1,0 +1,153 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from flipcore.core.randomness import generator
+from flipcore.lab.simulations.planted_memory import embedding_sets, odd_one_out_hits
+from flipcore.stats.base.separability import separability
+from flipcore.stats.holdout import verdict
+from flipcore.stats.holdout.survey import odd_one_out_survey
+
+
+def constant(X_train, y_train, X_test):
+    return np.full(len(X_test), 0.5)
+
+
+def by_sign(X_train, y_train, X_test):
+    return (X_test[:, 0] > 0).astype(float)
+
+
+def test_a_perfect_small_holdout_is_inconclusive_and_the_source_calls_it_the_same():
+    found = verdict.difficulty_test(20, 50, 20, 50)
+    assert (found.state, found.seed_state) == ("inconclusive", "not rejected")
+    assert "too little data" in found.sentence()
+    # differences below 27 pp are likely to be missed
+    assert found.detectable == pytest.approx(2.8016 * math.sqrt(0.24 * 2 / 50), rel=1e-3)
+
+
+def test_a_large_holdout_of_the_same_difficulty_is_equivalent():
+    found = verdict.difficulty_test(400, 1_000, 405, 1_000)
+    assert found.state == "equivalent" and -0.1 < found.bound[0] < found.bound[1] < 0.1
+    assert "equivalent within the margin" in found.sentence()
+
+
+def test_a_harder_holdout_is_different():
+    found = verdict.difficulty_test(400, 1_000, 300, 1_000)
+    assert (found.state, found.seed_state) == ("different", "rejected") and found.estimate.text_pp().startswith("+10.0 pp")
+
+
+def test_412_items_an_arm_show_equivalence_with_80_percent_power():
+    # section 10 and F13
+    rng, runs = generator(0), 600
+    hits = 0
+    for _ in range(runs):
+        found = verdict.difficulty_test(int(rng.binomial(412, 0.4)), 412, int(rng.binomial(412, 0.4)), 412)
+        hits += found.equivalent
+    assert binomtest(hits, runs, 0.80).pvalue > 1e-3
+
+
+def test_source_paired_entries_are_compared_entry_by_entry():
+    target, retro = [1] * 60 + [0] * 40, [1] * 58 + [0] * 42
+    paired = verdict.difficulty_test_paired(target, retro)
+    assert (paired.estimate.method, paired.estimate.value, paired.p) == ("bonett_price", pytest.approx(0.02), 0.5)
+    unpaired = verdict.difficulty_test(60, 100, 58, 100)
+    assert paired.state == "equivalent" and unpaired.state == "inconclusive"
+    assert paired.detectable < unpaired.detectable
+    assert math.isnan(verdict.difficulty_test_paired([], []).p)
+
+
+def test_embeddings_are_inconclusive_without_a_margin():
+    T, R = embedding_sets(generator(1))
+    found = verdict.semantic_test(T, R, m=499)
+    assert found.state == "inconclusive" and "no margin is set" in found.sentence() and len(found.p_seed) == 2
+    assert verdict.semantic_test(T, R, margin=0.05, m=499).state == "equivalent"
+
+
+def test_paired_embeddings_are_compared_pair_by_pair():
+    # each retro entry lies beside its source, so shuffling labels freely would call them much too alike
+    rng = generator(9)
+    T, _ = embedding_sets(rng)
+    R = T + 0.05 * rng.standard_normal(T.shape)
+    found, unpaired = (verdict.semantic_test(T, R, m=499, paired=paired) for paired in (True, False))
+    assert found.p_seed == unpaired.p_seed and found.p != unpaired.p
+
+
+def test_shifted_embeddings_are_different():
+    found = verdict.semantic_test(*embedding_sets(generator(2), shift=2.0), m=499)
+    assert found.state == "different" and found.estimate.value > found.detectable
+
+
+def test_small_sets_are_enumerated():
+    T, R = embedding_sets(generator(3), n=5)
+    # 252 regroupings: p is a multiple of 1/252
+    p = verdict.semantic_test(T, R, m=99).p_seed[0] * 252
+    assert p == pytest.approx(round(p))
+
+
+def test_a_survey_near_one_third_is_equivalent_and_a_telling_one_different():
+    same = verdict.odd_one_out_test(odd_one_out_survey(*odd_one_out_hits(generator(4))))
+    told = verdict.odd_one_out_test(odd_one_out_survey(*odd_one_out_hits(generator(5), accuracy=0.6)))
+    assert same.state == "equivalent" and same.bound[1] < 0.45
+    assert told.state == "different" and told.seed_state == "rejected"
+
+
+def test_a_classifier_at_chance_is_equivalent_when_its_bound_is_below_the_margin():
+    found = separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19)
+    test = verdict.prediction_test(found)
+    assert test.state == "equivalent" and test.bound[1] < 0.60
+    noise = np.tile([[1.0], [-1.0]], (20, 1))  # half of either set is hit
+    few = verdict.prediction_test(separability(noise, np.repeat([0, 1], 20), by_sign, m=19))
+    assert few.state == "inconclusive" and few.bound[1] > 0.60
+
+
+def all_tests(n):
+    survey = odd_one_out_survey(*odd_one_out_hits(generator(4)))
+    T, R = embedding_sets(generator(1))
+    return (verdict.difficulty_test(2 * n // 5, n, 2 * n // 5, n), verdict.semantic_test(T, R, margin=0.05, m=199),
+            verdict.prediction_test(separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19)),
+            verdict.odd_one_out_test(survey))
+
+
+def test_indistinguishable_needs_every_test_equivalent():
+    found = verdict.HoldoutVerdict(all_tests(1_000))
+    assert (found.state, found.seed_state) == ("indistinguishable", "indistinguishable")
+    assert found.sentence().startswith("The sets could have come from the same source")
+
+
+def test_one_inconclusive_test_leaves_the_verdict_open_where_the_source_closes_it():
+    found = verdict.HoldoutVerdict(all_tests(50))
+    assert (found.state, found.seed_state) == ("undecided", "indistinguishable")
+    assert found.sentence() == ("Nothing tells the sets apart, and that is not yet sameness: difficulty is inconclusive. "
+                                "The source's rule says indistinguishable.")
+
+
+def test_a_test_that_was_not_run_leaves_the_verdict_open():
+    found = verdict.HoldoutVerdict(all_tests(1_000)[:3])
+    assert (found.state, found.seed_state, found.missing) == ("undecided", "undecided", ("odd one out",))
+    assert "the survey was not run" in found.sentence()
+
+
+def test_one_difference_decides():
+    found = verdict.HoldoutVerdict((verdict.difficulty_test(400, 1_000, 300, 1_000), *all_tests(1_000)[1:]))
+    assert found.state == found.seed_state == "distinguishable" and "by difficulty" in found.sentence()
+
+
+def test_a_perfect_holdout_fails_the_sources_rule_as_often_as_stated():
+    # F13: four independent tests .95^4 = .815, eight .95^8 = .663
+    assert (0.95**4, 0.95**8) == (pytest.approx(0.815, abs=1e-3), pytest.approx(0.663, abs=1e-3))
+    rng, runs = generator(6), 2_000
+    passed = 0
+    for _ in range(runs):
+        tests = tuple(verdict.HoldoutTest(name, p, (p,), None, False, (0, 0), None, 0)
+                      for name, p in zip(verdict.TESTS, rng.random(4), strict=True))
+        passed += verdict.HoldoutVerdict(tests).seed_state == "indistinguishable"
+    assert binomtest(passed, runs, 0.815).pvalue > 1e-3
+
+
+def test_inflation_is_an_estimate_in_points():
+    assert verdict.inflation(66, 100, 50, 100).text_pp() == "+16.0 pp [+2.3, +28.9]"
+    paired = verdict.inflation_paired([1] * 66 + [0] * 34, [1] * 50 + [0] * 50)
+    assert (paired.value, paired.n) == (0.16, 100) and paired.low > 0.023
+    assert math.isnan(verdict.inflation(0, 0, 1, 2).value) and math.isnan(verdict.inflation_paired([], []).value)

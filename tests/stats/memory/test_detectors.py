@@ -1,0 +1,27 @@
+"""Flags of several detectors side by side."""
+
+import pandas as pd
+
+from flipcore.stats.memory.detectors import flag_table, pairs, share_flagged_by_all
+
+FLAGS = {"loss": {"a": True, "b": True, "c": False}, "pearl": {"b": True, "c": False, "d": True}, "other": {"z": False}}
+
+
+def test_a_pair_is_judged_on_the_items_that_both_judged():
+    found = pairs(FLAGS)
+    assert [(one.first, one.second) for one in found] == [("loss", "pearl")]
+    one = found[0]
+    assert (one.both, one.first_only, one.second_only, one.agreement.n_items, one.agreement.raw) == (1, 0, 0, 2, 1)
+
+
+def test_the_table_has_the_most_flagged_first_and_leaves_what_was_not_judged_empty():
+    table = flag_table(FLAGS)
+    assert table["item_id"].iloc[0] == "b" and table["flagged by"].tolist() == [2, 1, 1, 0, 0]
+    a = table[table["item_id"] == "a"].iloc[0]
+    assert a["loss"] and pd.isna(a["pearl"])
+
+
+def test_items_that_every_detector_flags_are_counted_among_those_that_any_does():
+    """a: by loss alone, which alone judged it; b by both; d by pearl alone: all that judged them. Nothing else is flagged."""
+    share = share_flagged_by_all(FLAGS | {"loss": {**FLAGS["loss"], "d": False}})
+    assert (share.value, share.n) == (2 / 3, 3)

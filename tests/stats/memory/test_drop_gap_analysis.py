@@ -1,0 +1,182 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.lab.simulations.planted_memory import MODELS, PlantedModel, gap_sets
+from flipcore.stats.memory.drop_gap import gap_score
+from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
+from tests.conftest import ROOT
+
+CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))["cases"]
+MEMORIZED, BRITTLE = [[[float(digit) for digit in bits] for bits in case["args"]]
+                      for case in CASES if case["quantity"] == "drop_gap.drop_gap_seed"]
+
+
+def items(before, after, identity=None, prefix="i"):
+    return Rewritten.make([f"{prefix}{k}" for k in range(len(before))], before, after, identity)
+
+
+def with_uncovered(before, after, n):
+    """`n` items in all: those given and the rest right before and without a rewrite."""
+    extra = n - len(before)
+    return items([*before, *[1.0] * extra], [*after, *[math.nan] * extra])
+
+
+def printed(estimate):
+    return tuple(round(x, 3) for x in (estimate.value, estimate.low, estimate.high))
+
+
+def test_the_memorized_row_of_source_000_is_reproduced():
+    bo, bp, co, cp = MEMORIZED
+    result = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1)
+    assert printed(result.gap_seed) == (0.260, 0.189, 0.331)
+    assert (result.benchmark.n_broken, result.benchmark.n_fixed) == (33, 0)
+    assert result.benchmark.mcnemar["chi2_cc"] == pytest.approx(2.54e-8, rel=1e-2)
+    assert result.benchmark.mcnemar["exact"] == pytest.approx(2.33e-10, rel=1e-2)
+    assert (result.benchmark.coverage.value, result.control.coverage.value) == (127 / 150, 139 / 150)
+    assert (result.decision, result.seed_decision) == (FLAG, FLAG)
+    assert result.sentence() == ("Rewriting costs 26.0 pp on the benchmark and 0.0 pp on the control, a gap of +26.0 pp "
+                                 f"[{100 * result.gap.low:+.1f}, {100 * result.gap.high:+.1f}]. This looks like memory: "
+                                 "p < .001, and items answered right before break more often too.")
+
+
+def test_the_memorized_row_at_seed_0_is_reproduced():
+    bo, bp, co, cp = MEMORIZED
+    result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
+    assert printed(result.gap_seed) == (0.260, 0.181, 0.339)
+
+
+def test_the_brittle_row_of_source_000_is_reproduced_and_not_flagged():
+    bo, bp, co, cp = BRITTLE
+    result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
+    assert printed(result.gap_seed) == (0.023, -0.064, 0.115)
+    assert (result.decision, result.seed_decision) == (NO_EVIDENCE, NO_EVIDENCE)
+    # without its control the drop of 23 of 127 alone would convict: the control-free probe
+    assert result.benchmark.drop.value == 23 / 127 and result.control.drop.value == 22 / 139
+    assert result.benchmark.mcnemar["exact"] == pytest.approx(2.4e-7, rel=0.02)
+
+
+def test_the_identity_row_of_source_000_is_reproduced():
+    ids = [f"q{k}" for k in range(150)]
+    before, _ = MODELS["memorized"].answers(ids, published=True)
+    result = drop_gap_analysis(Rewritten.make(ids, before, before, before), Rewritten.make(ids, before, before, before))
+    again = result.benchmark.identity_drop
+    assert (again.value, result.benchmark.identity_p, again.n) == (0, 1, 150)
+    assert result.gap_net.value == 0 and result.decision == NO_EVIDENCE
+
+
+def test_planted_models_are_classified_as_they_were_made():
+    ids, controls = [f"b{k}" for k in range(400)], [f"c{k}" for k in range(400)]
+    decisions = {}
+    for name, model in MODELS.items():
+        sets = [Rewritten.make(names, *model.answers(names, names is ids)) for names in (ids, controls)]
+        decisions[name] = drop_gap_analysis(*sets, m=1_999).decision
+    assert decisions == {"memorized": FLAG, "clean": NO_EVIDENCE, "brittle": NO_EVIDENCE}
+
+
+def test_memorized_gaps_over_model_seeds_scatter_as_stated():
+    # section 11: .256, sd .037 over 300 model seeds (127 items, ability .74)
+    ids = [f"b{k}" for k in range(127)]
+    models = [PlantedModel(0.74, recall=1.0, seed=seed) for seed in range(300)]
+    gaps = [float(np.subtract(*model.answers(ids, published=True)).mean()) for model in models]
+    assert np.mean(gaps) == pytest.approx(0.258, abs=0.008) and np.std(gaps) == pytest.approx(0.038, abs=0.006)
+
+
+def test_more_permutations_are_drawn_while_p_straddles_the_level():
+    rng = generator(5)
+    for _ in range(40):
+        bo, bp, co, cp = gap_sets("gap .10", 60, rng)
+        result = drop_gap_analysis(items(bo, bp), items(co, cp), m=499, n_boot=10)
+        straddles = result.perm.low < 0.025 < result.perm.high
+        assert result.perm.m == 499 or (result.perm.m > 499 and (not straddles or result.perm.m == 16 * 9_999))
+
+
+def test_the_detectable_gap_is_that_of_the_power_formula():
+    # se of ten drops in 100 items against none: sqrt(.09 / 99)
+    result = drop_gap_analysis(items([1] * 100, [0] * 10 + [1] * 90), items([1] * 100, [1] * 100), m=99)
+    assert result.detectable == pytest.approx(2.8016 * math.sqrt(0.09 / 99), rel=1e-4)
+    assert math.isnan(drop_gap_analysis(items([1] * 9, [1] * 9), items([1] * 9, [1] * 9), m=99).detectable)
+
+
+def test_sets_of_unequal_difficulty_are_left_unresolved():
+    rng = generator(0)
+    bo, bp, co, cp = gap_sets("N3 brittle, control harder", 800, rng)
+    result = drop_gap_analysis(items(bo, bp), items(co, cp), m=1_999)
+    assert result.seed_decision == FLAG and result.decision == UNRESOLVED
+    assert "Difficulty mismatch, unresolved" in result.sentence()
+
+
+def test_no_memory_is_only_claimed_within_a_margin():
+    few, many = (drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99) for n in (15, 200))
+    assert not few.equivalent and "not enough items" in few.sentence()
+    ends = gap_score(*[[1.0, 0.0] * 200] * 4, level=0.90)
+    assert many.equivalence_interval == pytest.approx((ends["lo"], ends["hi"]))
+    assert many.equivalent and "No memory beyond 5 pp" in many.sentence()
+
+
+def test_several_rewrites_are_averaged_by_item_and_compared_by_welch():
+    # drops (1/2, 0, 1) and (0, 0, 0): gap .5; McNemar needs one rewrite
+    result = drop_gap_analysis(items([1, 1, 1], [[0, 1], [1, 1], [0, math.nan]]), items([1, 1, 1], [[1, 1]] * 3), m=99)
+    assert (result.gap.value, result.gap.method, result.benchmark.mcnemar) == (0.5, "welch", None)
+    assert result.cond_gap.value == 0.5
+
+
+def test_the_identity_axis_is_subtracted():
+    # the benchmark's answers break in 20 of 100 items unasked and in 30 rewritten, the control's in 5 and in 10
+    sets = []
+    for n_identity, n_rewritten, prefix in ((20, 30, "b"), (5, 10, "c")):
+        again, after = (np.repeat([0.0, 1.0], [n, 100 - n]) for n in (n_identity, n_rewritten))
+        sets.append(items(np.ones(100), after, again, prefix))
+    result = drop_gap_analysis(*sets, m=99)
+    assert result.gap_net.value == pytest.approx((0.30 - 0.20) - (0.10 - 0.05)) and result.gap_net.n == 200
+    # per item the net drop is 1 in 10 (5) items and 0 in the rest
+    se = math.sqrt(0.1 * 0.9 / 99 + 0.05 * 0.95 / 99)
+    assert result.gap_net.high - result.gap_net.low == pytest.approx(2 * 1.973 * se, rel=1e-3)
+    assert result.benchmark.identity_sentence().startswith("Asked again unchanged, accuracy fell by +20.0 pp")
+
+
+def test_matched_controls_are_compared_pair_by_pair():
+    benchmark, control = items([1] * 40, [0] * 20 + [1] * 20, prefix="b"), items([1] * 40, [0] * 10 + [1] * 30, prefix="c")
+    pairs = [(f"b{k}", f"c{k}") for k in range(40)]
+    matched = drop_gap_analysis(benchmark, control, matched=pairs, m=99).gap_matched
+    # ten pairs differ by 1, thirty by 0: se = sqrt(.25 * .75 / 39), against sqrt(.25/40 + .1875/40) unpaired
+    assert matched.value == 0.25 and matched.n == 40
+    assert matched.high - matched.low == pytest.approx(2 * 2.0227 * math.sqrt(0.1875 / 39), rel=1e-3)
+    with pytest.raises(BadInput, match="'b99' is unknown"):
+        drop_gap_analysis(benchmark, control, matched=[("b99", "c0")], m=99)
+
+
+def test_selection_of_covered_items_is_shown():
+    before = [1.0] * 80 + [0.0] * 20 + [1.0] * 20 + [0.0] * 80
+    after = [1.0] * 100 + [math.nan] * 100
+    result = drop_gap_analysis(items(before, after), items(before, after), m=99).benchmark
+    assert result.selection.value == pytest.approx(0.6) and "not a fair sample" in result.selection_sentence()
+    assert (result.coverage.value, result.accuracy_uncovered.value) == (0.5, 0.2)
+
+
+def test_absent_answers_are_counted_and_left_out():
+    result = drop_gap_analysis(items([1, math.nan, 1], [0, 0, 1]), items([1, 1], [1, 1]), m=99).benchmark
+    assert (result.n_items, result.n_absent, result.n_broken) == (2, 1, 1)
+
+
+def test_an_empty_side_gives_a_sentence_and_no_number():
+    result = drop_gap_analysis(items([], []), items([1, 1], [1, 1]), m=99)
+    assert result.sentence().startswith("There is no gap yet") and math.isnan(result.perm_p)
+    assert result.decision == NO_EVIDENCE and not result.equivalent
+
+
+def test_a_doubled_item_is_an_error_and_never_averaged():
+    with pytest.raises(BadInput, match="came twice"):
+        Rewritten.make(["a", "a"], [1, 1], [1, 0])
+    with pytest.raises(BadInput, match=r"\[1, 2\] rows"):
+        Rewritten.make(["a", "b"], [1, 1], [1])
+
+
+def test_a_gap_without_any_change_keeps_an_interval():
+    result = drop_gap_analysis(items([1] * 30, [1] * 30), items([1] * 30, [1] * 30), m=99)
+    assert (result.gap_seed.low, result.gap_seed.high) == (0, 0) and "no width" in result.gap_seed.note
+    assert result.gap.low < 0 < result.gap.high and result.perm_p == 1.0

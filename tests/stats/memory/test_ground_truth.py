@@ -1,0 +1,146 @@
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.base.proportions import clopper_pearson
+from flipcore.stats.memory.ground_truth import auc_interval, detector, exact_share, ground_truth, roc, share_text
+from flipcore.stats.memory.pearl_alpha import alpha_conformal
+
+
+def test_auc_counts_pairs_and_halves_ties():
+    # pairs (2,1) (2,2) (3,1) (3,2): won, tied, won, won -> 3.5 of 4
+    assert auc_interval(np.array([2.0, 3.0]), np.array([1.0, 2.0])).value == 0.875
+    assert math.isnan(auc_interval(np.array([]), np.array([1.0])).value)
+
+
+def test_the_limits_lie_where_their_own_standard_error_reaches_the_area():
+    # n = 20, m = 30, all 600 pairs won: A = 1. The lower limit t solves 1 - t = 1.96 se(t) with Hanley and McNeil's
+    # se^2 = t(1-t)(1 + 24((1-t)/(2-t) + t/(1+t)))/600. At t = .91594: .07700 * (1 + 24(.07754 + .47806)) / 600 = .0018395,
+    # se = .042889, and 1.959964 * .042889 = .08406 = 1 - t
+    found = auc_interval(np.arange(30.0, 50.0), np.arange(30.0))
+    t = found.low
+    se = math.sqrt(t * (1 - t) * (1 + 24 * ((1 - t) / (2 - t) + t / (1 + t))) / 600)
+    assert found.value == found.high == 1.0 and 1 - t == pytest.approx(1.959964 * se, abs=1e-6)
+    assert t == pytest.approx(0.91594, abs=1e-5)
+
+
+def test_turning_the_scores_round_turns_the_interval_round():
+    rng = generator(1, "turn")
+    a, b = rng.normal(0.5, 1, 25), rng.normal(0, 1, 40)
+    one, other = auc_interval(a, b), auc_interval(-a, -b)
+    assert (1 - one.value, 1 - one.high, 1 - one.low) == pytest.approx((other.value, other.low, other.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("area", [0.5, 0.8, 0.97])
+def test_the_interval_of_the_area_covers(area):
+    # two normals d apart have the area Phi(d / sqrt 2); 40 seen and 150 never-seen, as in the shipped manifest
+    from scipy.special import ndtri
+
+    rng, n_runs = generator(2, "area", str(area)), 600
+    shift = math.sqrt(2) * ndtri(area)
+    hits = 0
+    for _ in range(n_runs):
+        found = auc_interval(rng.normal(shift, 1, 40), rng.normal(0, 1, 150))
+        hits += found.low <= area <= found.high
+    assert binomtest(hits, n_runs, 0.93, alternative="less").pvalue > 0.01
+
+
+def test_the_curve_has_the_area_and_moves_ties_together():
+    a, b = np.array([2.0, 3.0]), np.array([1.0, 2.0])
+    false, true = roc(a, b)
+    # cut-offs 3, 2, 1: negatives at or above 0, 1/2, 1; positives 1/2, 1, 1
+    assert false.tolist() == [0, 0, 0.5, 1] and true.tolist() == [0, 0.5, 1, 1]
+    assert np.trapezoid(true, false) == auc_interval(a, b).value
+
+
+def test_a_share_is_exact():
+    share = exact_share(2, 40)
+    assert [share.low, share.high] == clopper_pearson(2, 40) and share_text(share) == "5 % [1 %, 17 %]"
+    assert share_text(exact_share(0, 0)) == "–"
+
+
+def made(shift: float, seed: int = 0, name: str = "a"):
+    rng = generator(seed, "truth", name)
+    scores = {f"never{i}": float(rng.normal()) for i in range(200)}
+    for dose in (1, 16, 256):
+        scores |= {f"{dose}-{i}": float(rng.normal() + shift * math.log2(dose)) for i in range(40)}
+    doses = {item: 0 if item.startswith("never") else int(item.split("-")[0]) for item in scores}
+    return scores, doses
+
+
+def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
+    sharp, doses = made(1.0)
+    blind, _ = made(0.0, name="b")
+    truth = ground_truth({"question loss": sharp, "answer loss": blind}, doses)
+    assert [one.sees for one in truth.detectors] == [16, None]
+    assert truth.sentence() == ("At 5 % false positives memory is seen by question loss from dose 16 on; answer loss sees "
+                                "nothing.")
+    assert truth.detectors[1].sentence() == "answer loss sees nothing at any dose."
+    assert truth.detectors[0].sentence().startswith("question loss sees memory from dose 16 on (")
+
+
+def test_the_cut_off_comes_from_items_that_do_not_check_it():
+    scores, doses = made(1.0)
+    fresh = [f"never{i}" for i in range(100, 200)]
+    one = ground_truth({"x": scores}, doses, fresh).detectors[0]
+    setting = np.array([scores[f"never{i}"] for i in range(100)])
+    assert one.cutoff == alpha_conformal(setting, 0.05)[0] and one.false_positives.n == 100
+    k = sum(scores[item] > one.cutoff for item in fresh)
+    assert one.false_positives == exact_share(k, 100)
+    halves = ground_truth({"x": scores}, doses).detectors[0]
+    assert (len(halves.never), halves.false_positives.n) == (100, 100)
+
+
+def test_a_blind_detector_is_rarely_said_to_see():
+    wrong = 0
+    for seed in range(150):
+        scores, doses = made(0.0, seed)
+        wrong += ground_truth({"x": scores}, doses).detectors[0].sees is not None
+    assert binomtest(wrong, 150, 0.05, alternative="greater").pvalue > 0.01
+
+
+def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
+    # a drop is -1, 0 or 1, so no item exceeds a cut-off of 1; at dose 16 the mean is .5 and above the never-seen's .1
+    never = np.repeat([0.0, 1.0], [90, 10])
+    one = detector("drop", never, never, {1: np.repeat([0.0, 1.0], [36, 4]), 16: np.repeat([0.0, 1.0], [20, 20])})
+    assert (one.cutoff, one.sees, one.shifts) == (1.0, None, 16)
+    assert one.at[1].above.value == pytest.approx(0.4) and one.at[0].above.low < 0 < one.at[0].above.high
+    assert one.sentence().startswith("drop tells no single item, and a group from dose 16 on (there its mean is 0.40 [")
+    scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
+    doses = {item: 0 if item[0] == "n" else 16 for item in scores}
+    assert ground_truth({"drop": scores}, doses).sentence() == (
+        "At 5 % false positives no detector sees memory of a single item; of whole groups only, not of single items, by drop "
+        "from dose 16 on.")
+
+
+def test_a_dose_is_seen_only_if_every_larger_one_is():
+    never, fresh = np.arange(100.0), np.arange(100.0)
+    high, low = np.full(20, 1000.0), np.full(20, 50.0)
+    assert detector("x", never, fresh, {1: high, 4: low, 16: high}).sees == 16
+    assert detector("x", never, fresh, {1: low, 4: high, 16: high}).sees == 4
+    assert detector("x", never, fresh, {1: high, 4: high, 16: low}).sees is None
+
+
+def test_too_few_never_seen_items_set_no_cut_off_and_say_so():
+    one = detector("x", np.arange(10.0), np.arange(10.0), {16: np.arange(20.0)})
+    assert one.cutoff is None and one.sees is None and math.isnan(one.false_positives.value)
+    assert "10 never-seen items are too few" in one.sentence() and math.isnan(one.at[0].detected.value)
+
+
+def test_what_is_unknown_or_missing_is_in_no_number():
+    scores, doses = made(1.0)
+    scores |= {"16-0": math.nan, "elsewhere": 3.0}
+    truth = ground_truth({"x": scores}, {**doses, "elsewhere": None})
+    assert truth.n_unknown == 1
+    assert next(one for one in truth.detectors[0].at if one.dose == 16).detected.n == 39
+
+
+def test_without_both_kinds_of_items_it_is_a_sentence():
+    with pytest.raises(BadInput, match="at dose 0"):
+        ground_truth({"x": {"a": 1.0}}, {"a": 16})
+    with pytest.raises(BadInput, match="conformal"):
+        detector("x", np.zeros(40), np.zeros(40), {1: np.zeros(4)}, rule="none")

@@ -1,0 +1,31 @@
+"""Rotation's accuracy never stands without that of a single vote."""
+
+import pandas as pd
+import pytest
+
+from flipcore.stats.memory.rewritten import harness_accuracy
+
+
+def rows(led, single, status="ok"):
+    return pd.DataFrame([{"item_id": f"i{i}", "extractor": name, "status": status, "is_correct": right}
+                         for name, values in (("rotation", led), ("rotation_single", single))
+                         for i, right in enumerate(values)])
+
+
+def test_both_accuracies_and_their_paired_difference_are_told():
+    # 9 and 6 of 12 items: the difference is 3/12 = 25 pp, of the same items.
+    found = harness_accuracy(rows([True] * 9 + [False] * 3, [True] * 6 + [False] * 6))
+    assert (found.led.value, found.single.value, found.n) == (0.75, 0.5, 12)
+    assert found.difference.value == pytest.approx(0.25) and found.difference.low > 0
+    assert found.sentence().startswith("By rotation 0.75 [") and "+25.0 pp" in found.sentence()
+
+
+def test_no_vote_is_wrong_and_an_item_without_one_of_the_two_is_left_out():
+    frame = rows([True, None, True], [True, True, True])
+    assert harness_accuracy(frame).led.value == pytest.approx(2 / 3)
+    assert harness_accuracy(frame.iloc[:-1]).n == 2
+
+
+def test_a_study_that_was_not_asked_by_rotation_has_none():
+    assert harness_accuracy(rows([], []).reindex(columns=["item_id", "extractor", "status", "is_correct"])) is None
+    assert harness_accuracy(rows([True], [True], "absent")) is None

@@ -1,0 +1,113 @@
+from dataclasses import replace
+
+import pytest
+
+from flipcore.core.records import Item
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.stats.holdout.difficulty import conditions
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout
+
+STUDY = Study("roles", (ItemSource("flipscope_choice", role="target", categories=("logic", "language")),
+                        ItemSource("flipscope_choice", role="retro", categories=("measure", "science")),
+                        ItemSource("flipscope_problems", role="benchmark", n=4)),
+              (Part("identity"), Part("prompt_format", {"layouts": ["paren"]}), Part("option_order", {"n": 3})),
+              (Part("first_token"), Part("regex")), (ModelUse("simulated-noisy", n_samples=2),), confirmatory_share=0.25)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    opened = Store.open(tmp_path_factory.mktemp("holdout") / "flips.duckdb")
+    runner.run(STUDY, opened)
+    yield opened
+    opened.close()
+
+
+def test_studies_with_items_of_both_roles_are_found(store):
+    found = holdout.studies_with_both(store)
+    assert [(row["study_id"], row["n_target"], row["n_retro"]) for row in found] == [(STUDY.study_id, 24, 24)]
+
+
+def test_items_of_a_role_come_back_as_they_were_and_those_set_aside_only_when_asked_for(store):
+    from flipcore.datasets import load
+
+    loaded = {item.item_id: item for item in load(STUDY.items[0])}
+    shown, hidden = (holdout.role_items(store, STUDY.study_id, "target", confirmatory=aside) for aside in (False, True))
+    assert len(shown) + len(hidden) == 24 and shown and hidden
+    assert all(item == loaded[item.item_id] and item.meta == loaded[item.item_id].meta for item in (*shown, *hidden))
+
+
+def test_one_answer_an_item_and_layout_its_first_sample_of_the_base_prompt(store):
+    frame = holdout.accuracies(store, STUDY.study_id)
+    assert not frame.duplicated(["model", "extractor", "layout", "item_id"]).any()
+    assert set(frame["layout"]) == {"plain", "paren"} and set(frame["role"]) == {"target", "retro"}
+    first = dict(store.rows("SELECT item_id, is_correct FROM readouts JOIN study_variants USING (study_id, item_id, axis, "
+                            "variant_id) WHERE extractor = 'regex' AND axis = 'identity' AND sample = 0"))
+    plain = frame[(frame["layout"] == "plain") & (frame["extractor"] == "regex")]
+    assert len(plain) and all(first[row.item_id] == row.is_correct for row in plain.itertuples())
+    shown = {item.item_id for role in ("target", "retro") for item in holdout.role_items(store, STUDY.study_id, role)}
+    assert set(frame["item_id"]) == shown
+
+
+def test_the_rows_make_conditions_with_boosts(store):
+    found = conditions(holdout.accuracies(store, STUDY.study_id), (2,))
+    boosts = {(one.extractor, one.layout, one.boost) for one in found}
+    assert ("first_token", "plain", "top 2") in boosts and ("regex", "paren", "") in boosts
+    top = {one.boost: one.counts for one in found if (one.extractor, one.layout) == ("first_token", "plain")}
+    assert top["top 2"][0] >= top[""][0] and top["top 2"][1] == top[""][1]
+
+
+def test_versions_come_oldest_first_with_their_items(store):
+    made = [Item.make(dataset="d", key=str(i), kind="choice", question=f"q{i}?", options=("a", "b"), target="0",
+                      published="2024-02-03", meta={"x": [1, None]}) for i in range(4)]
+    row = {"name": "s", "note": "", "parent_id": None, "sets_id": "x", "target_ids": [made[0].item_id], "author": "me",
+           "retro_ids": [item.item_id for item in made[1:]], "results": {"semantic": {"p": None}}, "settings": {"seed": 0}}
+    first = holdout.keep_version(store, row, made)
+    second = holdout.keep_version(store, row | {"parent_id": first, "note": "again"}, made)
+    found = holdout.versions(store)
+    assert [one["version_id"] for one in found] == [first, second] and found[1]["parent_id"] == first
+    assert found[0]["results"] == {"semantic": {"p": None}} and first != second
+    assert holdout.items(store, [*found[0]["retro_ids"], "gone"]) == made[1:]
+
+
+def test_surveys_are_found_by_their_sets(store):
+    holdout.keep_survey(store, {"survey_id": "a", "name": "n", "sets_id": "one", "design": {"seed": 1}}, [])
+    assert holdout.surveys(store, "two") == [] and holdout.surveys(store, "one")[0]["design"] == {"seed": 1}
+    assert len(holdout.surveys(store)) == 1 and holdout.answers(store, "a") == []
+
+
+def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):
+    ids = {role: [item.item_id for item in holdout.role_items(store, STUDY.study_id, role)]
+           for role in ("target", "retro")}
+    assert holdout.studies_of(store, ids["target"], ids["retro"]) == (STUDY.study_id,)
+    assert holdout.studies_of(store, ids["target"][:3], ids["retro"][:3]) == (STUDY.study_id,)
+    assert holdout.studies_of(store, ids["retro"], ids["target"]) == ()
+    assert holdout.studies_of(store, [*ids["target"], "another"], ids["retro"]) == ()
+    aside = holdout.role_items(store, STUDY.study_id, "target", confirmatory=True)[0].item_id
+    assert holdout.studies_of(store, [*ids["target"], aside], ids["retro"]) == ()
+
+
+def frame_of(study, path):
+    opened = Store.open(path / "flips.duckdb")
+    runner.run(study, opened)
+    found = holdout.accuracies(opened, study.study_id)
+    opened.close()
+    return found
+
+
+def test_examples_and_layouts_are_conditions_of_their_own(tmp_path):
+    axes = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ["helpful"]}))
+    frame = frame_of(replace(STUDY, axes=axes, confirmatory_share=0.0), tmp_path)
+    assert set(frame[frame["extractor"] == "regex"]["layout"]) == {"plain", "5-shot", "helpful"}
+    counts = [one.counts[1::2] for one in conditions(frame) if one.extractor == "regex"]
+    assert counts == [(24, 24)] * 3
+
+
+def test_the_vote_by_rotation_and_its_first_vote_are_readouts_of_their_own(tmp_path):
+    study = Study("rotated", (ItemSource("pocket_choice", role="target", n=10, where={"dose": 256}),
+                              ItemSource("pocket_choice", role="retro", n=10, where={"split": "fresh"})),
+                  (Part("identity"),), (Part("first_token"),), (ModelUse("pocket", max_tokens=8),),
+                  protocol=Part("rotation", {"cap": 7}))
+    found = {one.extractor: one for one in conditions(frame_of(study, tmp_path))}
+    assert {"first_token", "rotation", "rotation_single"} <= set(found) and found["rotation"].counts[1::2] == (10, 10)

@@ -1,0 +1,102 @@
+"""Two sets in one embedding: rows keep their sets, pairs their order, sentences their direction."""
+
+import numpy as np
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.store.connection import Store
+from flipcore.vectors.comparison import Comparison, compared
+from tests.vectors.embeddings.items import entry, topical
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    yield store
+    store.close()
+
+
+def planted(target, retro, **sources) -> Comparison:
+    """Rows at these angles (degrees)."""
+    angles = np.radians([*target, *retro])
+    items = [entry(f"t{i}", f"target {i}?") for i in range(len(target))]
+    items += [entry(f"r{i}", f"retro {i} of them?", source_id=sources.get(f"r{i}")) for i in range(len(retro))]
+    units = np.column_stack([np.cos(angles), np.sin(angles)]).astype(np.float32)
+    return Comparison(tuple(items), len(target), units, "planted")
+
+
+FOUND = planted([0, 10, 90], [12, 80])
+
+
+def test_the_nearest_of_the_other_set_are_rows_of_the_other_set():
+    rows, cosines = FOUND.across
+    assert rows[:, 0].tolist() == [3, 3, 4, 1, 2]
+    assert cosines[:, 0] == pytest.approx(np.cos(np.radians([12, 2, 10, 2, 10])), abs=1e-6)
+
+
+def test_the_nearest_of_its_own_set_leave_the_entry_itself_out():
+    rows, cosines = FOUND.nearest_own(0)
+    assert rows.tolist() == [1, 2] and cosines == pytest.approx(np.cos(np.radians([10, 90])), abs=1e-6)
+    assert FOUND.nearest_own(3)[0].tolist() == [4]
+
+
+def test_bars_hold_the_entries_of_their_set_and_span():
+    assert FOUND.within([]) == []
+    assert FOUND.within([(np.cos(np.radians(3)), 1.0, 0)]) == [1]
+    assert FOUND.within([(-1.0, 1.0, 1)]) == [3, 4] and FOUND.within([(-1, 1, 0), (-1, 1, 1)]) == [0, 1, 2, 3, 4]
+
+
+def test_the_loneliest_entry_comes_first():
+    # angles 0, 2, 5, 100 | 4, 6: the one at 100 degrees is far from all
+    assert planted([0, 2, 5, 100], [4, 6]).loneliest[0] == 3
+
+
+def test_the_most_alike_pairs_are_rows_of_all_items():
+    target, retro = FOUND.most_alike(1)
+    assert [(i, j) for i, j, _ in target] == [(0, 1)] and [(i, j) for i, j, _ in retro] == [(3, 4)]
+
+
+def test_a_value_is_missing_where_there_is_none():
+    values = FOUND.per_item({FOUND.items[1].item_id: 0.5})
+    assert values[1] == 0.5 and np.isnan(values[[0, 2, 3, 4]]).all()
+
+
+def test_a_tighter_set_is_said_to_be_more_alike_inside():
+    found = planted(list(range(0, 180, 6)), [i / 10 for i in range(30)])
+    assert found.likeness[1].value > found.likeness[0].value and found.likeness_p < 0.05
+    assert "the retro-holdout is more alike inside (p < .001)" in found.likeness_sentence()
+
+
+def test_source_pairs_are_compared_as_pairs():
+    # each retro entry lies half a degree to either side of its source: nearer than any other, and no difference
+    rng = generator(0)
+    target = rng.uniform(0, 180, 40)
+    retro = target + rng.choice([-0.5, 0.5], 40)
+    ids = [entry(f"t{i}", f"target {i}?").item_id for i in range(40)]
+    found = planted(target, retro, **{f"r{i}": ids[i] for i in range(40)})
+    assert found.pairs.tolist() == list(range(80))
+    assert found.mixing.p > 0.05 and found.likeness_p > 0.05
+    free = planted(target, retro)
+    assert free.pairs is None and free.mixing.p < 0.05 and free.mixing.own.value < free.mixing.expected
+
+
+def test_a_set_of_one_entry_has_no_likeness():
+    assert planted([0, 10, 20], [5]).likeness_sentence() == "A set of fewer than two entries has no pairs to compare."
+
+
+def test_counts_hold_every_pair_of_either_set():
+    edges, target, retro = FOUND.likeness_counts
+    assert len(edges) == len(target) + 1 and (target.sum(), retro.sum()) == (3, 1)
+
+
+def test_both_sets_are_embedded_together(store):
+    found = compared(store, topical("animals", 12), topical("numbers", 10))
+    assert found.n_target == 12 and found.labels.tolist() == [0] * 12 + [1] * 10
+    assert "more than if they were mixed" in found.mixing.sentence() and "0." in found.coverage_sentence()
+    assert found.lengths.tolist() == [len(text.split()) for text in found.texts]
+
+
+def test_an_empty_set_is_a_sentence(store):
+    with pytest.raises(BadInput, match="12 target and 0 retro"):
+        compared(store, topical("animals", 12), [])

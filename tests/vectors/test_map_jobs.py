@@ -1,0 +1,105 @@
+"""Maps are computed in a thread of their own, once, and kept."""
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.vectors import map_jobs
+from flipcore.vectors.map_jobs import Layouts
+from tests.vectors.embeddings.items import topical
+
+ITEMS = topical("animals", 6)
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """A quick stand-in for UMAP that remembers how often it was asked."""
+    calls = []
+
+    def places(units):
+        calls.append(len(units))
+        return np.column_stack([units[:, 0], -units[:, 1]]).astype(np.float32)
+
+    monkeypatch.setattr(map_jobs, "umap_places", places)
+    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "")
+    return calls
+
+
+def units(n=6):
+    return np.arange(2.0 * n, dtype=np.float32).reshape(n, 2)
+
+
+def settled(known: Layouts, key="lsa-1", items=ITEMS, rows=None):
+    rows = units() if rows is None else rows
+    found = known.places(key, items, rows)
+    for _ in range(500):
+        if found is not None or known.problem(key, items):
+            break
+        time.sleep(0.01)
+        found = known.places(key, items, rows)
+    return found
+
+
+def test_the_first_look_does_not_wait_and_a_later_one_has_the_map(store, computed, monkeypatch):
+    quick = map_jobs.umap_places
+
+    def slow(rows):
+        time.sleep(0.2)
+        return quick(rows)
+
+    monkeypatch.setattr(map_jobs, "umap_places", slow)
+    known = Layouts(store)
+    assert known.places("lsa-1", ITEMS, units()) is None and known.is_busy
+    assert settled(known).tolist() == [[x, -y] for x, y in units().tolist()] and not known.is_busy
+    assert computed == [6]
+
+
+def test_a_map_is_kept_for_the_next_process(store, computed):
+    first = settled(Layouts(store))
+    again = Layouts(store).places("lsa-1", ITEMS, units())
+    assert np.array_equal(first, again) and computed == [6]
+
+
+def test_other_entries_or_another_embedding_are_another_map(store, computed):
+    known = Layouts(store)
+    settled(known)
+    settled(known, key="mpnet-1")
+    settled(known, items=ITEMS[:5], rows=units(5))
+    assert computed == [6, 6, 5]
+
+
+def test_entries_in_another_order_keep_their_places(store, computed):
+    known = Layouts(store)
+    there = settled(known)
+    back = settled(known, items=ITEMS[::-1], rows=units()[::-1])
+    assert np.array_equal(back, there[::-1])
+
+
+@pytest.mark.parametrize("error, said", [(BadInput("UMAP needs at least five entries."), "at least five"),
+                                         (ValueError("inside"), r"could not be computed \(ValueError: inside\)")])
+def test_a_map_that_fails_is_a_sentence_and_is_not_tried_again(store, computed, monkeypatch, error, said):
+    def failing(rows):
+        computed.append(0)
+        raise error
+
+    monkeypatch.setattr(map_jobs, "umap_places", failing)
+    known = Layouts(store)
+    assert settled(known) is None
+    assert re.search(said, known.problem("lsa-1", ITEMS))
+    assert known.places("lsa-1", ITEMS, units()) is None and computed == [0] and not known.is_busy
+
+
+def test_without_umap_there_is_a_sentence(store, monkeypatch):
+    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements-map.txt.")
+    assert "requirements-map.txt" in Layouts(store).problem("lsa-1", ITEMS)
