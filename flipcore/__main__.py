@@ -79,7 +79,7 @@ def _ask(study) -> int:
         print(f"{held}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
         return 0
     try:
-        demo.seed_store(store)
+        demo.fill_store(store)
         last = runner.run(study, store, on_progress=_show)
         print(f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
               f"${last.cost_usd:,.2f}. {last.message}\nNext: python -m flipcore stats {study.study_id}")

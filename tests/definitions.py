@@ -140,11 +140,11 @@ def decompose_bootstrap(ans_e: Sequence[Answers], ans_ref: Sequence[Answers], se
     t, g, defined = _paired_rates(*_aligned(ans_e, ans_ref), policy)
     t, g = t[defined], g[defined]
     if not t.size:
-        return {"ci": {name: [NAN, NAN] for name in "TGA"}, "paired_diff": [NAN, NAN], "seed_nonoverlap": False}
+        return {"ci": {name: [NAN, NAN] for name in "TGA"}, "paired_diff": [NAN, NAN], "source_nonoverlap": False}
     # boot_percentile draws the same items for each of these, because they start from the same seed and n
     ci = {name: boot_percentile(x, seed, n_boot, level) for name, x in {"T": t, "G": g, "A": t - g}.items()}
     return {"ci": ci, "paired_diff": boot_percentile(t - 2 * g, seed, n_boot, level),
-            "seed_nonoverlap": ci["A"][0] > ci["G"][1]}
+            "source_nonoverlap": ci["A"][0] > ci["G"][1]}
 
 
 def null_floor(samples_by_variant: Sequence[Answers], policy: str = "own_class") -> dict[str, float]:

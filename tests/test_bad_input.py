@@ -173,7 +173,7 @@ def test_without_an_accepted_rewording_the_paraphrase_axis_is_empty_and_the_run_
     (('name = "s"', 'name = "s"\nseed = -4'), "at least 0"), (("[[items]]", "[items]"), "no items")])
 def test_a_study_file_with_a_mistake_is_a_sentence_on_the_command_line(tmp_path, monkeypatch, capsys, change, why):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.demo.seed_store", lambda store: None)
+    monkeypatch.setattr("flipcore.runs.demo.fill_store", lambda store: None)
     path = tmp_path / "study.toml"
     assert change[0] in STUDY
     path.write_text(STUDY.replace(*change), encoding="utf-8")

@@ -131,8 +131,8 @@ def test_the_four_rows_of_flipbench_are_reproduced_exactly(t, g, printed, artifa
 
 
 def test_the_sources_rule_asks_that_intervals_do_not_meet():
-    assert definitions.decompose_bootstrap(*readme_row(15, 2))["seed_nonoverlap"]
-    assert not definitions.decompose_bootstrap(*readme_row(9, 7))["seed_nonoverlap"]
+    assert definitions.decompose_bootstrap(*readme_row(15, 2))["source_nonoverlap"]
+    assert not definitions.decompose_bootstrap(*readme_row(9, 7))["source_nonoverlap"]
 
 
 def test_the_bootstrap_moves_everything_of_an_item_together():
@@ -148,7 +148,7 @@ def test_no_common_item_leaves_a_decomposition_without_numbers():
     found = definitions.decompose([[None, None]], [["A", "A"]])
     assert found["n_items"] == 0 and all(math.isnan(found[key]) for key in ("T", "G", "A", "A_plus", "both"))
     boot = definitions.decompose_bootstrap([], [])
-    assert np.isnan(boot["ci"]["A"]).all() and boot["seed_nonoverlap"] is False
+    assert np.isnan(boot["ci"]["A"]).all() and boot["source_nonoverlap"] is False
 
 
 def test_readouts_that_are_not_aligned_are_refused():

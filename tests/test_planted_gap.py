@@ -46,10 +46,10 @@ def test_the_memorized_model_is_flagged_and_the_brittle_one_is_not(frames, opera
     memorized, brittle = gap(frames["memorized"], operator), gap(frames["brittle"], operator)
     covered = [round(N * one.coverage.value) for one in (memorized.benchmark, memorized.control)]
     assert memorized.decision == FLAG and brittle.decision != FLAG
-    assert abs(memorized.gap_seed.value - 0.26) < 3 * math.sqrt(0.26 * 0.74 / covered[0])
+    assert abs(memorized.gap_source.value - 0.26) < 3 * math.sqrt(0.26 * 0.74 / covered[0])
     assert memorized.control.drop.value == 0
-    assert abs(brittle.gap_seed.value) < 3 * math.sqrt(0.2 * 0.8 * (1 / covered[0] + 1 / covered[1]))
-    assert brittle.gap_seed.low < 0.023 < brittle.gap_seed.high and memorized.gap_seed.low > 0.1
+    assert abs(brittle.gap_source.value) < 3 * math.sqrt(0.2 * 0.8 * (1 / covered[0] + 1 / covered[1]))
+    assert brittle.gap_source.low < 0.023 < brittle.gap_source.high and memorized.gap_source.low > 0.1
 
 
 def test_asked_again_neither_changes_an_answer(frames):

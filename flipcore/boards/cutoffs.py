@@ -118,7 +118,7 @@ def margin_line(found: DropGap, start: float) -> dict:
     """The margin within which a gap counts as none, over the gap's intervals by every rule."""
     low, high = found.equivalence_interval
     inside = ((low > -MARGINS) & (high < MARGINS)) + 2.0 * ((low > MARGINS) | (high < -MARGINS))
-    estimates = [("gap, score interval (ours)", found.gap, "genuine"), ("gap, the source's bootstrap", found.gap_seed, "floor"),
+    estimates = [("gap, score interval (ours)", found.gap, "genuine"), ("gap, the source's bootstrap", found.gap_source, "floor"),
                  ("among items answered right before", found.cond_gap, "broken")]
     rows = [{"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
             for label, one, colour in estimates if one.value == one.value]

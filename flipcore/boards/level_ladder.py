@@ -1,7 +1,7 @@
 """Everything that the threshold board looks up while a slider is dragged: limits at every level, computed beforehand.
 
 The board's JavaScript holds no estimator. It reads ``low`` and ``high`` at an index and compares two numbers: under the
-rule `paired` an artifact is established where low[A_minus_G] > 0, under `seed_nonoverlap` where low[A] > high[G].
+rule `paired` an artifact is established where low[A_minus_G] > 0, under `source_nonoverlap` where low[A] > high[G].
 """
 
 from __future__ import annotations

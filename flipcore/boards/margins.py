@@ -48,7 +48,7 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
             "start": _near(margins, margin), "value": _finite(test.estimate.value), "bound": [_finite(low), _finite(high)],
             "two_sided": two_sided, "nothing": NOTHING[test.name],
             "axis": axis, "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
-            "seed": f"{test.seed_state} ({', '.join(p_text(p) for p in test.p_seed)})", "estimate": estimate_text(test),
+            "source": f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})", "estimate": estimate_text(test),
             "detectable": detectable_text(test), "held": held_text(test), "about": about}
 
 

@@ -14,7 +14,7 @@ from flipcore.text.prompts import LAYOUTS
 
 
 class PythonCallable:
-    """Generates only. `is_correct(item)` (seed 000's one-method interface) is turned into the right or a wrong answer."""
+    """Generates only. `is_correct(item)` (source 000's one-method interface) is turned into the right or a wrong answer."""
 
     simulated = False
     abilities = frozenset({"generate"})

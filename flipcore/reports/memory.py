@@ -98,8 +98,8 @@ def _gap(frame, operator, judged, compared):
         return None
     found = drop_gap_analysis(*sets)
     return found.decision, found.sentence(), {
-        "gap": found.gap, "gap_seed": found.gap_seed, "cond_gap": found.cond_gap, "gap_net": found.gap_net,
-        "perm_p": found.perm_p, "seed_decision": found.seed_decision, "detectable": found.detectable,
+        "gap": found.gap, "gap_source": found.gap_source, "cond_gap": found.cond_gap, "gap_net": found.gap_net,
+        "perm_p": found.perm_p, "source_decision": found.source_decision, "detectable": found.detectable,
         "n_benchmark": found.benchmark.n_items, "n_control": found.control.n_items}
 
 

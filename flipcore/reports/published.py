@@ -8,7 +8,7 @@ import numpy as np
 
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
-from flipcore.stats.memory.loss_test import SEED_LEVEL, excess_fraction
+from flipcore.stats.memory.loss_test import SOURCE_LEVEL, excess_fraction
 from flipcore.stats.memory.rewritten import Rewritten
 
 LOSS_FLAGS = {"MATH": (460, 5_000), "TriviaQA": (706, 4_800), "GSM8K": (41, 1_319), "ARC-Challenge": (178, 5_281)}
@@ -18,7 +18,7 @@ def loss_rows() -> list[dict[str, float | int | str]]:
     """Source 001's table (flagged at p < .01, uncorrected) with what chance explains of it, shares in percent."""
     rows = []
     for name, (k, n) in LOSS_FLAGS.items():
-        found, (low, high) = excess_fraction(k, n, SEED_LEVEL), wilson(k, n)
+        found, (low, high) = excess_fraction(k, n, SOURCE_LEVEL), wilson(k, n)
         rows.append({"benchmark": name, "items": n, "flagged": k, "share, %": 100 * k / n,
                      "share, 95 %": f"{100 * low:.1f} to {100 * high:.1f}", "by chance": found["exp_false"],
                      "of the flags, chance %": 100 * found["exp_false"] / k, "beyond chance, %": 100 * found["point"],
@@ -61,7 +61,7 @@ def gap_rows() -> list[dict[str, str]]:
         found = drop_gap_analysis(*sets, seed=seed)
         alone = found.benchmark.mcnemar
         columns[model] = {
-            "gap, published": published, "gap, recomputed": found.gap_seed.text(3), "the source's rule": found.seed_decision,
+            "gap, published": published, "gap, recomputed": found.gap_source.text(3), "the source's rule": found.source_decision,
             "gap, score interval": found.gap.text(3), "recommended rule": found.decision,
             "benchmark alone, χ² corrected": f"p = {alone['chi2_cc']:.1e}",
             "benchmark alone, exact": f"p = {alone['exact']:.1e}"}

@@ -32,7 +32,7 @@ def demo_studies() -> list[Study]:
     return [*(Study.read(DATA / name) for name in ("holdout.toml", "memory.toml") if pocket), flips]
 
 
-def seed_store(store: Store) -> None:
+def fill_store(store: Store) -> None:
     """Puts the shipped rewordings, their items and their verdicts into the store; doing it again changes nothing."""
     pairs = _lines("shipped.jsonl")
     shipped = _items({pair["dataset"] for pair in pairs})

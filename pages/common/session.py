@@ -22,7 +22,7 @@ def _opened():
 
     store = Store.open()
     registry = Registry(store)
-    demo.seed_store(store)
+    demo.fill_store(store)
     shown = demo.demo_studies()
     if studies.studies(store).empty:
         for study in shown:

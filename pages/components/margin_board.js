@@ -81,8 +81,8 @@ export default function (component) {
       element("b", "", row.title, text);
       const sentence = element("div", "sentence", row.missing ?? "", text);
       if (row.missing) continue;
-      const seed = element("div", "quiet", "", text);
-      seed.textContent = `Source's rule: ${row.seed}`;
+      const source = element("div", "quiet", "", text);
+      source.textContent = `Source's rule: ${row.source}`;
       const right = element("div", "picture", "", box);
       const drawn = picture(row, right);
       const control = element("label", "drag", "", right);

@@ -52,7 +52,7 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
     coded = answers(study_id, model, mode)
     reference = reference if reference in coded.extractors else coded.extractors[-1]
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
-    rule = "seed_nonoverlap" if rule == "nonoverlap" else "paired"
+    rule = "source_nonoverlap" if rule == "nonoverlap" else "paired"
     found = decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule,
                                         n_boot=resamples(coded))
     return banded(found, _board(study_id, model, mode, revision), level, policy) if mode == "simultaneous" else found

@@ -35,7 +35,7 @@ def _results(sets: Sets) -> None:
         sentence = how if found is None else found.sentence("model" if is_model else "person")
         st.markdown(f"**{who}.** {plain(sentence)}")
         if found is not None:
-            st.caption(plain(f"{how}. Source's binomial test of rows: {p_text(found.p_seed)}. One time in three is chance."))
+            st.caption(plain(f"{how}. Source's binomial test of rows: {p_text(found.p_source)}. One time in three is chance."))
 
 
 def _build(sets: Sets) -> None:

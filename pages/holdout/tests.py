@@ -33,7 +33,7 @@ def what_is_compared(sets: Sets) -> None:
 def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool) -> None:
     """Every test's numbers as a table, then difficulty by model and condition."""
     rows = [{"test": TITLES[name], "estimate": estimate_text(test), "ours": test.state, "p": p_text(test.p),
-             "source's rule": test.seed_state, "source's p": ", ".join(p_text(p) for p in test.p_seed),
+             "source's rule": test.source_state, "source's p": ", ".join(p_text(p) for p in test.p_source),
              "bound against the margin": _bound(test), "could detect": detectable_text(test), "how": about[name]}
             for name, test in tests.items()]
     st.dataframe(rows, hide_index=True, column_config={"how": st.column_config.TextColumn(width="large")})

@@ -62,10 +62,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _source(found: DropGap) -> str:
-    flagged = "flags memory" if found.seed_literal else "does not flag memory"
-    negative = found.seed_literal and not found.seed_directional
+    flagged = "flags memory" if found.source_literal else "does not flag memory"
+    negative = found.source_literal and not found.source_directional
     twist = " Read as a direction it would not: the gap is negative." if negative else ""
-    return (f"The source's rule {flagged}: its bootstrap gap is {found.gap_seed.text_pp()}.{twist} "
+    return (f"The source's rule {flagged}: its bootstrap gap is {found.gap_source.text_pp()}.{twist} "
             f"The recommended rule {DECISIONS[found.decision]}.")
 
 

@@ -12,7 +12,7 @@ from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth,
 from pages.common.notes import plain
 
 TITLES = {"conformal": "conformal (5 % on average)", "tolerance": "tolerance bound (at most 5 %, 95 % sure)",
-          "seed": "the source's quantile"}
+          "source": "the source's quantile"}
 QUIET = {"displayModeBar": False}
 
 

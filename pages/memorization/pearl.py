@@ -21,7 +21,7 @@ from pages.memorization.items import item_table
 
 TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
-TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "seed": "the source's quantile"}
+TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "source": "the source's quantile"}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:

@@ -50,7 +50,7 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
 
 def test_rewordings_enter_claims_when_their_source_has_passed(path):
     store = Store.open(path)
-    demo.seed_store(store)
+    demo.fill_store(store)
     runner.run(reworded_study(), store)
     study_id = reworded_study().study_id
     assert "lower bound of 0.80" in closed(store, study_id, {"paraphrase"}, ())["paraphrase"]

@@ -25,7 +25,7 @@ def address(tmp_path_factory):
     """A finished study on 40 questions; the shipped verdicts are taken back, and Cem has accepted 45 of 63 rewordings."""
     path = tmp_path_factory.mktemp("review") / "flips.duckdb"
     store = Store.open(path)
-    demo.seed_store(store)
+    demo.fill_store(store)
     review.keep_verdicts(store, [undo_row(verdict) for verdict in review.verdicts(store)])
     pairs = [pair for pair in review.pairs(store) if pair["dataset"] == "flipscope_choice"]
     review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in pairs[:45]])

@@ -30,7 +30,7 @@ def test_a_fresh_store_accepts_what_stands_and_rejects_what_fell(tmp_path):
 
     store = Store.open(tmp_path / "flips.duckdb")
     for _ in range(2):
-        demo.seed_store(store)  # twice: nothing is doubled
+        demo.fill_store(store)  # twice: nothing is doubled
     states = studies.paraphrase_states(store)
     store.close()
     assert len(states) == len(lines("shipped.jsonl")) and set(states["state"]) == {"accepted", "rejected"}

@@ -28,7 +28,7 @@ def path(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     return tmp_path / "flips.duckdb"
 
 

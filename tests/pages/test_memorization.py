@@ -38,7 +38,7 @@ def opened(monkeypatch, path):
     st.cache_data.clear()
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr(demo, "demo_studies", lambda: [])
     yield
     st.cache_resource.clear()
@@ -79,7 +79,7 @@ def test_the_drop_gap_has_both_rules_side_by_side():
 def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_asked():
     app = shown("pearl", "completion")
     assert not app.exception and any("too few" in one.value for one in app.warning)
-    app.selectbox(key="pearl-rule").set_value("seed").run()
+    app.selectbox(key="pearl-rule").set_value("source").run()
     assert not app.exception and "24 of 24 texts" in words(app)
 
 

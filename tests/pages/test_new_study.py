@@ -18,7 +18,7 @@ def app(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/new_study/page.py").run()
     st.cache_resource.clear()
 

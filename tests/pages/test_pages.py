@@ -37,7 +37,7 @@ def test_a_finished_study_fills_every_page(path, monkeypatch, page):
     store = Store.open(path)
     runner.run(tiny_study(), store)
     store.close()
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     app = shown(page)
     assert not app.exception and "?" in words(app)
 
@@ -60,7 +60,7 @@ def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
     for seed in (1, 2):
         runner.run(replace(tiny_study(), seed=seed), store)
     store.close()
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     offered = next(box for box in shown("pages/flip_surface/page.py").selectbox if box.key.startswith("study-")).options
     assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 

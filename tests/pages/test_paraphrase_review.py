@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 @pytest.fixture
 def store(path, monkeypatch):  # noqa: F811
     """An open store that the page then shares; the demo neither seeds nor runs."""
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     opened = Store.open(path)
     monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: opened))
@@ -117,9 +117,9 @@ def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("FLIPSCOPE_DB", str(store.path))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    demo.seed_store(store)
+    demo.fill_store(store)
     runner.run(reworded_study(), store)
-    monkeypatch.setattr(demo, "seed_store", lambda store: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: store))
     app = shown("Effect")
     assert "of 2 sources of rewordings passed the gate" in words(app)

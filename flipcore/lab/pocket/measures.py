@@ -15,7 +15,7 @@ from flipcore.models.pocket_inference import Generation, PocketModel
 from flipcore.stats.memory.pearl import flipped_text, level_means, sensitivity, split_80_20
 from flipcore.text.similarity import rouge_l_many
 
-LEVELS = (0, 1, 2, 3, 4, 5)  # per cent of bits (seed 003)
+LEVELS = (0, 1, 2, 3, 4, 5)  # per cent of bits (source 003)
 TEMPERATURE = 0.7
 
 
@@ -73,7 +73,7 @@ def question_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
 
 
 def answer_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
-    """Loss of the answer after the first paraphrase minus after the original, in nats (seed 001)."""
+    """Loss of the answer after the first paraphrase minus after the original, in nats (source 001)."""
     original = _nats(model, [(_asked(entry, entry.question), entry.answer) for entry in entries])
     return _nats(model, [(_asked(entry, entry.paraphrases[0]), entry.answer) for entry in entries]) - original
 
@@ -86,7 +86,7 @@ def min_k(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
 
 
 def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> np.ndarray:
-    """Sensitivity of each passage's continuation to flipped bits of its beginning, by ROUGE-L (seed 003)."""
+    """Sensitivity of each passage's continuation to flipped bits of its beginning, by ROUGE-L (source 003)."""
     found = []
     for entry in entries:
         begin, reference = split_80_20(entry.question)

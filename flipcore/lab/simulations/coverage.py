@@ -19,7 +19,7 @@ from flipcore.stats.flips.decomposition import COLUMNS
 SIZES = (26, 50, 150, 500)
 KINDS = ("percentile", "bca", "studentized", "clt_cluster", "default")
 TRUTHS = (PlantedTruth(0.31, 0.155), PlantedTruth(0.30, 0.10), PlantedTruth(0.16, 0.08))
-RULES = ("seed_nonoverlap (percentile)", "paired (percentile)", "paired (t)")
+RULES = ("source_nonoverlap (percentile)", "paired (percentile)", "paired (t)")
 _CONTRAST = [QUANTITIES.index("A_minus_G")]
 
 

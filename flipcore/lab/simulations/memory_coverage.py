@@ -16,11 +16,11 @@ from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets, loss_differences, pearl_scores
 from flipcore.stats.base.agreement import cohen_agreement
 from flipcore.stats.base.intervals import bonett_price, wilson
-from flipcore.stats.memory.drop_gap import cond_gap, discordant, drop_gap_seed, gap_score, gap_welch, mcnemar, stud_perm
-from flipcore.stats.memory.loss_test import bh, excess_fraction, pval_conformal, pval_seed
+from flipcore.stats.memory.drop_gap import cond_gap, discordant, drop_gap_source, gap_score, gap_welch, mcnemar, stud_perm
+from flipcore.stats.memory.loss_test import bh, excess_fraction, pval_conformal, pval_source
 from flipcore.stats.memory.operands import operand_check
 from flipcore.stats.memory.pearl import level_means, perm_maxdrop, sensitivity
-from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_seed, alpha_tolerance
+from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 
 N_BOOT = 499
 MARGIN = 0.05
@@ -77,7 +77,7 @@ def _gap_intervals(scenario: str, n: int, n_sims: int, seed: int) -> list[Held]:
     def draw():
         sets = gap_sets(scenario, n, rng)
         one, found, given = bonett_price(*discordant(*sets[:2])), gap_score(*sets), cond_gap(*sets)
-        source = drop_gap_seed(*sets, seed=int(rng.integers(2**31)), n_boot=N_BOOT)
+        source = drop_gap_source(*sets, seed=int(rng.integers(2**31)), n_boot=N_BOOT)
         return (_inside(one[0], drop, one[1]), _inside(found["lo"], gap, found["hi"]),
                 _inside(given["lo"], condition, given["hi"]), _inside(source["gap_lo"], gap, source["gap_hi"]))
 
@@ -147,7 +147,7 @@ def _loss_rows(n_sims: int, seed: int) -> list[Held]:
 
     def excess():
         d, d0, truth = loss_differences(rng, 500, 1_200, memorized=0.2, shift_sd=5)
-        return [excess_fraction(int((pval_seed(d, d0) < 0.01).sum()), len(d), 0.01)["lower95"] <= truth.mean()]
+        return [excess_fraction(int((pval_source(d, d0) < 0.01).sum()), len(d), 0.01)["lower95"] <= truth.mean()]
 
     return [*_counted("test", "200 clean items, 120 controls", n_sims, {
                 "loss test flags anything (conformal, Benjamini–Hochberg)": 0.05}, null),
@@ -164,7 +164,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
     def alphas():  # the rate of each alpha among further texts
         known, others = sensitivities(60), np.array(sensitivities(_FURTHER))
         return [float((others > alpha).mean()) for alpha in (
-            alpha_tolerance(known, 0.05)[0], alpha_conformal(known, 0.05)[0], alpha_seed(known, 0.05)[0])]
+            alpha_tolerance(known, 0.05)[0], alpha_conformal(known, 0.05)[0], alpha_source(known, 0.05)[0])]
 
     realised = np.array([alphas() for _ in range(max(1, n_sims // _SLOW))])
     n = len(realised)

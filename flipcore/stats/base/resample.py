@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-N_BOOT_SEED = 2_000
+N_BOOT_SOURCE = 2_000
 N_BOOT = 9_999
 N_PERMUTATIONS = 9_999
 SLACK = 1e-12
@@ -134,7 +134,7 @@ class MonteCarloP:
     m: int
 
     @property
-    def p_seed(self) -> float:
+    def p_source(self) -> float:
         """b/m, as source 002 (A.1) has it: it can be 0."""
         return self.b / self.m if self.m else float("nan")
 

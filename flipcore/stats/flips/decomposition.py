@@ -21,7 +21,7 @@ from flipcore.stats.flips.coding import IDENTITY, CodedAnswers, NullRates, null_
 from flipcore.stats.flips.disagreement import between, common, pair_split
 from flipcore.stats.flips.floor import NOT_MEASURED, item_floor
 
-RULES = ("paired", "seed_nonoverlap")
+RULES = ("paired", "source_nonoverlap")
 UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
 COLUMNS = {  # quantity -> what an item's value can be
     "T": UNIT, "G": UNIT, "A": SIGNED, "A_minus_G": (-2.0, 1.0), "A_plus": UNIT, "A_minus": UNIT, "both": UNIT,
@@ -105,7 +105,7 @@ class Decomposition:
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
-    """`paired`: lo(A - G) > 0. `seed_nonoverlap`: lo(A) > hi(G), which is too strict by half (statistics, F7)."""
+    """`paired`: lo(A - G) > 0. `source_nonoverlap`: lo(A) > hi(G), which is too strict by half (statistics, F7)."""
     if rule not in RULES:
         raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
     if rule == "paired":

@@ -12,7 +12,7 @@ from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.ranking import auc, weighted_auc
-from flipcore.stats.base.resample import N_BOOT_SEED, index_draws, monte_carlo_p
+from flipcore.stats.base.resample import N_BOOT_SOURCE, index_draws, monte_carlo_p
 from flipcore.stats.flips import surface
 
 FEATURES = ("margin", "entropy_bits", "n_prompt_tokens", "n_options", "base_correct")
@@ -41,7 +41,7 @@ class FlipPrediction:
     note: str = ""
 
 
-def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, seed: int = 0, n_boot: int = N_BOOT_SEED,
+def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, seed: int = 0, n_boot: int = N_BOOT_SOURCE,
                     n_permutations: int = 199) -> FlipPrediction:
     """`rows`: one row an item and axis, with `item_id`, `axis`, `flipped` (0/1) and the features; axes become dummies.
 

@@ -99,11 +99,11 @@ def swapped_sums(first: np.ndarray, second: np.ndarray, m: int, rng: np.random.G
 
 def perm_test_semantic(T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0,
                        enumerate_all: bool = False) -> dict[str, float]:
-    """The source's two-sided permutation test of one group's mean pairwise cosine: {obs, fbar, p, p_seed, n_perm}.
+    """The source's two-sided permutation test of one group's mean pairwise cosine: {obs, fbar, p, p_source, n_perm}.
 
     p is the share of regroupings at least as far from fbar as observed; fbar, the mean over all regroupings, is exactly
     the mean cosine of the pooled pairs. `which` is target or retro. `enumerate_all` goes through all C(N, n) choices;
-    otherwise `m` random ones with p = (b + 1) / (m + 1), beside the source's `p_seed` = b / m, which can be 0. A group of
+    otherwise `m` random ones with p = (b + 1) / (m + 1), beside the source's `p_source` = b / m, which can be 0. A group of
     fewer than two: NaN.
     """
     if which not in ("target", "retro"):
@@ -111,15 +111,15 @@ def perm_test_semantic(T: ArrayLike, R: ArrayLike, which: str = "target", m: int
     group, other = (unit_vectors(T), unit_vectors(R)) if which == "target" else (unit_vectors(R), unit_vectors(T))
     n = len(group)
     if n < 2 or len(other) < 1:
-        return {"obs": math.nan, "fbar": math.nan, "p": math.nan, "p_seed": math.nan, "n_perm": 0}
+        return {"obs": math.nan, "fbar": math.nan, "p": math.nan, "p_source": math.nan, "n_perm": 0}
     units = np.concatenate([group, other])
     observed, mean = float(_mean_cos(group.sum(axis=0), n)), mean_pairwise_cos_fast(units)
     blocks = all_sums(units, n) if enumerate_all else random_sums(units, n, m, generator(seed))
     distances = np.concatenate([np.abs(_mean_cos(sums, n) - mean) for sums in blocks])
     n_as_extreme = int(np.sum(distances >= abs(observed - mean) - SLACK))
-    p_seed = n_as_extreme / len(distances)
-    p = p_seed if enumerate_all else (n_as_extreme + 1) / (m + 1)
-    return {"obs": observed, "fbar": mean, "p": p, "p_seed": p_seed, "n_perm": len(distances)}
+    p_source = n_as_extreme / len(distances)
+    p = p_source if enumerate_all else (n_as_extreme + 1) / (m + 1)
+    return {"obs": observed, "fbar": mean, "p": p, "p_source": p_source, "n_perm": len(distances)}
 
 
 def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, paired: bool = False) -> dict[str, float]:

@@ -22,14 +22,14 @@ WHO = {"person": ("People", "person"), "model": ("Sheets of models", "sheet of a
 
 @dataclass(frozen=True)
 class OddOneOut:
-    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95 % bound; `p_seed` the
+    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95 % bound; `p_source` the
     source's binomial test of rows; `se` the clustered standard error."""
 
     accuracy: Estimate
     p: float
     upper: float
     se: float
-    p_seed: float
+    p_source: float
     n_entries: int
     n_annotators: int
 
@@ -54,32 +54,32 @@ def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Seq
     there = ~np.isnan(found)
     x, entry, annotator = found[there], np.asarray(entries)[there], np.asarray(annotators)[there]
     n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
-    p_seed = odd_one_out(int(x.sum()), n)["p_two_sided"]
+    p_source = odd_one_out(int(x.sum()), n)["p_two_sided"]
     if n_annotators == 1 and n_entries == n > 1:
-        return _exact(int(x.sum()), n, level, p_seed, (n, 1), "One annotator: it holds for this one alone.")
+        return _exact(int(x.sum()), n, level, p_source, (n, 1), "One annotator: it holds for this one alone.")
     fewer = min(n_entries, n_annotators)
     df = fewer - 1
     se = two_way_se(x, entry, annotator) if n else math.nan
     if df >= 1 and x.min() == x.max():
-        return _exact(int(x[0]) * fewer, fewer, level, p_seed, (n_entries, n_annotators),
+        return _exact(int(x[0]) * fewer, fewer, level, p_source, (n_entries, n_annotators),
                       f"All {n:,} answers are equal, so they count as one of each of the {fewer:,} "
                       f"{'entries' if n_entries == fewer else 'annotators'}.")
     if df < 1 or not se > 0:
         estimate = missing(n, level, "Too few entries or annotators: no clustered interval.")
-        return OddOneOut(estimate, math.nan, math.nan, se, p_seed, n_entries, n_annotators)
+        return OddOneOut(estimate, math.nan, math.nan, se, p_source, n_entries, n_annotators)
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
     estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None)
-    return OddOneOut(estimate, _two_sided_t(abs(value - CHANCE) / se, df), value + t_quantile(0.95, df) * se, se, p_seed,
+    return OddOneOut(estimate, _two_sided_t(abs(value - CHANCE) / se, df), value + t_quantile(0.95, df) * se, se, p_source,
                      n_entries, n_annotators)
 
 
-def _exact(k: int, n: int, level: float, p_seed: float, sizes: tuple[int, int], note: str) -> OddOneOut:
+def _exact(k: int, n: int, level: float, p_source: float, sizes: tuple[int, int], note: str) -> OddOneOut:
     """`k` hits in `n` independent answers: Clopper and Pearson's limits and the binomial test."""
     low, high = clopper_pearson(k, n, level)
     estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
     return OddOneOut(estimate, odd_one_out(k, n)["p_two_sided"], clopper_pearson(k, n, 0.90)[1],
-                     math.sqrt(CHANCE * (1 - CHANCE) / n), p_seed, *sizes)
+                     math.sqrt(CHANCE * (1 - CHANCE) / n), p_source, *sizes)
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:

@@ -38,12 +38,12 @@ SAID = {"difficulty": "difficulty", "semantic": "semantic similarity", "predicti
 
 @dataclass(frozen=True)
 class HoldoutTest:
-    """One test. `p` is ours, `p_seed` the source's p-values; `bound` is what is held against `margin`; `detectable` the
+    """One test. `p` is ours, `p_source` the source's p-values; `bound` is what is held against `margin`; `detectable` the
     smallest difference from no difference that 80 % of such studies would find, in the unit of `estimate`."""
 
     name: str
     p: float
-    p_seed: tuple[float, ...]
+    p_source: tuple[float, ...]
     estimate: Estimate
     equivalent: bool
     bound: tuple[float, float]
@@ -63,9 +63,9 @@ class HoldoutTest:
         return replace(self, margin=margin, equivalent=bool(inside))
 
     @property
-    def seed_state(self) -> str:
+    def source_state(self) -> str:
         """"rejected" or "not rejected" by the source's rule, every p >= .05."""
-        return "rejected" if any(p < ALPHA for p in self.p_seed) else "not rejected"
+        return "rejected" if any(p < ALPHA for p in self.p_source) else "not rejected"
 
     def sentence(self) -> str:
         """The state in words."""
@@ -97,9 +97,9 @@ def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], marg
     b, c, n = discordant(target, retro)
     value = (b - c) / n if n else math.nan
     low, high = bonett_price(b, c, n, 1 - 2 * ALPHA)
-    p_seed = two_prop(int(np.nansum(target)), n, int(np.nansum(retro)), n)["p"]
+    p_source = two_prop(int(np.nansum(target)), n, int(np.nansum(retro)), n)["p"]
     sd = math.sqrt(((b + c) / n - value**2) / n) if n else math.nan
-    return HoldoutTest("difficulty", mcnemar(b, c)["exact"] if n else math.nan, (p_seed,),
+    return HoldoutTest("difficulty", mcnemar(b, c)["exact"] if n else math.nan, (p_source,),
                        Estimate(value, *bonett_price(b, c, n), 0.95, "bonett_price", n, None),
                        -margin < low and high < margin, (low, high), margin, (z_quantile(0.975) + z_quantile(0.8)) * sd)
 
@@ -126,14 +126,14 @@ def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, pai
 
 def prediction_test(found: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
     """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits."""
-    p_seed = prediction_accuracy(found.k_correct, found.n)["p_two_sided"]
-    return HoldoutTest("prediction", found.p, (p_seed,), found.balanced, found.upper < margin,
+    p_source = prediction_accuracy(found.k_correct, found.n)["p_two_sided"]
+    return HoldoutTest("prediction", found.p, (p_source,), found.balanced, found.upper < margin,
                        (0.0, min(1.0, found.upper)), margin, (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd)
 
 
 def odd_one_out_test(found: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
     """The survey: equivalent when the upper bound of accuracy lies below the margin (one in three is chance)."""
-    return HoldoutTest("odd one out", found.p, (found.p_seed,), found.accuracy, found.upper < margin,
+    return HoldoutTest("odd one out", found.p, (found.p_source,), found.accuracy, found.upper < margin,
                        (0.0, min(1.0, found.upper)), margin, (z_quantile(0.975) + z_quantile(0.8)) * found.se)
 
 
@@ -143,7 +143,7 @@ def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
     largest = max(tests, key=lambda test: abs(test.estimate.value))
     bound = min(test.bound[0] for test in tests), max(test.bound[1] for test in tests)
     return replace(largest, p=float(np.min(holm([test.p for test in tests]))),
-                   p_seed=tuple(p for test in tests for p in test.p_seed),
+                   p_source=tuple(p for test in tests for p in test.p_source),
                    bound=bound, detectable=max(test.detectable for test in tests)).held_against(largest.margin)
 
 
@@ -181,15 +181,15 @@ class HoldoutVerdict:
         return INDISTINGUISHABLE if states == {EQUIVALENT} and not self.missing else UNDECIDED
 
     @property
-    def seed_state(self) -> str:
+    def source_state(self) -> str:
         """The source's verdict: indistinguishable iff no test rejects; undecided while one is missing."""
-        if any(test.seed_state == "rejected" for test in self.tests):
+        if any(test.source_state == "rejected" for test in self.tests):
             return DISTINGUISHABLE
         return UNDECIDED if self.missing else INDISTINGUISHABLE
 
     def sentence(self) -> str:
         """The verdict, why, and what the source would have said."""
-        seed = f"The source's rule says {self.seed_state}."
+        seed = f"The source's rule says {self.source_state}."
         if self.state == DISTINGUISHABLE:
             names = _listed(SAID[test.name] for test in self.tests if test.state == DIFFERENT)
             return f"The sets can be told apart, by {names}. {seed}"

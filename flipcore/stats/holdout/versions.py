@@ -14,7 +14,7 @@ _ORDER = {DIFFERENT: 0, INCONCLUSIVE: 1, EQUIVALENT: 2}
 
 def result_of(test: HoldoutTest) -> dict:
     """What a version keeps of a test: plain values, missing numbers as None."""
-    return {"state": test.state, "p": _plain(test.p), "p_seed": [_plain(p) for p in test.p_seed], "margin": test.margin,
+    return {"state": test.state, "p": _plain(test.p), "p_source": [_plain(p) for p in test.p_source], "margin": test.margin,
             "value": _plain(test.estimate.value), "bound": [_plain(x) for x in test.bound],
             "detectable": _plain(test.detectable)}
 

@@ -62,7 +62,7 @@ def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
     return int(np.sum((before == 1) & (after == 0))), int(np.sum((before == 0) & (after == 1))), len(before)
 
 
-def drop_gap_seed(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, seed: int = 0, n_boot: int = 2000
+def drop_gap_source(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, seed: int = 0, n_boot: int = 2000
                   ) -> dict[str, float | bool]:
     """Source 000's estimator bit for bit: its generator (seed + 1), benchmark then control indices in every replicate.
 
@@ -202,6 +202,6 @@ def tost_mean(d: float, se: float, margin: float, df: float | None = None, alpha
     return {"p": p, "p_lower": p_lower, "p_upper": p_upper, "equivalent": p < alpha}
 
 
-__all__ = ["cond_drop", "cond_gap", "correctness", "coverage", "discordant", "drop_gap_seed", "gap_score", "gap_welch",
+__all__ = ["cond_drop", "cond_gap", "correctness", "coverage", "discordant", "drop_gap_source", "gap_score", "gap_welch",
            "mcnemar",
            "n_for_gap", "n_tost_two_prop", "n_two_prop", "pairs", "permuted_t", "stud_perm", "tost_mean"]

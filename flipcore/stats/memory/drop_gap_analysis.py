@@ -17,8 +17,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate, missing, p_text
 from flipcore.stats.base.intervals import mean_interval, z_quantile
-from flipcore.stats.base.resample import N_BOOT_SEED, N_PERMUTATIONS, MonteCarloP, monte_carlo_p
-from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_seed, gap_score, gap_welch, permuted_t
+from flipcore.stats.base.resample import N_BOOT_SOURCE, N_PERMUTATIONS, MonteCarloP, monte_carlo_p
+from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, gap_welch, permuted_t
 from flipcore.stats.memory.rewritten import Rewritten, SetDrop, set_drop
 
 FLAG, NO_EVIDENCE, UNRESOLVED = "flag", "no evidence", "unresolved: difficulty mismatch"
@@ -30,16 +30,16 @@ MARGIN = 0.05
 class DropGap:
     """The gap in all its versions, benchmark - control, as shares (print with `text_pp`).
 
-    `gap_seed` is the source's bootstrap with its two readings; `gap` the score interval (Welch's with several rewrites);
+    `gap_source` is the source's bootstrap with its two readings; `gap` the score interval (Welch's with several rewrites);
     `cond_gap` the difference of P(wrong after | right before); `gap_net` and `gap_matched` are None where there is no
     identity axis or no matching.
     """
 
     benchmark: SetDrop
     control: SetDrop
-    gap_seed: Estimate
-    seed_literal: bool
-    seed_directional: bool
+    gap_source: Estimate
+    source_literal: bool
+    source_directional: bool
     gap: Estimate
     cond_gap: Estimate
     perm_t: float
@@ -70,9 +70,9 @@ class DropGap:
         return UNRESOLVED if by_drop or by_condition else NO_EVIDENCE
 
     @property
-    def seed_decision(self) -> str:
+    def source_decision(self) -> str:
         """The source's rule read literally ("excludes zero"), which also flags a negative gap."""
-        return FLAG if self.seed_literal else NO_EVIDENCE
+        return FLAG if self.source_literal else NO_EVIDENCE
 
     def sentence(self) -> str:
         """The finding and the decision, in two sentences."""
@@ -100,16 +100,16 @@ def _pp(drop: Estimate) -> str:
 
 
 def drop_gap_analysis(benchmark: Rewritten, control: Rewritten, seed: int = 0, margin: float = MARGIN, level: float = 0.95,
-                      n_boot: int = N_BOOT_SEED, m: int = N_PERMUTATIONS,
+                      n_boot: int = N_BOOT_SOURCE, m: int = N_PERMUTATIONS,
                       matched: Sequence[tuple[str, str]] | None = None) -> DropGap:
     """Everything about one operator. `matched` lists (benchmark id, control id) pairs made 1:1; the sets are independent
     without it. `n_boot` resamples for the source's interval, at least `m` permutations."""
-    seeded = _seed_gap(benchmark, control, seed, n_boot)
+    of_source = _source_gap(benchmark, control, seed, n_boot)
     perm_t, draw = permuted_t(benchmark.drops, control.drops, generator(seed))
     equivalence = _gap(benchmark, control, 1 - 2 * 0.05)
     return DropGap(
         benchmark=set_drop(benchmark, level, seed), control=set_drop(control, level, seed),
-        gap_seed=seeded[0], seed_literal=seeded[1], seed_directional=seeded[2],
+        gap_source=of_source[0], source_literal=of_source[1], source_directional=of_source[2],
         gap=_gap(benchmark, control, level), cond_gap=_cond_gap(benchmark, control, level),
         perm_t=perm_t, perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
         welch=gap_welch(benchmark.drops, control.drops, level),
@@ -119,9 +119,9 @@ def drop_gap_analysis(benchmark: Rewritten, control: Rewritten, seed: int = 0, m
         equivalence_interval=(equivalence.low, equivalence.high), margin=margin)
 
 
-def _seed_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int) -> tuple[Estimate, bool, bool]:
+def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int) -> tuple[Estimate, bool, bool]:
     before_after = [(items.before[items.covered], items.after_mean[items.covered]) for items in (benchmark, control)]
-    found = drop_gap_seed(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
+    found = drop_gap_source(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
     n = sum(len(before) for before, _ in before_after)
     low, high = found["gap_lo"], found["gap_hi"]
     note = "The source's interval; it has no width where neither set ever changes." if low == high else ""

@@ -17,10 +17,10 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import clopper_pearson, mean_interval, z_quantile
 from flipcore.stats.base.ranking import auc
 from flipcore.stats.memory.drop_gap import gap_welch
-from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_seed, alpha_tolerance
+from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 
 FALSE_POSITIVES = 0.05
-RULES = {"conformal": alpha_conformal, "tolerance": alpha_tolerance, "seed": alpha_seed}
+RULES = {"conformal": alpha_conformal, "tolerance": alpha_tolerance, "source": alpha_source}
 
 
 def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.95) -> Estimate:

@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.base.intervals import newcombe_diff, wilson
 from flipcore.stats.memory.loss_test import (
-    SEED_LEVEL,
+    SOURCE_LEVEL,
     bh_min_discoveries,
     bonferroni_min_controls,
     excess_fraction,
@@ -22,13 +22,13 @@ from flipcore.stats.memory.loss_test import (
     n_at_least,
     normality,
     pval_conformal,
-    pval_seed,
+    pval_source,
     pval_tail,
-    seed_fwer_p0,
+    source_fwer_p0,
 )
 
-RULES = {"conformal_bh": "Benjamini-Hochberg on conformal p-values", "seed_p01": "the source's table: p < .01, uncorrected",
-         "seed_bonferroni": "the source's text: Bonferroni on p = mean(D0 >= D)",
+RULES = {"conformal_bh": "Benjamini-Hochberg on conformal p-values", "source_p01": "the source's table: p < .01, uncorrected",
+         "source_bonferroni": "the source's text: Bonferroni on p = mean(D0 >= D)",
          "tail_bonf": "Bonferroni on a Gaussian tail"}
 DEFAULT_RULE = "conformal_bh"
 NOTHING = 1e-12
@@ -43,7 +43,7 @@ class Reach:
     alpha: float
     bonferroni_needs_controls: int
     bh_needs_discoveries: int
-    seed_fwer: float
+    source_fwer: float
 
     def sentence(self) -> str:
         """What each correction could and could not do."""
@@ -53,13 +53,13 @@ class Reach:
         bh = (f"Benjamini-Hochberg needs at least {self.bh_needs_discoveries:,} items beyond every control"
               if self.bh_needs_discoveries <= self.n_items else "Benjamini-Hochberg can flag nothing either")
         return (f"With {self.n_items:,} items and {self.n_controls:,} controls {bonferroni}; {bh}. The source's own "
-                f"correction would flag something in {percent_text(self.seed_fwer)} of clean benchmarks.")
+                f"correction would flag something in {percent_text(self.source_fwer)} of clean benchmarks.")
 
 
 def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
     """What a loss test of this size can flag."""
     return Reach(n_items, n_controls, alpha, bonferroni_min_controls(n_items, alpha),
-                 bh_min_discoveries(n_items, n_controls, alpha), seed_fwer_p0(n_items, n_controls))
+                 bh_min_discoveries(n_items, n_controls, alpha), source_fwer_p0(n_items, n_controls))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ class LossTest:
     d0: np.ndarray
     n_excluded: int
     n_controls_excluded: int
-    p_seed: np.ndarray
+    p_source: np.ndarray
     p_conformal: np.ndarray
     p_tail: np.ndarray
     flagged: Mapping[str, np.ndarray]
@@ -157,7 +157,7 @@ class LossTest:
 
     def excess(self) -> dict[str, float]:
         """The source's table beyond chance: {point, lower95, exp_false} at p < .01."""
-        return excess_fraction(int(self.flagged["seed_p01"].sum()), len(self.d), SEED_LEVEL)
+        return excess_fraction(int(self.flagged["source_p01"].sum()), len(self.d), SOURCE_LEVEL)
 
     def cutoff(self, rule: str = DEFAULT_RULE) -> float:
         """Smallest D that `rule` flags; infinite where it flags nothing."""
@@ -171,7 +171,7 @@ class LossTest:
         found = self.excess()
         share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)"
                  if found["lower95"] > 0 else "which chance can explain")
-        beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['seed_p01'].sum()):,} are, "
+        beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['source_p01'].sum()):,} are, "
                   f"{share}.")
         start = (f"No item of {n:,} is easier as published than the controls allow" if not n_flagged else
                  f"{n_flagged:,} of {n:,} items are easier as published than the controls allow")
@@ -224,6 +224,6 @@ def loss_test(item_ids: Sequence[str], d: ArrayLike, d0: ArrayLike, alpha: float
     found, found0 = values[kept], controls[kept0]
     ids = tuple(item_id for item_id, keep in zip(item_ids, kept, strict=True) if keep)
     flagged = flags(found, found0, alpha)
-    return LossTest(ids, found, found0, int((~kept).sum()), int((~kept0).sum()), pval_seed(found, found0),
+    return LossTest(ids, found, found0, int((~kept).sum()), int((~kept0).sum()), pval_source(found, found0),
                     pval_conformal(found, found0), pval_tail(found, found0), flagged, normality(found0),
                     reach(len(found), len(found0), alpha), alpha)

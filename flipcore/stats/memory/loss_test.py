@@ -18,7 +18,7 @@ from flipcore.stats.base.intervals import clopper_pearson
 from flipcore.stats.base.multiplicity import bh, bonferroni, by, holm
 
 FEWEST_CONTROLS = 19  # with fewer no conformal p can reach .05
-SEED_LEVEL = 0.01
+SOURCE_LEVEL = 0.01
 SLACK = 1e-12
 
 
@@ -40,7 +40,7 @@ def _per_item(p: np.ndarray, d: ArrayLike):
     return float(result) if result.ndim == 0 else result
 
 
-def pval_seed(d: ArrayLike, d0: ArrayLike):
+def pval_source(d: ArrayLike, d0: ArrayLike):
     """The source's p = mean(D0 >= D): it can be 0, and then survives any correction. No control: NaN."""
     m = len(finite(d0))
     return _per_item(n_at_least(d, d0) / m if m else np.full(np.shape(d), np.nan), d)
@@ -85,7 +85,7 @@ def bh_min_discoveries(n_items: int, m: int, alpha: float = 0.05) -> int:
     return math.ceil(n_items / (alpha * (m + 1)) - 1e-9)
 
 
-def seed_fwer_p0(n_items: int, m: int) -> float:
+def source_fwer_p0(n_items: int, m: int) -> float:
     """Family-wise error of the source's p with Bonferroni where alpha / n < 1 / m.
 
     It then rejects iff D > max(D0), and the largest of n + m exchangeable values is an item with n / (n + m).
@@ -140,7 +140,7 @@ def normality(d0: ArrayLike) -> dict[str, float | bool]:
 
 
 def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndarray]:
-    """Which items each rule flags (bool arrays): seed_p01, seed_bonferroni, conformal_bh (default), tail_bonf.
+    """Which items each rule flags (bool arrays): source_p01, source_bonferroni, conformal_bh (default), tail_bonf.
 
     Fewer than 19 finite controls: BadInput. An item that is not finite is flagged by none and is in no family. Where the
     controls are not Gaussian by Anderson-Darling, tail_bonf flags nothing.
@@ -149,12 +149,12 @@ def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndar
     if m < FEWEST_CONTROLS:
         raise BadInput(f"The loss test got {m} usable controls and needs {FEWEST_CONTROLS}: with fewer no p-value can "
                        "reach .05. Add control items that the model cannot have seen.")
-    p_seed = pval_seed(d, d0)
+    p_source = pval_source(d, d0)
     tail = np.asarray(bonferroni(pval_tail(d, d0))) if normality(d0)["ok"] else np.full(np.shape(d), np.nan)
-    return {"seed_p01": p_seed < SEED_LEVEL, "seed_bonferroni": np.asarray(bonferroni(p_seed)) <= alpha,
+    return {"source_p01": p_source < SOURCE_LEVEL, "source_bonferroni": np.asarray(bonferroni(p_source)) <= alpha,
             "conformal_bh": np.asarray(bh(pval_conformal(d, d0))) <= alpha, "tail_bonf": tail <= alpha}
 
 
 __all__ = ["FEWEST_CONTROLS", "bh", "bh_min_discoveries", "bonferroni", "bonferroni_min_controls", "by",
            "corrected_accuracy", "excess_fraction", "finite", "flags", "holm", "n_at_least", "normality",
-           "pval_conformal", "pval_conformal_randomised", "pval_seed", "pval_tail", "seed_fwer_p0"]
+           "pval_conformal", "pval_conformal_randomised", "pval_source", "pval_tail", "source_fwer_p0"]

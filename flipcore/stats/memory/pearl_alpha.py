@@ -17,7 +17,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 
-RULES = ("seed", "conformal", "tolerance")
+RULES = ("source", "conformal", "tolerance")
 SLACK = 1e-9  # ceil of .95 * 20 must be 19 whatever the last bit of .95 is
 
 
@@ -62,7 +62,7 @@ class Calibration:
             return (f"No α keeps false positives at {100 * self.fpr:g} % with {self.n} non-members under the {self.rule} "
                     f"rule, so nothing is flagged: {need} are needed.")
         share = f"{100 * self.fpr:g} %"
-        promise = {"seed": f"it is their own {100 - 100 * self.fpr:g} % quantile, which promises nothing about the next ones",
+        promise = {"source": f"it is their own {100 - 100 * self.fpr:g} % quantile, which promises nothing about the next ones",
                    "conformal": f"on average at most {share} of texts like them exceed it",
                    "tolerance": f"with 95 % confidence at most {share} of texts like them exceed it"}[self.rule]
         return f"α comes from {self.n} non-members: {promise}."
@@ -73,7 +73,7 @@ def _finite(neg: Iterable[float]) -> np.ndarray:
     return np.sort(values[~np.isnan(values)])
 
 
-def alpha_seed(neg: Iterable[float], fpr: float) -> tuple[float, None]:
+def alpha_source(neg: Iterable[float], fpr: float) -> tuple[float, None]:
     """The source's alpha: the empirical (1 - fpr) quantile of non-members (numpy's linear rule). No value: (inf, None)."""
     values = _finite(neg)
     return (float(np.quantile(values, 1 - fpr)), None) if len(values) else (math.inf, None)
@@ -113,5 +113,5 @@ def calibration(neg: Iterable[float], setting: Setting, fpr: float = 0.05, rule:
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")
     values = np.asarray(list(neg), dtype=float)
     kept = values[~np.isnan(values)]
-    alpha, k = {"seed": alpha_seed, "conformal": alpha_conformal, "tolerance": alpha_tolerance}[rule](kept, fpr)
+    alpha, k = {"source": alpha_source, "conformal": alpha_conformal, "tolerance": alpha_tolerance}[rule](kept, fpr)
     return Calibration(setting, rule, fpr, alpha, k, len(kept), len(values) - len(kept))

@@ -26,7 +26,7 @@ def store(tmp_path_factory):
     opened = Store.open(tmp_path_factory.mktemp("effect") / "flips.duckdb")
     keep = demo._lines
     demo._lines = lambda name: [] if name == "verdicts.jsonl" else keep(name)
-    demo.seed_store(opened)
+    demo.fill_store(opened)
     demo._lines = keep
     runner.run(reworded_study(), opened)
     yield opened

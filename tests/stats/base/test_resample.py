@@ -138,7 +138,7 @@ def test_no_difference_at_all_is_p_one_and_no_data_is_missing():
 
 def test_a_monte_carlo_p_is_never_zero_and_the_sources_can_be():
     found = resample.monte_carlo_p(10.0, np.zeros, m=99, alpha=0.1)
-    assert (found.p, found.p_seed, found.m) == (0.01, 0.0, 99)
+    assert (found.p, found.p_source, found.m) == (0.01, 0.0, 99)
 
 
 def test_ties_count_as_at_least_as_extreme():

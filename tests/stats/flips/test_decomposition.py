@@ -113,9 +113,9 @@ def test_the_two_rules_by_hand():
 
     # A and G overlap, yet their paired difference is above 0
     a, g, difference = interval(0.2, 0.5), interval(0.1, 0.25), interval(0.02, 0.3)
-    assert established("paired", a, g, difference) and not established("seed_nonoverlap", a, g, difference)
-    assert established("seed_nonoverlap", interval(0.3, 0.5), g, difference)
-    with pytest.raises(BadInput, match="paired, seed_nonoverlap"):
+    assert established("paired", a, g, difference) and not established("source_nonoverlap", a, g, difference)
+    assert established("source_nonoverlap", interval(0.3, 0.5), g, difference)
+    with pytest.raises(BadInput, match="paired, source_nonoverlap"):
         established("overlap", a, g, difference)
     with pytest.raises(BadInput, match="decision rule"):
         decomposition(readme(15, 2), rule="overlap")

@@ -71,7 +71,7 @@ def test_random_regroupings_agree_with_all_of_them():
     T, R = rng.standard_normal((5, 3)) + 0.4, rng.standard_normal((6, 3))
     exact = semantic.perm_test_semantic(T, R, enumerate_all=True)["p"]
     found = semantic.perm_test_semantic(T, R, m=9_999, seed=4)
-    assert found["n_perm"] == 9_999 and found["p_seed"] == pytest.approx((found["p"] * 10_000 - 1) / 9_999)
+    assert found["n_perm"] == 9_999 and found["p_source"] == pytest.approx((found["p"] * 10_000 - 1) / 9_999)
     assert binomtest(round(found["p"] * 10_000) - 1, 9_999, exact).pvalue > 1e-3
 
 

@@ -33,7 +33,7 @@ def test_the_degrees_of_freedom_are_those_of_the_fewer_clusters():
 def test_the_source_p_is_the_binomial_one():
     hits = [1.0] * 50 + [0.0] * 180
     found = odd_one_out_survey(hits, np.arange(230) % 30, np.arange(230) // 10)
-    assert found.p_seed == binomtest(50, 230, 1 / 3).pvalue and (found.n_entries, found.n_annotators) == (30, 23)
+    assert found.p_source == binomtest(50, 230, 1 / 3).pvalue and (found.n_entries, found.n_annotators) == (30, 23)
 
 
 def test_too_few_answers_have_no_test():
@@ -65,7 +65,7 @@ def test_rows_as_units_read_too_small_a_p_and_clusters_do_not(oddness_sd, stated
     rows = clustered = 0
     for _ in range(runs):
         found = odd_one_out_survey(*odd_one_out_hits(rng, oddness_sd))
-        rows += found.p_seed < 0.05
+        rows += found.p_source < 0.05
         clustered += found.p < 0.05
     assert rows / runs == pytest.approx(stated, abs=0.045)
     assert binomtest(clustered, runs, 0.05, alternative="greater").pvalue > 1e-3

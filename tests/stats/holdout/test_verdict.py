@@ -21,7 +21,7 @@ def by_sign(X_train, y_train, X_test):
 
 def test_a_perfect_small_holdout_is_inconclusive_and_the_source_calls_it_the_same():
     found = verdict.difficulty_test(20, 50, 20, 50)
-    assert (found.state, found.seed_state) == ("inconclusive", "not rejected")
+    assert (found.state, found.source_state) == ("inconclusive", "not rejected")
     assert "too little data" in found.sentence()
     # differences below 27 pp are likely to be missed
     assert found.detectable == pytest.approx(2.8016 * math.sqrt(0.24 * 2 / 50), rel=1e-3)
@@ -35,7 +35,7 @@ def test_a_large_holdout_of_the_same_difficulty_is_equivalent():
 
 def test_a_harder_holdout_is_different():
     found = verdict.difficulty_test(400, 1_000, 300, 1_000)
-    assert (found.state, found.seed_state) == ("different", "rejected") and found.estimate.text_pp().startswith("+10.0 pp")
+    assert (found.state, found.source_state) == ("different", "rejected") and found.estimate.text_pp().startswith("+10.0 pp")
 
 
 def test_412_items_an_arm_show_equivalence_with_80_percent_power():
@@ -61,7 +61,7 @@ def test_source_paired_entries_are_compared_entry_by_entry():
 def test_embeddings_are_inconclusive_without_a_margin():
     T, R = embedding_sets(generator(1))
     found = verdict.semantic_test(T, R, m=499)
-    assert found.state == "inconclusive" and "no margin is set" in found.sentence() and len(found.p_seed) == 2
+    assert found.state == "inconclusive" and "no margin is set" in found.sentence() and len(found.p_source) == 2
     assert verdict.semantic_test(T, R, margin=0.05, m=499).state == "equivalent"
 
 
@@ -71,7 +71,7 @@ def test_paired_embeddings_are_compared_pair_by_pair():
     T, _ = embedding_sets(rng)
     R = T + 0.05 * rng.standard_normal(T.shape)
     found, unpaired = (verdict.semantic_test(T, R, m=499, paired=paired) for paired in (True, False))
-    assert found.p_seed == unpaired.p_seed and found.p != unpaired.p
+    assert found.p_source == unpaired.p_source and found.p != unpaired.p
 
 
 def test_shifted_embeddings_are_different():
@@ -82,7 +82,7 @@ def test_shifted_embeddings_are_different():
 def test_small_sets_are_enumerated():
     T, R = embedding_sets(generator(3), n=5)
     # 252 regroupings: p is a multiple of 1/252
-    p = verdict.semantic_test(T, R, m=99).p_seed[0] * 252
+    p = verdict.semantic_test(T, R, m=99).p_source[0] * 252
     assert p == pytest.approx(round(p))
 
 
@@ -90,7 +90,7 @@ def test_a_survey_near_one_third_is_equivalent_and_a_telling_one_different():
     same = verdict.odd_one_out_test(odd_one_out_survey(*odd_one_out_hits(generator(4))))
     told = verdict.odd_one_out_test(odd_one_out_survey(*odd_one_out_hits(generator(5), accuracy=0.6)))
     assert same.state == "equivalent" and same.bound[1] < 0.45
-    assert told.state == "different" and told.seed_state == "rejected"
+    assert told.state == "different" and told.source_state == "rejected"
 
 
 def test_a_classifier_at_chance_is_equivalent_when_its_bound_is_below_the_margin():
@@ -112,26 +112,26 @@ def all_tests(n):
 
 def test_indistinguishable_needs_every_test_equivalent():
     found = verdict.HoldoutVerdict(all_tests(1_000))
-    assert (found.state, found.seed_state) == ("indistinguishable", "indistinguishable")
+    assert (found.state, found.source_state) == ("indistinguishable", "indistinguishable")
     assert found.sentence().startswith("The sets could have come from the same source")
 
 
 def test_one_inconclusive_test_leaves_the_verdict_open_where_the_source_closes_it():
     found = verdict.HoldoutVerdict(all_tests(50))
-    assert (found.state, found.seed_state) == ("undecided", "indistinguishable")
+    assert (found.state, found.source_state) == ("undecided", "indistinguishable")
     assert found.sentence() == ("Nothing tells the sets apart, and that is not yet sameness: difficulty is inconclusive. "
                                 "The source's rule says indistinguishable.")
 
 
 def test_a_test_that_was_not_run_leaves_the_verdict_open():
     found = verdict.HoldoutVerdict(all_tests(1_000)[:3])
-    assert (found.state, found.seed_state, found.missing) == ("undecided", "undecided", ("odd one out",))
+    assert (found.state, found.source_state, found.missing) == ("undecided", "undecided", ("odd one out",))
     assert "the survey was not run" in found.sentence()
 
 
 def test_one_difference_decides():
     found = verdict.HoldoutVerdict((verdict.difficulty_test(400, 1_000, 300, 1_000), *all_tests(1_000)[1:]))
-    assert found.state == found.seed_state == "distinguishable" and "by difficulty" in found.sentence()
+    assert found.state == found.source_state == "distinguishable" and "by difficulty" in found.sentence()
 
 
 def test_a_perfect_holdout_fails_the_sources_rule_as_often_as_stated():
@@ -142,7 +142,7 @@ def test_a_perfect_holdout_fails_the_sources_rule_as_often_as_stated():
     for _ in range(runs):
         tests = tuple(verdict.HoldoutTest(name, p, (p,), None, False, (0, 0), None, 0)
                       for name, p in zip(verdict.TESTS, rng.random(4), strict=True))
-        passed += verdict.HoldoutVerdict(tests).seed_state == "indistinguishable"
+        passed += verdict.HoldoutVerdict(tests).source_state == "indistinguishable"
     assert binomtest(passed, runs, 0.815).pvalue > 1e-3
 
 

@@ -50,18 +50,18 @@ def the_loop_of_source_000(bo, bp, co, cp, seed, n_boot):
 def test_the_seed_estimator_is_the_sources_bit_for_bit():
     sets = [(generator(i).random(60 + i) < 0.7).astype(float) for i in range(4)]
     bo, bp, co, cp = sets[0], sets[1][:60], sets[2], sets[3][:62]
-    ours = drop_gap.drop_gap_seed(bo, bp, co, cp, seed=3, n_boot=200)
+    ours = drop_gap.drop_gap_source(bo, bp, co, cp, seed=3, n_boot=200)
     assert (ours["gap_lo"], ours["gap_hi"]) == the_loop_of_source_000(bo, bp, co, cp, 3, 200)
 
 
 def test_the_literal_rule_flags_a_negative_gap_and_the_directional_one_does_not():
     better, worse = np.ones(80), np.zeros(80)
-    result = drop_gap.drop_gap_seed(better, better, better, worse)
+    result = drop_gap.drop_gap_source(better, better, better, worse)
     assert (result["gap"], result["flag_literal"], result["flag_directional"]) == (-1.0, True, False)
 
 
 def test_an_empty_set_has_no_gap():
-    assert math.isnan(drop_gap.drop_gap_seed([], [], [1], [0])["gap"])
+    assert math.isnan(drop_gap.drop_gap_source([], [], [1], [0])["gap"])
     assert math.isnan(drop_gap.gap_score([], [], [1], [0])["gap"])
     assert math.isnan(drop_gap.cond_gap([0, 0], [0, 1], [1], [0])["gap"])
 

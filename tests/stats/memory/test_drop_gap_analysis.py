@@ -33,12 +33,12 @@ def printed(estimate):
 def test_the_memorized_row_of_source_000_is_reproduced():
     bo, bp, co, cp = MEMORIZED
     result = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1)
-    assert printed(result.gap_seed) == (0.260, 0.189, 0.331)
+    assert printed(result.gap_source) == (0.260, 0.189, 0.331)
     assert (result.benchmark.n_broken, result.benchmark.n_fixed) == (33, 0)
     assert result.benchmark.mcnemar["chi2_cc"] == pytest.approx(2.54e-8, rel=1e-2)
     assert result.benchmark.mcnemar["exact"] == pytest.approx(2.33e-10, rel=1e-2)
     assert (result.benchmark.coverage.value, result.control.coverage.value) == (127 / 150, 139 / 150)
-    assert (result.decision, result.seed_decision) == (FLAG, FLAG)
+    assert (result.decision, result.source_decision) == (FLAG, FLAG)
     assert result.sentence() == ("Rewriting costs 26.0 pp on the benchmark and 0.0 pp on the control, a gap of +26.0 pp "
                                  f"[{100 * result.gap.low:+.1f}, {100 * result.gap.high:+.1f}]. This looks like memory: "
                                  "p < .001, and items answered right before break more often too.")
@@ -47,14 +47,14 @@ def test_the_memorized_row_of_source_000_is_reproduced():
 def test_the_memorized_row_at_seed_0_is_reproduced():
     bo, bp, co, cp = MEMORIZED
     result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
-    assert printed(result.gap_seed) == (0.260, 0.181, 0.339)
+    assert printed(result.gap_source) == (0.260, 0.181, 0.339)
 
 
 def test_the_brittle_row_of_source_000_is_reproduced_and_not_flagged():
     bo, bp, co, cp = BRITTLE
     result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
-    assert printed(result.gap_seed) == (0.023, -0.064, 0.115)
-    assert (result.decision, result.seed_decision) == (NO_EVIDENCE, NO_EVIDENCE)
+    assert printed(result.gap_source) == (0.023, -0.064, 0.115)
+    assert (result.decision, result.source_decision) == (NO_EVIDENCE, NO_EVIDENCE)
     # without its control the drop of 23 of 127 alone would convict: the control-free probe
     assert result.benchmark.drop.value == 23 / 127 and result.control.drop.value == 22 / 139
     assert result.benchmark.mcnemar["exact"] == pytest.approx(2.4e-7, rel=0.02)
@@ -106,7 +106,7 @@ def test_sets_of_unequal_difficulty_are_left_unresolved():
     rng = generator(0)
     bo, bp, co, cp = gap_sets("N3 brittle, control harder", 800, rng)
     result = drop_gap_analysis(items(bo, bp), items(co, cp), m=1_999)
-    assert result.seed_decision == FLAG and result.decision == UNRESOLVED
+    assert result.source_decision == FLAG and result.decision == UNRESOLVED
     assert "Difficulty mismatch, unresolved" in result.sentence()
 
 
@@ -178,5 +178,5 @@ def test_a_doubled_item_is_an_error_and_never_averaged():
 
 def test_a_gap_without_any_change_keeps_an_interval():
     result = drop_gap_analysis(items([1] * 30, [1] * 30), items([1] * 30, [1] * 30), m=99)
-    assert (result.gap_seed.low, result.gap_seed.high) == (0, 0) and "no width" in result.gap_seed.note
+    assert (result.gap_source.low, result.gap_source.high) == (0, 0) and "no width" in result.gap_source.note
     assert result.gap.low < 0 < result.gap.high and result.perm_p == 1.0

@@ -66,7 +66,7 @@ def test_shares_flagged_are_the_stated_ones(scenario, n):
 
 def test_the_bootstrap_by_counts_is_the_sources_loop():
     bo, bp, co, cp = gap_sets("gap .15", 150, generator(0))
-    loop = drop_gap.drop_gap_seed(bo, bp, co, cp, n_boot=20_000)
+    loop = drop_gap.drop_gap_source(bo, bp, co, cp, n_boot=20_000)
     by_counts = bootstrap_by_counts(bo, bp, co, cp, generator(1), 20_000)
     assert by_counts.tolist() == pytest.approx([loop["gap_lo"], loop["gap_hi"]], abs=0.007)  # one lattice step is .0067
 

@@ -99,7 +99,7 @@ def test_flagged_items_look_memorized_without_memory_and_the_controls_show_it():
     d0, control_original, control_paraphrase = clean_correctness(rng, 1_200)
     result = loss_test(names(5_000), d, d0)
     by_id = [dict(zip(names(5_000), values, strict=True)) for values in (original, paraphrase)]
-    found = result.paired_correctness(*by_id, control_original, control_paraphrase, rule="seed_p01")
+    found = result.paired_correctness(*by_id, control_original, control_paraphrase, rule="source_p01")
     assert found.original.value - found.paraphrase.value > 0.2
     assert found.control_original.value - found.control_paraphrase.value > 0.2
     assert "controls beyond the same cut-off" in found.sentence()
@@ -111,10 +111,10 @@ def test_excluding_flagged_items_lowers_accuracy_without_memory_and_the_placebo_
     d, original, _ = clean_correctness(rng, 5_000)
     d0, control, _ = clean_correctness(rng, 1_200)
     result = loss_test(names(5_000), d, d0)
-    found = result.corrected_accuracy(dict(zip(names(5_000), original, strict=True)), control, rule="seed_p01")
+    found = result.corrected_accuracy(dict(zip(names(5_000), original, strict=True)), control, rule="source_p01")
     assert found.raw.value > found.corrected.value and found.control_raw.value > found.control_corrected.value
     assert abs(found.beyond_placebo) < 0.003
-    assert found.n_flagged == result.flagged["seed_p01"].sum() and found.n_controls_flagged > 0
+    assert found.n_flagged == result.flagged["source_p01"].sum() and found.n_controls_flagged > 0
 
 
 def test_without_flags_accuracy_is_unchanged_and_pairs_are_missing():

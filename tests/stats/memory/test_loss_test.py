@@ -18,7 +18,7 @@ values = st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0, 2.0, math.nan, math.inf]
 @given(values, values)
 def test_p_values_are_the_counts_of_their_definitions(d, d0):
     controls = [c for c in d0 if math.isfinite(c)]
-    for one, seed, conformal in zip(d, loss_test.pval_seed(d, d0), loss_test.pval_conformal(d, d0), strict=True):
+    for one, seed, conformal in zip(d, loss_test.pval_source(d, d0), loss_test.pval_conformal(d, d0), strict=True):
         b = sum(c >= one for c in controls)
         if not math.isfinite(one):
             assert math.isnan(seed) and math.isnan(conformal)
@@ -28,16 +28,16 @@ def test_p_values_are_the_counts_of_their_definitions(d, d0):
 
 
 def test_a_scalar_gives_a_float():
-    assert loss_test.pval_seed(1.0, [0.0, 1.0, 2.0]) == pytest.approx(2 / 3)
+    assert loss_test.pval_source(1.0, [0.0, 1.0, 2.0]) == pytest.approx(2 / 3)
     assert isinstance(loss_test.pval_conformal(1.0, [0.0]), float)
 
 
 def test_the_source_p_can_be_zero_and_the_conformal_one_cannot():
-    assert loss_test.pval_seed(9.0, range(5)) == 0.0 and loss_test.pval_conformal(9.0, range(5)) == pytest.approx(1 / 6)
+    assert loss_test.pval_source(9.0, range(5)) == 0.0 and loss_test.pval_conformal(9.0, range(5)) == pytest.approx(1 / 6)
 
 
 def test_ties_within_rounding_count():
-    assert loss_test.pval_seed(0.3, [0.1 + 0.2, 0.0]) == 0.5 == loss_test.pval_seed(0.1 + 0.2, [0.3, 0.0])
+    assert loss_test.pval_source(0.3, [0.1 + 0.2, 0.0]) == 0.5 == loss_test.pval_source(0.1 + 0.2, [0.3, 0.0])
 
 
 def test_the_randomised_p_is_exactly_uniform_even_on_a_lattice():
@@ -78,11 +78,11 @@ def test_benjamini_hochberg_rejects_from_the_stated_number_on():
 
 def test_the_sources_correction_flags_a_clean_benchmark_four_times_in_five():
     # F1: n / (n + m) = .806 for 5,000 items and 1,200 controls
-    assert loss_test.seed_fwer_p0(5_000, 1_200) == pytest.approx(0.806, abs=5e-4)
+    assert loss_test.source_fwer_p0(5_000, 1_200) == pytest.approx(0.806, abs=5e-4)
     rng, runs = generator(3), 2_000
     hits = sum(rng.random(50).max() > rng.random(12).max() for _ in range(runs))
-    assert binomtest(hits, runs, loss_test.seed_fwer_p0(50, 12)).pvalue > 1e-3
-    assert math.isnan(loss_test.seed_fwer_p0(0, 0))
+    assert binomtest(hits, runs, loss_test.source_fwer_p0(50, 12)).pvalue > 1e-3
+    assert math.isnan(loss_test.source_fwer_p0(0, 0))
 
 
 @pytest.mark.parametrize(("k", "n", "point", "lower", "chance"), [
@@ -148,7 +148,7 @@ def test_a_heavy_tail_shows_in_the_upper_end_of_the_qq_plot():
 def test_fewer_than_19_controls_are_refused():
     with pytest.raises(BadInput, match="18 usable controls and needs 19"):
         loss_test.flags([1.0], [0.0] * 18 + [math.nan, math.inf])
-    assert set(loss_test.flags([1.0], range(19))) == {"seed_p01", "seed_bonferroni", "conformal_bh", "tail_bonf"}
+    assert set(loss_test.flags([1.0], range(19))) == {"source_p01", "source_bonferroni", "conformal_bh", "tail_bonf"}
 
 
 def test_an_item_without_a_loss_is_flagged_by_no_rule():
@@ -164,7 +164,7 @@ def test_the_gaussian_tail_is_not_used_where_controls_are_not_gaussian():
 
 def simulate(runs, rng, **truth):
     """Per run: any false flag, false discovery share, power; for each rule."""
-    found = {rule: [] for rule in ("seed_p01", "seed_bonferroni", "conformal_bh", "tail_bonf")}
+    found = {rule: [] for rule in ("source_p01", "source_bonferroni", "conformal_bh", "tail_bonf")}
     for _ in range(runs):
         d, d0, memorized = loss_differences(rng, **truth)
         for rule, flagged in loss_test.flags(d, d0).items():
@@ -181,17 +181,17 @@ def test_a_clean_benchmark_is_flagged_as_stated():
     runs = 300
     found = simulate(runs, generator(9))
     # the smallest flagging count is 12 controls: E = 5000 * 12 / 1201 (p < .01 strict: at most 11 controls above)
-    assert found["seed_p01"][3] == pytest.approx(5_000 * 12 / 1_201, abs=2.5)
-    assert binomtest(round(found["seed_bonferroni"][0] * runs), runs, 5_000 / 6_200).pvalue > 1e-3
+    assert found["source_p01"][3] == pytest.approx(5_000 * 12 / 1_201, abs=2.5)
+    assert binomtest(round(found["source_bonferroni"][0] * runs), runs, 5_000 / 6_200).pvalue > 1e-3
     assert binomtest(round(found["conformal_bh"][0] * runs), runs, 0.05, alternative="greater").pvalue > 1e-3
     assert binomtest(round(found["tail_bonf"][0] * runs), runs, 0.05, alternative="greater").pvalue > 1e-3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("share", "shift", "stated"), [
-    (0.05, 3, {"seed_p01": (.20, .75), "conformal_bh": (.034, .33)}),
+    (0.05, 3, {"source_p01": (.20, .75), "conformal_bh": (.034, .33)}),
     (0.09, 3, {"conformal_bh": (.039, .54)}),
-    (0.05, 5, {"seed_p01": (.157, .996), "conformal_bh": (.039, .977), "tail_bonf": (None, .763)})])
+    (0.05, 5, {"source_p01": (.157, .996), "conformal_bh": (.039, .977), "tail_bonf": (None, .763)})])
 def test_memory_is_found_with_the_stated_power_and_false_discoveries(share, shift, stated):
     found = simulate(100, generator(10, share, shift), memorized=share, shift_sd=shift)
     for rule, (fdr, power) in stated.items():
@@ -209,6 +209,6 @@ def test_controls_that_are_not_exchangeable_flag_clean_items_as_in_f3():
         for _ in range(runs):
             d0, d = rng.normal(0.04, 0.62, 1_200), rng.normal(mean, sd, 5_000)
             flags = loss_test.flags(d, d0)
-            n_flagged.append(flags["seed_p01"].sum())
+            n_flagged.append(flags["source_p01"].sum())
             n_bh.append(flags["conformal_bh"].sum())
         assert np.mean(n_flagged) == pytest.approx(stated, rel=0.12) and np.median(n_bh) == 0
