@@ -31,13 +31,26 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _import_parser(made: argparse.ArgumentParser) -> None:
-    made.add_argument("file", metavar="FILE", help="JSONL, JSON, CSV or Parquet: one output a row, or one item a row with "
-                                                   "its variants in numbered columns")
-    made.add_argument("--map", nargs="+", action="extend", default=[], metavar="KEY=COLUMN",
-                      help="corrects the guessed columns, for example prompt=question text=response model=mistral-7b; "
-                           "KEY= clears one")
-    made.add_argument("--read", nargs="+", action="extend", metavar="READOUT=COLUMN",
-                      help="recorded answers or scores, for example first_token=scores; replaces the guessed ones")
+    made.add_argument(
+        "file",
+        metavar="FILE",
+        help="JSONL, JSON, CSV or Parquet: one output a row, or one item a row with its variants in numbered columns",
+    )
+    made.add_argument(
+        "--map",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=COLUMN",
+        help="corrects the guessed columns, for example prompt=question text=response model=mistral-7b; KEY= clears one",
+    )
+    made.add_argument(
+        "--read",
+        nargs="+",
+        action="extend",
+        metavar="READOUT=COLUMN",
+        help="recorded answers or scores, for example first_token=scores; replaces the guessed ones",
+    )
     made.add_argument("--name", default="", help="of the study")
     made.add_argument("--dry-run", action="store_true", help="show what was guessed and found, and store nothing")
 
@@ -46,8 +59,9 @@ def main(arguments: list[str] | None = None) -> int:
     """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know."""
     given = parser().parse_args(arguments)
     try:
-        return {"demo": _demo, "run": _run, "stats": _stats, "import": _import, "merge": _merge,
-                "export": _export}[given.command](given)
+        return {"demo": _demo, "run": _run, "stats": _stats, "import": _import, "merge": _merge, "export": _export}[
+            given.command
+        ](given)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1
@@ -81,8 +95,10 @@ def _ask(study) -> int:
     try:
         demo.fill_store(store)
         last = runner.run(study, store, on_progress=_show)
-        print(f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
-              f"${last.cost_usd:,.2f}. {last.message}\nNext: python -m flipcore stats {study.study_id}")
+        print(
+            f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
+            f"${last.cost_usd:,.2f}. {last.message}\nNext: python -m flipcore stats {study.study_id}"
+        )
         return 0 if last.state == "done" else 1
     finally:
         store.close()
@@ -98,8 +114,11 @@ def _chosen(store: Store, wanted: str) -> str:
     from flipcore.store.queries import studies
 
     rows = studies.studies(store)
-    found = [row["study_id"] for row in rows.to_dict("records")
-             if row["study_id"] == wanted or row["name"].lower().startswith(wanted.lower())]
+    found = [
+        row["study_id"]
+        for row in rows.to_dict("records")
+        if row["study_id"] == wanted or row["name"].lower().startswith(wanted.lower())
+    ]
     if len(found) != 1:
         there = "; ".join(f"{row['study_id']} ({row['name']})" for row in rows.to_dict("records")) or "none yet"
         what = "No study matches" if not found else f"{len(found)} studies match"
@@ -124,8 +143,11 @@ def _stats(given) -> int:
         study, everything = studies.study(store, study_id), studies.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
         asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
-        found = replace(found, memory={model: memory_tests(frame, study, model) for model, frame in by_model.items()},
-                        harness={model: one for model, one in asked.items() if one})
+        found = replace(
+            found,
+            memory={model: memory_tests(frame, study, model) for model, frame in by_model.items()},
+            harness={model: one for model, one in asked.items() if one},
+        )
         print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if given.json else found.text())
         return 0
     finally:

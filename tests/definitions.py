@@ -19,8 +19,20 @@ from flipcore.stats.base.ranking import auc
 from flipcore.stats.flips import disagreement
 from flipcore.stats.flips.disagreement import ABSENT, NULL, check_policy
 
-__all__ = ["any_flip_rate", "auc", "consistency_rate", "decompose", "decompose_bootstrap", "flip_rate", "item_entropy",
-           "item_flip_rate", "item_flip_rate_closed", "item_flip_rate_vstat", "item_modal_agreement", "null_floor"]
+__all__ = [
+    "any_flip_rate",
+    "auc",
+    "consistency_rate",
+    "decompose",
+    "decompose_bootstrap",
+    "flip_rate",
+    "item_entropy",
+    "item_flip_rate",
+    "item_flip_rate_closed",
+    "item_flip_rate_vstat",
+    "item_modal_agreement",
+    "null_floor",
+]
 
 Answer = Hashable | None
 Answers = Sequence[Answer]
@@ -34,7 +46,7 @@ def coded(*readouts: Sequence[Answers]) -> list[np.ndarray]:
     for items in readouts:
         array = np.full((len(items), width, 1), ABSENT, dtype=np.int64)
         for row, item in enumerate(items):
-            array[row, :len(item), 0] = [codes.setdefault(answer, len(codes) - 1) for answer in item]
+            array[row, : len(item), 0] = [codes.setdefault(answer, len(codes) - 1) for answer in item]
         out.append(array)
     return out
 
@@ -117,8 +129,11 @@ def any_flip_rate(items: Sequence[Answers], policy: str = "own_class") -> dict[s
     rate = disagreement.between(array, policy).rate
     defined = ~np.isnan(rate)
     v = (array[defined, :, 0] >= (0 if policy == "drop" else NULL)).sum(axis=1)
-    return {"rate": float((rate[defined] > 0).mean()) if defined.any() else NAN, "n_items": int(defined.sum()),
-            "comparable": bool(np.unique(v).size <= 1)}
+    return {
+        "rate": float((rate[defined] > 0).mean()) if defined.any() else NAN,
+        "n_items": int(defined.sum()),
+        "comparable": bool(np.unique(v).size <= 1),
+    }
 
 
 def decompose(ans_e: Sequence[Answers], ans_ref: Sequence[Answers], policy: str = "own_class") -> dict[str, float]:
@@ -133,8 +148,14 @@ def decompose(ans_e: Sequence[Answers], ans_ref: Sequence[Answers], policy: str 
     return {"n_items": int(defined.sum())} | {name: _mean(part[defined]) for name, part in parts.items()}
 
 
-def decompose_bootstrap(ans_e: Sequence[Answers], ans_ref: Sequence[Answers], seed: int = 0, n_boot: int = 2000,
-                        level: float = 0.95, policy: str = "own_class") -> dict:
+def decompose_bootstrap(
+    ans_e: Sequence[Answers],
+    ans_ref: Sequence[Answers],
+    seed: int = 0,
+    n_boot: int = 2000,
+    level: float = 0.95,
+    policy: str = "own_class",
+) -> dict:
     """Percentile intervals of T, G, A (`ci`) and of A - G (`paired_diff`) from one draw of items a replicate, and the
     source's rule: lo(A) > hi(G)."""
     t, g, defined = _paired_rates(*_aligned(ans_e, ans_ref), policy)
@@ -143,8 +164,11 @@ def decompose_bootstrap(ans_e: Sequence[Answers], ans_ref: Sequence[Answers], se
         return {"ci": {name: [NAN, NAN] for name in "TGA"}, "paired_diff": [NAN, NAN], "source_nonoverlap": False}
     # boot_percentile draws the same items for each of these, because they start from the same seed and n
     ci = {name: boot_percentile(x, seed, n_boot, level) for name, x in {"T": t, "G": g, "A": t - g}.items()}
-    return {"ci": ci, "paired_diff": boot_percentile(t - 2 * g, seed, n_boot, level),
-            "source_nonoverlap": ci["A"][0] > ci["G"][1]}
+    return {
+        "ci": ci,
+        "paired_diff": boot_percentile(t - 2 * g, seed, n_boot, level),
+        "source_nonoverlap": ci["A"][0] > ci["G"][1],
+    }
 
 
 def null_floor(samples_by_variant: Sequence[Answers], policy: str = "own_class") -> dict[str, float]:
@@ -158,8 +182,10 @@ def null_floor(samples_by_variant: Sequence[Answers], policy: str = "own_class")
 
 def _aligned(ans_e: Sequence[Answers], ans_ref: Sequence[Answers]) -> list[np.ndarray]:
     if [len(item) for item in ans_e] != [len(item) for item in ans_ref]:
-        raise BadInput("The two readouts must list the same items with the same variants in the same order; their numbers "
-                       "differ. Keep only the variants that are present under both.")
+        raise BadInput(
+            "The two readouts must list the same items with the same variants in the same order; their numbers "
+            "differ. Keep only the variants that are present under both."
+        )
     return coded(ans_e, ans_ref)
 
 

@@ -41,14 +41,19 @@ def rephrased(target: list[Item]) -> list[Item]:
     """GSM8K's test questions reworded row by row by a model; four rows are empty and left out."""
     lines = (SHARED_DATA / "rephrase" / "rephrase_gsm8k.jsonl").read_text(encoding="utf-8").splitlines()
     texts = [json.loads(line)["text"].partition("Question: ")[2].partition("\nAnswer:")[0].strip() for line in lines]
-    return [Item.make(dataset="rephrase", key=str(i), kind="number", question=text, source_id=source.item_id)
-            for i, (source, text) in enumerate(zip(target, texts, strict=True)) if text]
+    return [
+        Item.make(dataset="rephrase", key=str(i), kind="number", question=text, source_id=source.item_id)
+        for i, (source, text) in enumerate(zip(target, texts, strict=True))
+        if text
+    ]
 
 
 def gsm1k() -> list[Item]:
     with open(SHARED_DATA / "gsm1k" / "gsm1k_public_50.csv", encoding="utf-8", newline="") as file:
-        return [Item.make(dataset="gsm1k", key=str(i), kind="number", question=row["question"])
-                for i, row in enumerate(csv.DictReader(file))]
+        return [
+            Item.make(dataset="gsm1k", key=str(i), kind="number", question=row["question"])
+            for i, row in enumerate(csv.DictReader(file))
+        ]
 
 
 def units_of(items: list[Item]) -> np.ndarray:
@@ -67,8 +72,9 @@ def placed(name: str) -> tuple[np.ndarray, np.ndarray]:
     return units, nearest(units, units, N_NEAREST, skip_self=True)[0]
 
 
-def part_rejections(benchmark_name: str, n_retro: int, n_parts: int, tests: tuple[str, ...], m: int = N_REGROUPINGS
-                    ) -> dict[str, np.ndarray]:
+def part_rejections(
+    benchmark_name: str, n_retro: int, n_parts: int, tests: tuple[str, ...], m: int = N_REGROUPINGS
+) -> dict[str, np.ndarray]:
     """Test -> whether p < .05, for `n_parts` random divisions of a benchmark."""
     items, (units, near) = benchmark(benchmark_name), placed(benchmark_name)
     texts = [entry_text(item) for item in items]
@@ -100,8 +106,10 @@ def answered() -> np.ndarray:
 
 def difficulty_p(labels: np.ndarray) -> float:
     """Of the two parts, over all four models (Holm)."""
-    parts = [[part for label in (0, 1) for part in (int(right[labels == label].sum()), int((labels == label).sum()))]
-             for right in answered()]
+    parts = [
+        [part for label in (0, 1) for part in (int(right[labels == label].sum()), int((labels == label).sum()))]
+        for right in answered()
+    ]
     return joined([difficulty_test(*counts) for counts in parts]).p
 
 
@@ -119,6 +127,7 @@ def rejected(labels: np.ndarray, fit_predict, m: int, seed: int) -> bool:
 
 def nearest_neighbour(units: np.ndarray):
     """The naive classifier: an entry is of the set of its nearest training entry."""
+
     def fit_predict(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
         return labels[(units[test] @ units[train].T).argmax(axis=1)].astype(float)
 
@@ -132,12 +141,14 @@ def null_lines() -> list[str]:
     lines = ["| set | retro of all | test | p < .05 | of | p of a rate above .05 | minutes |", "|---|---|---|---|---|---|---|"]
     for name, n_retro in (("truthfulqa", 408), ("gsm8k", 660), ("gsm8k", 50)):
         items = benchmark(name)
-        for test in ("difficulty", "semantic", "mixing", "vectors", "words")[name != "gsm8k":]:
+        for test in ("difficulty", "semantic", "mixing", "vectors", "words")[name != "gsm8k" :]:
             start = time.perf_counter()
             k = int(part_rejections(name, n_retro, N_PARTS, (test,))[test].sum())
             excess = binomtest(k, N_PARTS, 0.05, alternative="greater").pvalue
-            lines.append(f"| {name} | {n_retro:,} of {len(items):,} | {test} | {k} | {N_PARTS} | {excess:.2f} | "
-                         f"{(time.perf_counter() - start) / 60:.1f} |")
+            lines.append(
+                f"| {name} | {n_retro:,} of {len(items):,} | {test} | {k} | {N_PARTS} | {excess:.2f} | "
+                f"{(time.perf_counter() - start) / 60:.1f} |"
+            )
             print(lines[-1], flush=True)
     return lines
 
@@ -145,19 +156,26 @@ def null_lines() -> list[str]:
 def pair_lines() -> list[str]:
     """A row a pair of sets: what the tests say of it."""
     test = benchmark("gsm8k")
-    lines = ["| target | retro | n | semantic p | MMD² | words: balanced accuracy | p | vectors: balanced accuracy | p |",
-             "|---|---|---|---|---|---|---|---|---|"]
-    for name, retro in (("train split", benchmark("gsm8k-train")), ("rephrased, source-paired", rephrased(test)),
-                        ("GSM1k, the public 50", gsm1k())):
+    lines = [
+        "| target | retro | n | semantic p | MMD² | words: balanced accuracy | p | vectors: balanced accuracy | p |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, retro in (
+        ("train split", benchmark("gsm8k-train")),
+        ("rephrased, source-paired", rephrased(test)),
+        ("GSM1k, the public 50", gsm1k()),
+    ):
         units, n = units_of([*test, *retro]), len(test)
         pairs = paired_rows(test, retro)
         rows = np.arange(n + len(retro)) if pairs is None else pairs
         half = n if pairs is None else len(pairs) // 2
         semantic = semantic_test(units[rows[:half]], units[rows[half:]], paired=pairs is not None)
         words, vectors = (told_apart(test, retro, kind, units).found for kind in ("words", "vectors"))
-        lines.append(f"| GSM8K test | {name} | {half:,} + {len(rows) - half:,} | {semantic.p:.4f} | "
-                     f"{semantic.estimate.value:.5f} | {words.balanced.text(3)} | {words.p:.3f} | {vectors.balanced.text(3)} | "
-                     f"{vectors.p:.3f} |")
+        lines.append(
+            f"| GSM8K test | {name} | {half:,} + {len(rows) - half:,} | {semantic.p:.4f} | "
+            f"{semantic.estimate.value:.5f} | {words.balanced.text(3)} | {words.p:.3f} | {vectors.balanced.text(3)} | "
+            f"{vectors.p:.3f} |"
+        )
         print(lines[-1], flush=True)
     return lines
 

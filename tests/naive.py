@@ -39,8 +39,7 @@ def null_floor(samples_by_variant, policy="own_class"):
     if all(a is None for samples in samples_by_variant for a in samples):
         return {"W": math.nan, "B": math.nan, "excess": math.nan}
     w = mean([share(combinations(samples, 2), policy) for samples in samples_by_variant])
-    b = mean([share([(a, b) for a in first for b in second], policy)
-              for first, second in combinations(samples_by_variant, 2)])
+    b = mean([share([(a, b) for a in first for b in second], policy) for first, second in combinations(samples_by_variant, 2)])
     return {"W": w, "B": b, "excess": b - w}
 
 
@@ -56,8 +55,15 @@ def decompose(ans_e, ans_ref, policy="own_class"):
         pairs = [pair for pair in pairs if None not in pair]
         for kind, wanted in ((plus, (True, False)), (minus, (False, True)), (both, (True, True))):
             kind.append(pairs.count(wanted) / len(pairs) if pairs else math.nan)
-    return {"n_items": len(t), "T": mean(t), "G": mean(g), "A": mean([a - b for a, b in zip(t, g, strict=True)]),
-            "A_plus": mean(plus), "A_minus": mean(minus), "both": mean(both)}
+    return {
+        "n_items": len(t),
+        "T": mean(t),
+        "G": mean(g),
+        "A": mean([a - b for a, b in zip(t, g, strict=True)]),
+        "A_plus": mean(plus),
+        "A_minus": mean(minus),
+        "both": mean(both),
+    }
 
 
 def null_bounds(answers, alphabet):
@@ -91,15 +97,21 @@ def bootstrap_means(columns, seed, n_boot):
 def cluster_se(xs, clusters):
     """Miller's clustered standard error, cross-products and all."""
     centre = sum(xs) / len(xs)
-    total = sum((xs[i] - centre) * (xs[j] - centre) for i in range(len(xs)) for j in range(len(xs))
-                if clusters[i] == clusters[j])
+    total = sum(
+        (xs[i] - centre) * (xs[j] - centre) for i in range(len(xs)) for j in range(len(xs)) if clusters[i] == clusters[j]
+    )
     return math.sqrt(total) / len(xs)
 
 
 def auc(y, s):
     """Share of (1, 0) pairs in which the 1 scores higher, ties one half."""
-    wins = [1.0 if a > b else 0.5 if a == b else 0.0
-            for a, ya in zip(s, y, strict=True) if ya == 1 for b, yb in zip(s, y, strict=True) if yb == 0]
+    wins = [
+        1.0 if a > b else 0.5 if a == b else 0.0
+        for a, ya in zip(s, y, strict=True)
+        if ya == 1
+        for b, yb in zip(s, y, strict=True)
+        if yb == 0
+    ]
     return sum(wins) / len(wins) if wins else math.nan
 
 
@@ -108,7 +120,7 @@ def sign_flip_p(differences):
     n = len(differences)
     observed = abs(sum(differences)) / n
     at_least = 0
-    for pattern in range(2 ** n):
+    for pattern in range(2**n):
         total = sum(d if pattern >> i & 1 else -d for i, d in enumerate(differences))
         at_least += abs(total) / n >= observed - 1e-12
-    return at_least / 2 ** n
+    return at_least / 2**n

@@ -29,8 +29,15 @@ from tests import hostile
 from tests.conftest import ROOT
 from tests.datasets.files import written
 
-COLUMNS = {"question": "question", "options": "options", "target": "answer", "target_as": "index", "category": "category",
-           "key": "id", "solution": "solution"}
+COLUMNS = {
+    "question": "question",
+    "options": "options",
+    "target": "answer",
+    "target_as": "index",
+    "category": "category",
+    "key": "id",
+    "solution": "solution",
+}
 STUDY = """
 name = "s"
 [[items]]
@@ -46,10 +53,14 @@ name = "simulated-clean"
 
 
 def study_of(path, **changes):
-    made = {"name": hostile.TEXTS["html"], "items": (ItemSource("file", path=str(path), columns=COLUMNS),),
-            "axes": (Part("identity"), Part("option_order", {"n": 3})),
-            "extractors": (Part("first_token"), Part("regex"), Part("judge")), "models": (ModelUse("simulated-noisy"),),
-            "judge": "simulated-clean"}
+    made = {
+        "name": hostile.TEXTS["html"],
+        "items": (ItemSource("file", path=str(path), columns=COLUMNS),),
+        "axes": (Part("identity"), Part("option_order", {"n": 3})),
+        "extractors": (Part("first_token"), Part("regex"), Part("judge")),
+        "models": (ModelUse("simulated-noisy"),),
+        "judge": "simulated-clean",
+    }
     return Study(**made | changes)
 
 
@@ -98,12 +109,20 @@ def test_a_spreadsheet_runs_no_cell_of_an_export_and_nothing_is_lost(ran):
 
 
 def test_hostile_recordings_are_imported_letter_by_letter(tmp_path, store):
-    rows = [{"id": i, "prompt": f"{text}\nA. {i} tin\nB. {i} oak", "response": f"B {text}", "model": text[:80] or "m",
-             "parsed_answer": text} for i, text in enumerate(hostile.TEXTS.values())]
+    rows = [
+        {
+            "id": i,
+            "prompt": f"{text}\nA. {i} tin\nB. {i} oak",
+            "response": f"B {text}",
+            "model": text[:80] or "m",
+            "parsed_answer": text,
+        }
+        for i, text in enumerate(hostile.TEXTS.values())
+    ]
     path = written(tmp_path / "out.jsonl", rows).path
     study_id = store_imported(imported(path, guessed(path), hostile.TEXTS["html"]), store)
     kept = store.rows("SELECT text FROM completions")
-    assert {text for text, in kept} == {row["response"] for row in rows}
+    assert {text for (text,) in kept} == {row["response"] for row in rows}
     assert len(studies.readouts(store, study_id)) == 2 * len(rows)
 
 
@@ -113,16 +132,32 @@ def test_surrogates_are_refused_by_their_line_and_the_other_rows_load(tmp_path):
     assert [line for line, _ in report.refused] == [2] and "not UTF-8" in report.refused[0][1] and len(report.items) == 2
 
 
-@pytest.mark.parametrize(("options", "why"), [
-    (["tin", "oak", "tin"], "the same text in options 1 and 3"), (["tin"], "has 1 option; a choice needs at least two"),
-    ([], "none of its 0 options"), (["tin", " "], "no text in option 2"),
-    ([f"o{i}" for i in range(27)], "there are labels for 26")])
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["tin", "oak", "tin"], "the same text in options 1 and 3"),
+        (["tin"], "has 1 option; a choice needs at least two"),
+        ([], "none of its 0 options"),
+        (["tin", " "], "no text in option 2"),
+        ([f"o{i}" for i in range(27)], "there are labels for 26"),
+    ],
+)
 def test_an_item_whose_options_cannot_be_asked_is_left_out_and_the_run_says_so(tmp_path, store, options, why):
-    rows = [{"question": "Which?", "options": options, "answer": 0, "id": "bad"},
-            {"question": "Or?", "options": ["tin", "oak"], "answer": 1, "id": "good"}]
+    rows = [
+        {"question": "Which?", "options": options, "answer": 0, "id": "bad"},
+        {"question": "Or?", "options": ["tin", "oak"], "answer": 1, "id": "good"},
+    ]
     path = written(tmp_path / "a.jsonl", rows).path
-    study = study_of(path, items=(ItemSource("file", path=path, columns={
-        "question": "question", "options": "options", "target": "answer", "target_as": "index", "key": "id"}),))
+    study = study_of(
+        path,
+        items=(
+            ItemSource(
+                "file",
+                path=path,
+                columns={"question": "question", "options": "options", "target": "answer", "target_as": "index", "key": "id"},
+            ),
+        ),
+    )
     progress = runner.run(study, store)
     assert progress.state == "done" and studies.study_items(store, study.study_id)["question"].tolist() == ["Or?"]
     assert "Rows of file that were refused: 1." in progress.message and "Line 1" in progress.message and why in progress.message
@@ -133,8 +168,9 @@ def test_a_label_set_that_is_too_short_leaves_the_item_out_and_says_which_one_wo
     rows = [{"question": f"Which of {n}?", "options": [f"option {i}" for i in range(n)], "answer": 0, "id": n} for n in (12, 4)]
     path = written(tmp_path / "a.jsonl", rows).path
     columns = {key: value for key, value in COLUMNS.items() if key in ("question", "options", "target", "target_as", "key")}
-    study = study_of(path, items=(ItemSource("file", path=path, columns=columns),),
-                     axes=(Part("label_set", {"sets": ["roman", "digits"]}),))
+    study = study_of(
+        path, items=(ItemSource("file", path=path, columns=columns),), axes=(Part("label_set", {"sets": ["roman", "digits"]}),)
+    )
     made = plan(study)
     assert [len(one.item.options) for one in made.items] == [4]
     assert "Items that are left out: 1." in made.warnings[0]
@@ -146,8 +182,14 @@ def test_ten_options_under_digits_are_asked_and_a_token_that_begins_two_labels_i
     rows = [{"question": "Which of ten?", "options": [f"option {i}" for i in range(10)], "answer": 9, "id": 1}]
     path = written(tmp_path / "a.jsonl", rows).path
     columns = {key: value for key, value in COLUMNS.items() if key in ("question", "options", "target", "target_as", "key")}
-    study = study_of(path, items=(ItemSource("file", path=path, columns=columns),), models=(ModelUse("pocket"),), judge=None,
-                     axes=(Part("label_set", {"sets": ["digits"]}),), extractors=(Part("first_token"), Part("cloze")))
+    study = study_of(
+        path,
+        items=(ItemSource("file", path=path, columns=columns),),
+        models=(ModelUse("pocket"),),
+        judge=None,
+        axes=(Part("label_set", {"sets": ["digits"]}),),
+        extractors=(Part("first_token"), Part("cloze")),
+    )
     assert runner.run(study, store).state == "done"
     frame = studies.readouts(store, study.study_id)
     assert set(frame["variant"]) == {"base", "digits"} and set(frame["status"]) <= {"ok", "unreadable"}
@@ -160,17 +202,29 @@ def test_without_an_accepted_rewording_the_paraphrase_axis_is_empty_and_the_run_
     assert set(studies.readouts(store, study.study_id)["variant"]) == {"base"}
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    (("option_order", "moon_phase"), "There is no axis called 'moon_phase'; choose one of identity"),
-    (('"regex"', '"moon"'), "There is no extractor called 'moon'"), (("simulated-clean", "moon"), "There is no model 'moon'"),
-    (("flipscope_choice", "moon"), "moon"), (("n = 2", 'n = "two"'), "n = 'two'; it must be a whole number"),
-    (("n = 2", "n = -1"), "at least 0"), (("n = 2", "n = true"), "whole number"), (('"s"', "5"), "name = '5'; it must be text"),
-    (("n = 2", "m = 2"), "unknown key 'm'"), (("n = 2", 'categories = "a"'), "a list of texts"),
-    (("[[axes]]", "[[axis]]"), "no axes"),
-    (("n = 2", "where = 3"), "a table"), (("[[models]]", "[[models]]\nn_samples = 0"), "at least 1"),
-    (("[[models]]", "[[models]]\ntemperature = nan"), "at least 0"), (('"s"', '"s'), "not valid TOML"),
-    (("n = 2", "n = "), "TOML"),
-    (('name = "s"', 'name = "s"\nseed = -4'), "at least 0"), (("[[items]]", "[items]"), "no items")])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("option_order", "moon_phase"), "There is no axis called 'moon_phase'; choose one of identity"),
+        (('"regex"', '"moon"'), "There is no extractor called 'moon'"),
+        (("simulated-clean", "moon"), "There is no model 'moon'"),
+        (("flipscope_choice", "moon"), "moon"),
+        (("n = 2", 'n = "two"'), "n = 'two'; it must be a whole number"),
+        (("n = 2", "n = -1"), "at least 0"),
+        (("n = 2", "n = true"), "whole number"),
+        (('"s"', "5"), "name = '5'; it must be text"),
+        (("n = 2", "m = 2"), "unknown key 'm'"),
+        (("n = 2", 'categories = "a"'), "a list of texts"),
+        (("[[axes]]", "[[axis]]"), "no axes"),
+        (("n = 2", "where = 3"), "a table"),
+        (("[[models]]", "[[models]]\nn_samples = 0"), "at least 1"),
+        (("[[models]]", "[[models]]\ntemperature = nan"), "at least 0"),
+        (('"s"', '"s'), "not valid TOML"),
+        (("n = 2", "n = "), "TOML"),
+        (('name = "s"', 'name = "s"\nseed = -4'), "at least 0"),
+        (("[[items]]", "[items]"), "no items"),
+    ],
+)
 def test_a_study_file_with_a_mistake_is_a_sentence_on_the_command_line(tmp_path, monkeypatch, capsys, change, why):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.demo.fill_store", lambda store: None)
@@ -190,8 +244,10 @@ def test_a_study_file_that_is_none_is_a_sentence(tmp_path, content):
         Study.read(path)
 
 
-@pytest.mark.parametrize("arguments", [["run", "no-such.toml"], ["stats", "moon"], ["export", "moon"],
-                                       ["merge", "no-such.duckdb"], ["import", "no-such.jsonl"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["run", "no-such.toml"], ["stats", "moon"], ["export", "moon"], ["merge", "no-such.duckdb"], ["import", "no-such.jsonl"]],
+)
 def test_a_command_about_something_that_is_not_there_is_a_sentence(tmp_path, monkeypatch, capsys, arguments):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     assert command.main(arguments) == 1

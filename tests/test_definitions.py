@@ -38,8 +38,10 @@ def test_the_decomposition_is_the_naive_one(rows, policy):
     assert all(same(found[key], wanted[key]) for key in wanted)
 
 
-@given(st.lists(st.tuples(ANSWERS, ANSWERS).map(lambda pair: list(zip(*pair, strict=False))), max_size=5),
-       st.sampled_from(["own_class", "always_flip"]))
+@given(
+    st.lists(st.tuples(ANSWERS, ANSWERS).map(lambda pair: list(zip(*pair, strict=False))), max_size=5),
+    st.sampled_from(["own_class", "always_flip"]),
+)
 def test_total_is_genuine_plus_artifact_and_artifact_is_plus_less_minus(items, policy):
     found = definitions.decompose([[a for a, _ in item] for item in items], [[b for _, b in item] for item in items], policy)
     assert same(found["T"], found["G"] + found["A"])
@@ -116,12 +118,15 @@ def readme_row(t, g, n=26):
     return [["A", "B"]] * t + [["A", "A"]] * (n - t), [["A", "B"]] * g + [["A", "A"]] * (n - g)
 
 
-@pytest.mark.parametrize(("t", "g", "printed", "artifact"), [
-    (15, 2, (0.58, 0.08, 0.50), (0.31, 0.69)),
-    (13, 4, (0.50, 0.15, 0.35), (0.15, 0.54)),
-    (12, 2, (0.46, 0.08, 0.38), (0.19, 0.58)),
-    (9, 7, (0.35, 0.27, 0.08), (0.00, 0.19)),
-])
+@pytest.mark.parametrize(
+    ("t", "g", "printed", "artifact"),
+    [
+        (15, 2, (0.58, 0.08, 0.50), (0.31, 0.69)),
+        (13, 4, (0.50, 0.15, 0.35), (0.15, 0.54)),
+        (12, 2, (0.46, 0.08, 0.38), (0.19, 0.58)),
+        (9, 7, (0.35, 0.27, 0.08), (0.00, 0.19)),
+    ],
+)
 def test_the_four_rows_of_flipbench_are_reproduced_exactly(t, g, printed, artifact):
     e, ref = readme_row(t, g)
     found = definitions.decompose(e, ref)

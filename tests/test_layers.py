@@ -76,8 +76,11 @@ def test_a_page_is_short_and_holds_no_sql_numpy_or_figure_code(path):
 @named(CORE + PAGES)
 def test_functions_stay_under_50_lines_and_names_say_something(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    long = [f"{node.name}: {node.end_lineno - node.lineno + 1}" for node in ast.walk(tree)
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno - node.lineno >= 50]
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1}"
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.end_lineno - node.lineno >= 50
+    ]
     assert long == []
     assert path.stem not in {"utils", "helpers", "manager", "util", "helper"}
 
@@ -88,8 +91,22 @@ def test_javascript_never_writes_html():
 
 
 def test_the_top_level_is_the_agreed_list():
-    agreed = {"app.py", "pages", "flipcore", "data", "tests", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml",
-              ".ci", ".streamlit", ".gitignore", ".git", ".github"}
+    agreed = {
+        "app.py",
+        "pages",
+        "flipcore",
+        "data",
+        "tests",
+        "README.md",
+        "CHANGELOG.md",
+        "LICENSE",
+        "pyproject.toml",
+        ".ci",
+        ".streamlit",
+        ".gitignore",
+        ".git",
+        ".github",
+    }
     generated = {".venv", ".pytest_cache", ".ruff_cache", "__pycache__", ".hypothesis"}
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith("requirements")}
     assert found - generated <= agreed

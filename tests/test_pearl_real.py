@@ -13,16 +13,20 @@ from flipcore.store.queries import studies
 from tests.conftest import SHARED_DATA
 from tests.models.server import Server
 
-pytestmark = [pytest.mark.slow,
-              pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout"),
+]
 LEVELS = (0.0, 2.0, 4.0)
 
 
 def study(model: str) -> Study:
     texts = {"path": str(SHARED_DATA / "genesis" / "genesis.zip")}
-    sources = (ItemSource("text", "benchmark", 8, options={"file": "english-kjv", "n_words": 20}, **texts),
-               ItemSource("text", "non_member", 24, options={"file": "lolcat", "n_words": 20}, **texts),
-               ItemSource("humaneval", "benchmark", 4, path=str(SHARED_DATA / "humaneval" / "HumanEval.jsonl.gz")))
+    sources = (
+        ItemSource("text", "benchmark", 8, options={"file": "english-kjv", "n_words": 20}, **texts),
+        ItemSource("text", "non_member", 24, options={"file": "lolcat", "n_words": 20}, **texts),
+        ItemSource("humaneval", "benchmark", 4, path=str(SHARED_DATA / "humaneval" / "HumanEval.jsonl.gz")),
+    )
     axes = (Part("bit_flip", {"levels_pct": LEVELS, "n_samples": 3}),)
     return Study("real texts", sources, axes, (Part("rouge_l"), Part("ncd", {"compressor": "zlib"})), (ModelUse(model),))
 
@@ -53,8 +57,11 @@ def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):
 
 def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
     with Server() as server:
-        known = cards.model_cards() | {"lab": cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url,
-                                                               api="completions", price_in=0.0, price_out=0.0)}
+        known = cards.model_cards() | {
+            "lab": cards.ModelCard(
+                "lab", "openai_compatible", model="m", endpoint=server.url, api="completions", price_in=0.0, price_out=0.0
+            )
+        }
         for module in ("flipcore.runs.plan", "flipcore.runs.runner"):
             monkeypatch.setattr(f"{module}.model_cards", lambda: known)
         declared = study("lab")

@@ -15,10 +15,17 @@ N = 150
 
 
 def study(model):
-    items = tuple(ItemSource("pocket_problems", role, n=N, seed=1, where={"split": [split]})
-                  for role, split in (("benchmark", "dosed"), ("control", "control")))
-    return Study("The source's table", items, (Part("identity"), Part("numeric_resample"), Part("entity_rename")),
-                 (Part("regex"),), (ModelUse(model),))
+    items = tuple(
+        ItemSource("pocket_problems", role, n=N, seed=1, where={"split": [split]})
+        for role, split in (("benchmark", "dosed"), ("control", "control"))
+    )
+    return Study(
+        "The source's table",
+        items,
+        (Part("identity"), Part("numeric_resample"), Part("entity_rename")),
+        (Part("regex"),),
+        (ModelUse(model),),
+    )
 
 
 @pytest.fixture(scope="module")

@@ -44,8 +44,10 @@ class ParaphraseGate:
         if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
             return f"{self.missing} At that rate it never opens, but so few say little: review more."
         if self.n_more is None:
-            return (f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "
-                    "paraphrases.")
+            return (
+                f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "
+                "paraphrases."
+            )
         return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate."
 
     @property
@@ -62,8 +64,9 @@ class ParaphraseGate:
         return f"{self.found}; the gate wants {' and '.join(filter(None, (few, low)))}."
 
 
-def paraphrase_gate(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
-                    ) -> ParaphraseGate:
+def paraphrase_gate(
+    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
+) -> ParaphraseGate:
     """Wilson's lower bound of acceptance >= `threshold` on at least `fewest` reviewed pairs."""
     low, high = wilson(n_accepted, n_reviewed)
     rate = n_accepted / n_reviewed if n_reviewed else math.nan
@@ -166,8 +169,9 @@ class JudgeGate:
         return f"The judge does not pass: it favours a position ({p_text(self.position.p)}), although {found}."
 
 
-def judge_gate(human: Sequence, judge: Sequence, position: PositionBias | None = None, seed: int = 0, n_boot: int = 2000
-               ) -> JudgeGate:
+def judge_gate(
+    human: Sequence, judge: Sequence, position: PositionBias | None = None, seed: int = 0, n_boot: int = 2000
+) -> JudgeGate:
     """Cohen's kappa of `judge` against `human` labels of the same texts, with its item bootstrap. None (unreadable) is a
     label of its own here: leaving it out would hide a judge that cannot read."""
     labels = [["unreadable" if label is None else label for label in rater] for rater in (human, judge)]

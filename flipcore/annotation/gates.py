@@ -13,16 +13,22 @@ from flipcore.store.queries import studies
 _UNKNOWN = "These rewordings are not stored here, so nobody could review them: bring them in under Paraphrase review."
 
 
-def closed(store: Store, study_id: str, axes: Iterable[str], readouts: Iterable[str],
-           judge: Callable[[], JudgeReport] | None = None) -> dict[str, str]:
+def closed(
+    store: Store, study_id: str, axes: Iterable[str], readouts: Iterable[str], judge: Callable[[], JudgeReport] | None = None
+) -> dict[str, str]:
     """Of these axes and readouts those whose gate is closed: name -> what is missing. `judge` gives the study's report where
     somebody holds it already."""
     said = {}
     if "paraphrase" in set(axes):
-        gates = [(dataset, generator, paraphrase_gate(n_accepted, n_reviewed))
-                 for dataset, generator, n_reviewed, n_accepted in studies.reviewed(store, study_id)]
-        shut = [f"Rewordings of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates
-                if not gate.is_open]
+        gates = [
+            (dataset, generator, paraphrase_gate(n_accepted, n_reviewed))
+            for dataset, generator, n_reviewed, n_accepted in studies.reviewed(store, study_id)
+        ]
+        shut = [
+            f"Rewordings of {dataset} by {generator}: {gate.sentence()}"
+            for dataset, generator, gate in gates
+            if not gate.is_open
+        ]
         if shut or not gates:
             said["paraphrase"] = " ".join(shut) or _UNKNOWN
     judges = sorted({name for name in readouts if name.startswith("judge")})

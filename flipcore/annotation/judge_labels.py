@@ -30,10 +30,20 @@ def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: d
     known = canonical_number(answer or "") if text["kind"] == "number" else answer
     n_options = len(text["options"])
     if answer is not None and (known is None or text["kind"] == "choice" and known not in map(str, range(n_options))):
-        raise BadInput(f"{answer!r} is no answer to this question: give "
-                       f"{'a number' if text['kind'] == 'number' else 'one of its options'}, or say that there is none.")
-    row = {"item_id": text["item_id"], "call_id": text["call_id"], "reviewer": reviewer_name(reviewer), "answer": known or None,
-           "text_hash": digest(text["text"]), "rule_version": RULE_VERSION, "undoes": None, "created_at": created_at or now()}
+        raise BadInput(
+            f"{answer!r} is no answer to this question: give "
+            f"{'a number' if text['kind'] == 'number' else 'one of its options'}, or say that there is none."
+        )
+    row = {
+        "item_id": text["item_id"],
+        "call_id": text["call_id"],
+        "reviewer": reviewer_name(reviewer),
+        "answer": known or None,
+        "text_hash": digest(text["text"]),
+        "rule_version": RULE_VERSION,
+        "undoes": None,
+        "created_at": created_at or now(),
+    }
     return {"label_id": digest(*map(str, row.values())), **row}
 
 
@@ -46,8 +56,11 @@ def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:
 
 def left_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapping], shared: float = SHARED) -> list[str]:
     """Call ids in this reviewer's order, an item's second text after every item's first; as pairs are queued."""
-    order = queue([{"pair_id": one["call_id"], "dataset": one["dataset"], "generator": one["model"]} for one in texts],
-                  reviewer, shared=shared)
+    order = queue(
+        [{"pair_id": one["call_id"], "dataset": one["dataset"], "generator": one["model"]} for one in texts],
+        reviewer,
+        shared=shared,
+    )
     seen: dict[str, int] = {}
     of_item = {one["call_id"]: one["item_id"] for one in texts}
     turns = []
@@ -87,8 +100,10 @@ class JudgeReport:
     @property
     def sentences(self) -> tuple[str, ...]:
         """Gate, position, asking again."""
-        position, again = "The judge was not asked with the options backwards.", (
-            "No text was put before the judge twice, so how often it contradicts itself is not known.")
+        position, again = (
+            "The judge was not asked with the options backwards.",
+            ("No text was put before the judge twice, so how often it contradicts itself is not known."),
+        )
         if self.gate.position:
             position = self.gate.position.sentence()
         if self.again.n:
@@ -101,10 +116,17 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping], seed: int 
     agreed, n_even = agreed_labels(labels)
     labelled = [one for one in texts if one["call_id"] in agreed]
     both = [one for one in texts if one["asked_backwards"] and one["kind"] == "choice"]
-    places = [[None if one[name] is None else list(one["option_order"]).index(int(one[name])) for one in both]
-              for name in ("judged", "judged_backwards")]
-    gate = judge_gate([agreed[one["call_id"]] for one in labelled], [one["judged"] for one in labelled],
-                      position_bias(*places) if both else None, seed, n_boot)
+    places = [
+        [None if one[name] is None else list(one["option_order"]).index(int(one[name])) for one in both]
+        for name in ("judged", "judged_backwards")
+    ]
+    gate = judge_gate(
+        [agreed[one["call_id"]] for one in labelled],
+        [one["judged"] for one in labelled],
+        position_bias(*places) if both else None,
+        seed,
+        n_boot,
+    )
     return JudgeReport(gate, _again(texts), len(texts), n_even)
 
 

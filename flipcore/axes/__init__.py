@@ -20,9 +20,21 @@ from flipcore.axes import (
 from flipcore.core import plugins
 from flipcore.core.contracts import Axis
 
-AXES: dict[str, Axis] = {module.AXIS.name: module.AXIS
-                         for module in (identity, option_order, label_set, prompt_format, few_shot, paraphrase,
-                                        numeric_resample, entity_rename, bit_flip, bit_flip_summary)}
+AXES: dict[str, Axis] = {
+    module.AXIS.name: module.AXIS
+    for module in (
+        identity,
+        option_order,
+        label_set,
+        prompt_format,
+        few_shot,
+        paraphrase,
+        numeric_resample,
+        entity_rename,
+        bit_flip,
+        bit_flip_summary,
+    )
+}
 
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:

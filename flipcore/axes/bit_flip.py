@@ -32,8 +32,12 @@ class BitFlip:
 
     def __post_init__(self):
         levels = self.levels_pct
-        if len(levels) < 2 or levels[0] != 0 or any(b <= a for a, b in zip(levels, levels[1:], strict=False)) \
-                or levels[-1] > 100:
+        if (
+            len(levels) < 2
+            or levels[0] != 0
+            or any(b <= a for a, b in zip(levels, levels[1:], strict=False))
+            or levels[-1] > 100
+        ):
             raise BadInput(f"{self.title} has levels_pct = {list(levels)}; give at least two rising shares up to 100, 0 first.")
         if not 1 <= self.n_samples <= 1000:
             raise BadInput(f"{self.title} has n_samples = {self.n_samples}; give a number from 1 to 1000.")
@@ -43,11 +47,24 @@ class BitFlip:
         made = []
         for level in self.levels_pct:
             text, share = flipped_text(shown, level, rng, self.ascii7)
-            made.append(Variant(
-                item.item_id, self.name, f"bits-{level:g}%" if level else BASE, Prompt((("stem", text), *self.cue)),
-                None, layout=CONTINUATION,
-                params={"level_pct": float(level), "characters_changed": share, "task": self.task,
-                        "n_samples": self.n_samples, "temperature": self.temperature} | reference))
+            made.append(
+                Variant(
+                    item.item_id,
+                    self.name,
+                    f"bits-{level:g}%" if level else BASE,
+                    Prompt((("stem", text), *self.cue)),
+                    None,
+                    layout=CONTINUATION,
+                    params={
+                        "level_pct": float(level),
+                        "characters_changed": share,
+                        "task": self.task,
+                        "n_samples": self.n_samples,
+                        "temperature": self.temperature,
+                    }
+                    | reference,
+                )
+            )
         return _distinct(made)
 
     def split(self, item) -> tuple[str, dict]:

@@ -23,15 +23,22 @@ from flipcore.axes.variants import variant
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 
-_ABOUT_LETTERS = re.compile(r"\b(?:letters? (?:in|of)|alphabet\w*|initials|rhym\w+|nickname\w*|spell\w*|syllables?|vowels?|"
-                            r"consonants?|anagram|palindrome|short for|named after|"
-                            r"first names?|last names?|surnames?)\b", re.IGNORECASE)
-_REAL = re.compile(r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|philosoph\w+|president|"
-                   r"novel|opera|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|"
-                   r"war|composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b|"
-                   r"[“\"](?:The|A|An) [A-Z]", re.IGNORECASE)
-_FORMAL = re.compile(r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b",
-                     re.IGNORECASE)
+_ABOUT_LETTERS = re.compile(
+    r"\b(?:letters? (?:in|of)|alphabet\w*|initials|rhym\w+|nickname\w*|spell\w*|syllables?|vowels?|"
+    r"consonants?|anagram|palindrome|short for|named after|"
+    r"first names?|last names?|surnames?)\b",
+    re.IGNORECASE,
+)
+_REAL = re.compile(
+    r"\b(?:kings?|queens?|emperor|pope|gospel|bible|biblical|prophet|saint|st\.|century|philosoph\w+|president|"
+    r"novel|opera|poem|poet|author|character|film|song|according to|theor\w+|scientist|historian|\d{4}|wrote|"
+    r"war|composer|painter|artist|play|reign|dynasty|treaty|act|v\.|vs\.?)\b|"
+    r"[“\"](?:The|A|An) [A-Z]",
+    re.IGNORECASE,
+)
+_FORMAL = re.compile(
+    r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b", re.IGNORECASE
+)
 _ALIKE = 0.8
 
 
@@ -54,8 +61,9 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     if drawn is None:
         return Refusal("no name left", "Every name of the lists is too like one of the text.")
     question = _renamed(item.question, drawn)
-    left = [old for old in drawn if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question,
-                                              0 if is_doubtful(old) else re.IGNORECASE)]
+    left = [
+        old for old in drawn if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, 0 if is_doubtful(old) else re.IGNORECASE)
+    ]
     if left:
         return Refusal("name in another form", f"{left[0]} also stands in the text in a form that is not replaced.")
     return Renaming(question, tuple(drawn.items()))
@@ -70,8 +78,11 @@ def _refused(item: Item, found: Sequence[Person], whole: str) -> Refusal | None:
     if item.kind == "choice":
         if _FORMAL.search(whole):
             return Refusal("the name itself matters", "A formula may stand for the name by its first letter.")
-        unsure = (_REAL.search(whole) or any(one.is_surname or not is_given(one.name) for one in found)
-                  or not acts_alone(item.question, [one.name for one in found]))
+        unsure = (
+            _REAL.search(whole)
+            or any(one.is_surname or not is_given(one.name) for one in found)
+            or not acts_alone(item.question, [one.name for one in found])
+        )
         if unsure:
             return Refusal("may be a real person", "The question may be about somebody who lived; another name would be wrong.")
         if any(re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", option) for one in found for option in item.options):
@@ -107,8 +118,10 @@ def _drawn(found: Sequence[Person], whole: str, rng: np.random.Generator) -> dic
     drawn: dict[str, str] = {}
     for one in found:
         names = pool("surname" if one.is_surname else one.gender)
-        new = next((names[i] for i in rng.permutation(len(names))
-                    if _fits(names[i], one.name, taken, capitals | set(drawn.values()))), None)
+        new = next(
+            (names[i] for i in rng.permutation(len(names)) if _fits(names[i], one.name, taken, capitals | set(drawn.values()))),
+            None,
+        )
         if new is None:
             return None
         drawn[one.name] = new
@@ -119,8 +132,13 @@ def _fits(new: str, old: str, taken: set[str], names: set[str]) -> bool:
     low = new.lower()
     if low[0] == old[0].lower() or any(low.startswith(word) or word.startswith(low) for word in taken):
         return False
-    return not any(_alike(new, name) or new.startswith(name) or name.startswith(new)
-                   or NICKNAMES.get(new, new) == NICKNAMES.get(name, name) for name in names)
+    return not any(
+        _alike(new, name)
+        or new.startswith(name)
+        or name.startswith(new)
+        or NICKNAMES.get(new, new) == NICKNAMES.get(name, name)
+        for name in names
+    )
 
 
 def _renamed(text: str, drawn: Mapping[str, str]) -> str:
@@ -153,13 +171,20 @@ class EntityRename:
 
     def variants(self, item, layout, rng, material):
         made = [renaming(item, rng) for _ in range(self.n)]
-        return rewritten_or_base(item, self.name, layout, [
-            one if isinstance(one, Refusal) else self._variant(item, layout, f"rename-{i + 1}", one)
-            for i, one in enumerate(made)])
+        return rewritten_or_base(
+            item,
+            self.name,
+            layout,
+            [
+                one if isinstance(one, Refusal) else self._variant(item, layout, f"rename-{i + 1}", one)
+                for i, one in enumerate(made)
+            ],
+        )
 
     def _variant(self, item: Item, layout: str, key: str, made: Renaming) -> Variant:
-        return variant(item, self.name, key, layout, question=made.question,
-                       params={"names": [list(pair) for pair in made.names]})
+        return variant(
+            item, self.name, key, layout, question=made.question, params={"names": [list(pair) for pair in made.names]}
+        )
 
 
 AXIS = EntityRename()

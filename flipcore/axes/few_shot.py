@@ -31,8 +31,11 @@ class FewShot:
     def variants(self, item, layout, rng, material):
         """The base and one variant with `n` examples; without that many other answered items of the kind only the base."""
         plain = base(item, self.name, layout)
-        others = [one for one in material.examples.get(item.item_id, ())
-                  if one.item_id != item.item_id and one.kind == item.kind and one.target is not None][:self.n]
+        others = [
+            one
+            for one in material.examples.get(item.item_id, ())
+            if one.item_id != item.item_id and one.kind == item.kind and one.target is not None
+        ][: self.n]
         if len(others) < self.n:
             return [plain]
         shots = "".join(_shot(one, layout) for one in others)

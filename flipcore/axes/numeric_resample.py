@@ -40,14 +40,30 @@ class NumericResample:
     def variants(self, item, layout, rng, material):
         known = DISPUTED if item.meta.get("gold") == "disputed" else structure(item.question, item.solution)
         made = [known] if isinstance(known, Refusal) else [rewriting(item.question, known, rng) for _ in range(self.n)]
-        return rewritten_or_base(item, self.name, layout, [
-            one if isinstance(one, Refusal) else self._variant(item, layout, f"resample-{i + 1}", one)
-            for i, one in enumerate(made)])
+        return rewritten_or_base(
+            item,
+            self.name,
+            layout,
+            [
+                one if isinstance(one, Refusal) else self._variant(item, layout, f"resample-{i + 1}", one)
+                for i, one in enumerate(made)
+            ],
+        )
 
     def _variant(self, item: Item, layout: str, key: str, made: Resample) -> Variant:
-        return variant(item, self.name, key, layout, question=made.question, target=str(made.target), params={
-            "operands": [float(new) for _, new in made.operands], "was": [float(old) for old, _ in made.operands],
-            "steps": list(made.steps)})
+        return variant(
+            item,
+            self.name,
+            key,
+            layout,
+            question=made.question,
+            target=str(made.target),
+            params={
+                "operands": [float(new) for _, new in made.operands],
+                "was": [float(old) for old, _ in made.operands],
+                "steps": list(made.steps),
+            },
+        )
 
 
 AXIS = NumericResample()

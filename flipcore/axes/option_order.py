@@ -25,8 +25,9 @@ class OptionOrder:
 
     def __post_init__(self):
         if self.kind not in ("cyclic", "random") or not 2 <= self.n <= 1000:
-            raise BadInput(f"Option order has kind {self.kind!r} and n = {self.n}; it takes cyclic or random, and n "
-                           "from 2 to 1000.")
+            raise BadInput(
+                f"Option order has kind {self.kind!r} and n = {self.n}; it takes cyclic or random, and n from 2 to 1000."
+            )
 
     def variants(self, item, layout, rng, material):
         size = len(item.options)

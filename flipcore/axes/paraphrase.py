@@ -24,11 +24,15 @@ class ParaphraseAxis:
 
     def variants(self, item, layout, rng, material):
         states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}
-        changed = [variant(item, self.name, f"reworded-{_short(one.pair_id)}", layout, question=one.text,
-                           material_id=one.pair_id)
-                   for one in material.paraphrases.get(item.item_id, ()) if one.state in states]
-        made = [variant(item, self.name, f"wording-{i + 1}", layout, question=text)
-                for i, text in enumerate(item.meta.get("paraphrases", ()))]
+        changed = [
+            variant(item, self.name, f"reworded-{_short(one.pair_id)}", layout, question=one.text, material_id=one.pair_id)
+            for one in material.paraphrases.get(item.item_id, ())
+            if one.state in states
+        ]
+        made = [
+            variant(item, self.name, f"wording-{i + 1}", layout, question=text)
+            for i, text in enumerate(item.meta.get("paraphrases", ()))
+        ]
         return collapsed([base(item, self.name, layout), *changed, *made])
 
 

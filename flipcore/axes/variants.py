@@ -10,8 +10,9 @@ from flipcore.text.prompts import labels_of, prompt
 ALL_KINDS = frozenset({"choice", "number", "completion"})
 
 
-def variant(item: Item, axis: str, key: str, layout: str, *, order=None, labels=None, question=None, target=None,
-            **rest) -> Variant:
+def variant(
+    item: Item, axis: str, key: str, layout: str, *, order=None, labels=None, question=None, target=None, **rest
+) -> Variant:
     """A variant of an item; what is not given is as in the base."""
     n = len(item.options)
     order = tuple(range(n)) if order is None else tuple(order)

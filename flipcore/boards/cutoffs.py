@@ -27,8 +27,9 @@ def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.9
     return (curve.n_flagged / n - chance - slack) / room
 
 
-def shares_everywhere(curve: AlphaCurve, n_members: int, n_non_members: int, level: float = 0.95
-                      ) -> tuple[np.ndarray, np.ndarray]:
+def shares_everywhere(
+    curve: AlphaCurve, n_members: int, n_non_members: int, level: float = 0.95
+) -> tuple[np.ndarray, np.ndarray]:
     """(false-positive limits, detection limits), each (alphas, 2), that hold at every alpha at once."""
     limits = []
     for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
@@ -79,15 +80,32 @@ def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], s
     edges = edges_of(test.d, test.d0)
     bound = "at least {low|pct} at any cut-off, 95 % confidence" if simultaneous else "at least {low|pct}, 95 % confidence"
     return _line(
-        id=f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}", control="loss cut-off", name="Flag D from", unit=unit, side="ge",
-        shown="{at|num} nats", start=start, range=[float(edges[0]), float(edges[-1])],
-        positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)), edges=edges.tolist(),
-        groups=[{"label": f"{names[0]} (n = {n:,})", "colour": "benchmark", "shares": binned(test.d, edges)},
-                {"label": f"{names[1]} (n = {m:,})", "colour": "control", "shares": binned(test.d0, edges)}],
-        tables={"flagged": packed(curve.n_flagged), "controls": packed(curve.n_controls_flagged),
-                "expected": packed(curve.n_expected), "excess": packed(curve.excess), "low": packed(np.maximum(low, 0.0))},
-        lines=[f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag {{expected|num}}.",
-               f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items ({bound})."])
+        id=f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}",
+        control="loss cut-off",
+        name="Flag D from",
+        unit=unit,
+        side="ge",
+        shown="{at|num} nats",
+        start=start,
+        range=[float(edges[0]), float(edges[-1])],
+        positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)),
+        edges=edges.tolist(),
+        groups=[
+            {"label": f"{names[0]} (n = {n:,})", "colour": "benchmark", "shares": binned(test.d, edges)},
+            {"label": f"{names[1]} (n = {m:,})", "colour": "control", "shares": binned(test.d0, edges)},
+        ],
+        tables={
+            "flagged": packed(curve.n_flagged),
+            "controls": packed(curve.n_controls_flagged),
+            "expected": packed(curve.n_expected),
+            "excess": packed(curve.excess),
+            "low": packed(np.maximum(low, 0.0)),
+        },
+        lines=[
+            f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag {{expected|num}}.",
+            f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items ({bound}).",
+        ],
+    )
 
 
 def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False) -> dict:
@@ -95,41 +113,80 @@ def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False
     curve = found.curve()
     judged = found.sensitivity[~np.isnan(found.sensitivity)]
     known = found.non_members[~np.isnan(found.non_members)]
-    fpr, detection = (shares_everywhere(curve, len(judged), len(known)) if simultaneous
-                      else (curve.fpr_limits, curve.detection_limits))
+    fpr, detection = (
+        shares_everywhere(curve, len(judged), len(known)) if simultaneous else (curve.fpr_limits, curve.detection_limits)
+    )
     edges = edges_of(judged, known)
     marks = [{"x": found.calibration.alpha, "label": f"α by the {found.calibration.rule} rule"}]
     return _line(
-        id=f"alpha-{len(judged)}-{len(known)}-{judged.sum():.6g}-{simultaneous}", control="alpha", name="α", unit=unit,
-        side="gt", shown="{at|fine}", start=start, range=[float(edges[0]), float(edges[-1])], edges=edges.tolist(), marks=marks,
+        id=f"alpha-{len(judged)}-{len(known)}-{judged.sum():.6g}-{simultaneous}",
+        control="alpha",
+        name="α",
+        unit=unit,
+        side="gt",
+        shown="{at|fine}",
+        start=start,
+        range=[float(edges[0]), float(edges[-1])],
+        edges=edges.tolist(),
+        marks=marks,
         positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
-        groups=[{"label": f"judged (n = {len(judged):,})", "colour": "benchmark", "shares": binned(judged, edges)},
-                {"label": f"non-members (n = {len(known):,})", "colour": "control", "shares": binned(known, edges)}],
-        tables={"k": packed(curve.n_detected), "false": packed(curve.n_false), "detection": packed(curve.detection),
-                "fpr": packed(curve.fpr), "f0": packed(fpr[:, 0]), "f1": packed(fpr[:, 1]),
-                "d0": packed(detection[:, 0]), "d1": packed(detection[:, 1])},
-        lines=[f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}} "
-               "[{d0|pct}, {d1|pct}].",
-               f"{{false|int}} of {len(known):,} non-members do too: false positives {{fpr|pct}} [{{f0|pct}}, {{f1|pct}}]"
-               + (", at any α at once." if simultaneous else ".")])
+        groups=[
+            {"label": f"judged (n = {len(judged):,})", "colour": "benchmark", "shares": binned(judged, edges)},
+            {"label": f"non-members (n = {len(known):,})", "colour": "control", "shares": binned(known, edges)},
+        ],
+        tables={
+            "k": packed(curve.n_detected),
+            "false": packed(curve.n_false),
+            "detection": packed(curve.detection),
+            "fpr": packed(curve.fpr),
+            "f0": packed(fpr[:, 0]),
+            "f1": packed(fpr[:, 1]),
+            "d0": packed(detection[:, 0]),
+            "d1": packed(detection[:, 1]),
+        },
+        lines=[
+            f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}} [{{d0|pct}}, {{d1|pct}}].",
+            f"{{false|int}} of {len(known):,} non-members do too: false positives {{fpr|pct}} [{{f0|pct}}, {{f1|pct}}]"
+            + (", at any α at once." if simultaneous else "."),
+        ],
+    )
 
 
 def margin_line(found: DropGap, start: float) -> dict:
     """The margin within which a gap counts as none, over the gap's intervals by every rule."""
     low, high = found.equivalence_interval
     inside = ((low > -MARGINS) & (high < MARGINS)) + 2.0 * ((low > MARGINS) | (high < -MARGINS))
-    estimates = [("gap, score interval (ours)", found.gap, "genuine"), ("gap, the source's bootstrap", found.gap_source, "floor"),
-                 ("among items answered right before", found.cond_gap, "broken")]
-    rows = [{"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
-            for label, one, colour in estimates if one.value == one.value]
+    estimates = [
+        ("gap, score interval (ours)", found.gap, "genuine"),
+        ("gap, the source's bootstrap", found.gap_source, "floor"),
+        ("among items answered right before", found.cond_gap, "broken"),
+    ]
+    rows = [
+        {"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
+        for label, one, colour in estimates
+        if one.value == one.value
+    ]
     reach = max([0.12, *(abs(x) for row in rows for x in (row["low"], row["high"]) if x == x)]) * 1.05
     return _line(
-        id=f"margin-{found.gap.value:.6g}-{found.gap.n}", control="margin", name="A gap within ± this counts as none:",
-        unit="percentage points", side="gt", scale=100, mirrored=True, shown="{at|pp}", start=start, range=[-reach, reach],
-        rows=_numbers(rows), positions=packed(MARGINS), tables={"inside": packed(inside)},
+        id=f"margin-{found.gap.value:.6g}-{found.gap.n}",
+        control="margin",
+        name="A gap within ± this counts as none:",
+        unit="percentage points",
+        side="gt",
+        scale=100,
+        mirrored=True,
+        shown="{at|pp}",
+        start=start,
+        range=[-reach, reach],
+        rows=_numbers(rows),
+        positions=packed(MARGINS),
+        tables={"inside": packed(inside)},
         words={"inside": ["may lie within or beyond", "lies within", "lies beyond"]},
-        lines=["The gap {inside|word} ± {at|pp}.",
-               f"The 90 % interval that decides this is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−")])
+        lines=[
+            "The gap {inside|word} ± {at|pp}.",
+            f"The 90 % interval that decides this is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−"),
+        ],
+    )
 
 
 def _numbers(rows: list[dict]) -> list[dict]:

@@ -43,9 +43,17 @@ class LevelLadder:
     n_boot: int
 
 
-def level_ladder(answers: CodedAnswers, references: Sequence[str], *, policies: Sequence[str] = ("own_class",),
-                 kinds: Sequence[str] = KINDS, levels: Sequence[float] = LEVELS, include_base: bool = True, seed: int = 0,
-                 n_boot: int = N_BOOT) -> LevelLadder:
+def level_ladder(
+    answers: CodedAnswers,
+    references: Sequence[str],
+    *,
+    policies: Sequence[str] = ("own_class",),
+    kinds: Sequence[str] = KINDS,
+    levels: Sequence[float] = LEVELS,
+    include_base: bool = True,
+    seed: int = 0,
+    n_boot: int = N_BOOT,
+) -> LevelLadder:
     """T, G, A and A - G of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
     those, the same item draws in all. Raises BadInput for an unknown name."""
     rows = tuple((axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors)
@@ -65,8 +73,21 @@ def level_ladder(answers: CodedAnswers, references: Sequence[str], *, policies: 
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
                 array[r, p, :, own, 2:] = hole
-    return LevelLadder(rows, tuple(references), tuple(policies), tuple(kinds), tuple(levels), values, low, high, floors, n,
-                       methods, seed, n_boot)
+    return LevelLadder(
+        rows,
+        tuple(references),
+        tuple(policies),
+        tuple(kinds),
+        tuple(levels),
+        values,
+        low,
+        high,
+        floors,
+        n,
+        methods,
+        seed,
+        n_boot,
+    )
 
 
 def _places(names: Sequence[str]) -> list[int]:
@@ -79,8 +100,10 @@ def _limits(joint: JointMeans, kind: str, levels: Sequence[float], n_rows: int) 
     contrasts = range(QUANTITIES.index("A_minus_G"), len(bounds), len(QUANTITIES))
     table = joint.estimates(kind, levels, bounds, contrasts)
     shape = (n_rows, len(QUANTITIES))
-    low, high = (np.array([[getattr(e, side) for e in column] for column in table]).reshape(*shape, len(levels))
-                 for side in ("low", "high"))
+    low, high = (
+        np.array([[getattr(e, side) for e in column] for column in table]).reshape(*shape, len(levels))
+        for side in ("low", "high")
+    )
     methods = np.empty(len(table), dtype=object)
     methods[:] = [column[-1].method for column in table]
     return low, high, methods.reshape(shape)

@@ -32,27 +32,60 @@ def resamples(answers: CodedAnswers) -> int:
     return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
 
 
-def board(answers: CodedAnswers, title_of: Callable[[str], str], *, seed: int = 0, n_boot: int | None = None,
-          simultaneous: bool = False) -> dict:
+def board(
+    answers: CodedAnswers,
+    title_of: Callable[[str], str],
+    *,
+    seed: int = 0,
+    n_boot: int | None = None,
+    simultaneous: bool = False,
+) -> dict:
     """`levels, rows, tables, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors and packed
     limits in the order quantity, row, level. With `simultaneous` the only kind is a max-|t| band over all rows, references
     and policies (statistics.md, section 7)."""
-    references = tuple(e for e in answers.extractors
-                       if any((codes >= 0).any() for (_, name), codes in answers.codes.items() if name == e))
+    references = tuple(
+        e for e in answers.extractors if any((codes >= 0).any() for (_, name), codes in answers.codes.items() if name == e)
+    )
     n_boot = n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
-    ladder = level_ladder(answers, references, policies=POLICIES, kinds=() if simultaneous else tuple(KINDS), levels=LEVELS,
-                          seed=seed, n_boot=n_boot)
+    ladder = level_ladder(
+        answers,
+        references,
+        policies=POLICIES,
+        kinds=() if simultaneous else tuple(KINDS),
+        levels=LEVELS,
+        seed=seed,
+        n_boot=n_boot,
+    )
     band = _band(answers, ladder, seed, n_boot) if simultaneous else None
-    tables = {f"{reference}|{policy}|{kind}": _table(ladder, r, p, *(
-        (band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k])))
-        for r, reference in enumerate(references) for p, policy in enumerate(POLICIES) for k, kind in enumerate(kinds)}
-    options = {"reference": [(e, title_of(e)) for e in references], "policy": list(POLICY_TITLES.items()),
-               "kind": list(kinds.items()), "rule": list(RULE_TITLES.items())}
+    tables = {
+        f"{reference}|{policy}|{kind}": _table(
+            ladder, r, p, *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k]))
+        )
+        for r, reference in enumerate(references)
+        for p, policy in enumerate(POLICIES)
+        for k, kind in enumerate(kinds)
+    }
+    options = {
+        "reference": [(e, title_of(e)) for e in references],
+        "policy": list(POLICY_TITLES.items()),
+        "kind": list(kinds.items()),
+        "rule": list(RULE_TITLES.items()),
+    }
     rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in ladder.rows]
-    return {"levels": list(LEVELS), "rows": rows, "tables": tables, "options": options, "start": LEVELS.index(0.95),
-            "chosen": {"reference": "regex" if "regex" in references else next(iter(references), ""),
-                       "policy": "own_class", "kind": next(iter(kinds)), "rule": "paired"}}
+    return {
+        "levels": list(LEVELS),
+        "rows": rows,
+        "tables": tables,
+        "options": options,
+        "start": LEVELS.index(0.95),
+        "chosen": {
+            "reference": "regex" if "regex" in references else next(iter(references), ""),
+            "policy": "own_class",
+            "kind": next(iter(kinds)),
+            "rule": "paired",
+        },
+    }
 
 
 def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str) -> list[Decomposition]:
@@ -64,10 +97,16 @@ def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str
     for one in found:
         table, row = made["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
         low, high = (_unpacked(table[side], len(rows), len(made["levels"]))[:, row, at] for side in ("low", "high"))
-        bands = {name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
-                 for i, name in enumerate(QUANTITIES)}
-        rest = {name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND) for name in (*COLUMNS, "share")
-                if name not in bands for value in [getattr(one, name)]}
+        bands = {
+            name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
+            for i, name in enumerate(QUANTITIES)
+        }
+        rest = {
+            name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
+            for name in (*COLUMNS, "share")
+            if name not in bands
+            for value in [getattr(one, name)]
+        }
         out.append(replace(one, **bands, **rest, p_artifact=math.nan, p_more=math.nan))
     return out
 
@@ -79,9 +118,15 @@ def _unpacked(text: str, n_rows: int, n_levels: int) -> np.ndarray:
 def _table(ladder: LevelLadder, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
     points = {name: _plain(ladder.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
-    return {**points, "low": _packed(low), "high": _packed(high), "floor_T": _plain(ladder.floors[r, p, :, 0]),
-            "floor_G": _plain(ladder.floors[r, p, :, 1]), "n": ladder.n[r, p].tolist(),
-            "reference_rows": [e == ladder.references[r] for _, e in ladder.rows]}
+    return {
+        **points,
+        "low": _packed(low),
+        "high": _packed(high),
+        "floor_T": _plain(ladder.floors[r, p, :, 0]),
+        "floor_G": _plain(ladder.floors[r, p, :, 1]),
+        "n": ladder.n[r, p].tolist(),
+        "reference_rows": [e == ladder.references[r] for _, e in ladder.rows],
+    }
 
 
 def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
@@ -89,8 +134,14 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
     column that varies, from one joint item draw a replicate. Below 10 items there is none."""
     places = [list(COLUMNS).index(name) for name in QUANTITIES]
     cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
-    columns = np.hstack([item_rates(answers, axis, e, reference, policy).values[:, places]
-                         for reference in ladder.references for policy in ladder.policies for axis, e in cells])
+    columns = np.hstack(
+        [
+            item_rates(answers, axis, e, reference, policy).values[:, places]
+            for reference in ladder.references
+            for policy in ladder.policies
+            for axis, e in cells
+        ]
+    )
     joint = JointMeans(columns, seed, n_boot)
     used = (joint.n >= 10) & (joint.se > 1e-12)
     critical = np.full(len(LEVELS), np.nan)
@@ -101,8 +152,10 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
     half = np.where(used, joint.se, np.nan)[:, None] * critical
     shape = (len(ladder.references), len(ladder.policies), len(cells), len(QUANTITIES), len(LEVELS))
     low, high = np.array([COLUMNS[name] for name in QUANTITIES]).T[:, None, None, None, :, None]  # what each can be at all
-    return (np.maximum((joint.values[:, None] - half).reshape(shape), low),
-            np.minimum((joint.values[:, None] + half).reshape(shape), high))
+    return (
+        np.maximum((joint.values[:, None] - half).reshape(shape), low),
+        np.minimum((joint.values[:, None] + half).reshape(shape), high),
+    )
 
 
 def _packed(limits: np.ndarray) -> str:

@@ -10,8 +10,12 @@ from flipcore.core.records import digest
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.holdout.verdict import ONE_SIDED, TESTS, HoldoutTest, HoldoutVerdict
 
-TITLES = {"difficulty": "Similarity of difficulty", "semantic": "Semantic similarity", "prediction": "Prediction accuracy",
-          "odd one out": "Human odd-one-out"}
+TITLES = {
+    "difficulty": "Similarity of difficulty",
+    "semantic": "Semantic similarity",
+    "prediction": "Prediction accuracy",
+    "odd one out": "Human odd-one-out",
+}
 NOTHING = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
 _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}  # from, to, divided by
 
@@ -44,12 +48,26 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     ends = [x for x in (high, test.estimate.value, *given[:1], NOTHING[test.name], low) if math.isfinite(x)]
     top = max(given[-1] * (0.55 if two_sided else 1.0), *ends)
     axis = [min(-top, *ends) if two_sided else min(NOTHING[test.name], *ends), top]
-    return {"name": test.name, "title": TITLES[test.name], "margins": margins, "states": states, "sentences": sentences,
-            "start": _near(margins, margin), "value": _finite(test.estimate.value), "bound": [_finite(low), _finite(high)],
-            "two_sided": two_sided, "nothing": NOTHING[test.name],
-            "axis": axis, "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])], "unit": unit(test.name),
-            "source": f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})", "estimate": estimate_text(test),
-            "detectable": detectable_text(test), "held": held_text(test), "about": about}
+    return {
+        "name": test.name,
+        "title": TITLES[test.name],
+        "margins": margins,
+        "states": states,
+        "sentences": sentences,
+        "start": _near(margins, margin),
+        "value": _finite(test.estimate.value),
+        "bound": [_finite(low), _finite(high)],
+        "two_sided": two_sided,
+        "nothing": NOTHING[test.name],
+        "axis": axis,
+        "ends": [axis_text(test, x) for x in (*axis, NOTHING[test.name])],
+        "unit": unit(test.name),
+        "source": f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})",
+        "estimate": estimate_text(test),
+        "detectable": detectable_text(test),
+        "held": held_text(test),
+        "about": about,
+    }
 
 
 def held_text(test: HoldoutTest) -> str:
@@ -96,18 +114,25 @@ def detectable_text(test: HoldoutTest) -> str:
     return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"
 
 
-def board(tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str],
-          missing: Mapping[str, str]) -> dict:
+def board(
+    tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str], missing: Mapping[str, str]
+) -> dict:
     """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for every combination of
     states that the margins can bring about, keyed by the states joined with "|"."""
     by_name = {test.name: test for test in tests}
-    rows = [_row(by_name[name], margins.get(name), about.get(name, "")) if name in by_name else
-            {"name": name, "title": TITLES[name], "missing": missing.get(name, "It was not run.")} for name in TESTS]
+    rows = [
+        _row(by_name[name], margins.get(name), about.get(name, ""))
+        if name in by_name
+        else {"name": name, "title": TITLES[name], "missing": missing.get(name, "It was not run.")}
+        for name in TESTS
+    ]
     run = [row for row in rows if "missing" not in row]
     overall = {}
     for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
-        chosen = [by_name[row["name"]].held_against(row["margins"][row["states"].index(state)])
-                  for row, state in zip(run, states, strict=True)]
+        chosen = [
+            by_name[row["name"]].held_against(row["margins"][row["states"].index(state)])
+            for row, state in zip(run, states, strict=True)
+        ]
         verdict = HoldoutVerdict(tuple(chosen))
         overall["|".join(states)] = {"state": verdict.state, "sentence": verdict.sentence()}
     return {"rows": rows, "overall": overall, "id": digest(rows)}

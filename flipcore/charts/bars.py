@@ -17,16 +17,40 @@ def decomposition_bars(found: Sequence, title_of: Callable[[str], str], c: Colou
     positive = [max(one.A.value, 0.0) for one in found]
     negative = [max(-one.A.value, 0.0) for one in found]
     figure = go.Figure()
-    figure.add_bar(x=axes, y=g, name="genuine (G)", marker_color=c.genuine,
-                   customdata=[one.G.text() for one in found], hovertemplate="genuine %{customdata}<extra></extra>")
-    figure.add_bar(x=axes, y=positive, name="artifact (A)", marker_color=c.artifact, error_y=_whisker(found, c),
-                   customdata=[one.A.text() for one in found], hovertemplate="artifact %{customdata}<extra></extra>")
+    figure.add_bar(
+        x=axes,
+        y=g,
+        name="genuine (G)",
+        marker_color=c.genuine,
+        customdata=[one.G.text() for one in found],
+        hovertemplate="genuine %{customdata}<extra></extra>",
+    )
+    figure.add_bar(
+        x=axes,
+        y=positive,
+        name="artifact (A)",
+        marker_color=c.artifact,
+        error_y=_whisker(found, c),
+        customdata=[one.A.text() for one in found],
+        hovertemplate="artifact %{customdata}<extra></extra>",
+    )
     if any(negative):
-        figure.add_bar(x=axes, y=negative, name="negative artifact: the reference flips more",
-                       marker=dict(color="rgba(0,0,0,0)", line=dict(color=c.artifact, width=2)), hoverinfo="skip")
-    figure.add_scatter(x=axes, y=[one.W.value for one in found], mode="markers", name="floor: asked again",
-                       marker=dict(symbol="line-ew", size=26, line=dict(color=c.floor, width=4)),
-                       customdata=[one.W.text() for one in found], hovertemplate="floor %{customdata}<extra></extra>")
+        figure.add_bar(
+            x=axes,
+            y=negative,
+            name="negative artifact: the reference flips more",
+            marker=dict(color="rgba(0,0,0,0)", line=dict(color=c.artifact, width=2)),
+            hoverinfo="skip",
+        )
+    figure.add_scatter(
+        x=axes,
+        y=[one.W.value for one in found],
+        mode="markers",
+        name="floor: asked again",
+        marker=dict(symbol="line-ew", size=26, line=dict(color=c.floor, width=4)),
+        customdata=[one.W.text() for one in found],
+        hovertemplate="floor %{customdata}<extra></extra>",
+    )
     figure.update_layout(barmode="stack", bargap=0.3)
     laid_out(figure, c, height=420, y_title="share of variant pairs that flip")
     figure.update_yaxes(rangemode="tozero")

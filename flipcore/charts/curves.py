@@ -17,13 +17,16 @@ def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], 
 
     figure = go.Figure()
     rest = np.flatnonzero(~flagged)[:MOST_GREY]
-    for rows, name, colour, width in ((rest, "not flagged", c.undefined, 1), (np.flatnonzero(flagged)[:MOST_GREY], "flagged",
-                                                                               c.benchmark, 1.5)):
+    for rows, name, colour, width in (
+        (rest, "not flagged", c.undefined, 1),
+        (np.flatnonzero(flagged)[:MOST_GREY], "flagged", c.benchmark, 1.5),
+    ):
         x = [place for _ in rows for place in (*range(len(levels)), None)]
         y = [value for row in rows for value in (*means[row].tolist(), None)]
         n = int((flagged if name == "flagged" else ~flagged).sum())
-        figure.add_scatter(x=x, y=y, mode="lines", name=f"{name} ({n:,})", line=dict(color=colour, width=width), opacity=0.7,
-                           hoverinfo="skip")
+        figure.add_scatter(
+            x=x, y=y, mode="lines", name=f"{name} ({n:,})", line=dict(color=colour, width=width), opacity=0.7, hoverinfo="skip"
+        )
     laid_out(figure, c, height=340, x_title="bits flipped (characters touched)", y_title=y_title)
     figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6])
     return figure

@@ -26,8 +26,17 @@ class Colouring:
     groups: Sequence[str] | None = None
 
 
-def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colouring: Colouring, c: Colours, *,
-              axes: tuple[str, str] = ("", ""), ringed: Sequence[int] = (), lasso: bool = False):
+def entry_map(
+    places: np.ndarray,
+    labels: np.ndarray,
+    texts: Sequence[str],
+    colouring: Colouring,
+    c: Colours,
+    *,
+    axes: tuple[str, str] = ("", ""),
+    ringed: Sequence[int] = (),
+    lasso: bool = False,
+):
     """Points at `places` (n, 2), discs of label 0 (target) and open diamonds of label 1 (retro); `customdata` is [row].
 
     Rows in `ringed` get a ring. `lasso`: dragging draws around points; otherwise it moves the map and a click takes a point
@@ -39,20 +48,41 @@ def entry_map(places: np.ndarray, labels: np.ndarray, texts: Sequence[str], colo
     said = [f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)]
     for rank, trace in sorted(enumerate(_traces(labels, colouring, c)), key=lambda one: -len(one[1]["rows"])):
         rows = trace.pop("rows")  # the fewest are drawn last: 7,473 entries would hide 1,319
-        figure.add_trace(go.Scattergl(
-            x=places[rows, 0], y=places[rows, 1], mode="markers", customdata=[[row] for row in rows.tolist()],
-            hovertext=[said[row] for row in rows], hovertemplate="%{hovertext}<extra></extra>",
-            marker=dict(size=_size(len(labels)), line=dict(width=1.6 if labels[rows[0]] else 0), **trace.pop("marker")),
-            **trace, legendrank=rank + 1, unselected=dict(marker=dict(opacity=0.15))))
+        figure.add_trace(
+            go.Scattergl(
+                x=places[rows, 0],
+                y=places[rows, 1],
+                mode="markers",
+                customdata=[[row] for row in rows.tolist()],
+                hovertext=[said[row] for row in rows],
+                hovertemplate="%{hovertext}<extra></extra>",
+                marker=dict(size=_size(len(labels)), line=dict(width=1.6 if labels[rows[0]] else 0), **trace.pop("marker")),
+                **trace,
+                legendrank=rank + 1,
+                unselected=dict(marker=dict(opacity=0.15)),
+            )
+        )
     if len(ringed):
         rows = np.asarray(ringed)
-        figure.add_trace(go.Scattergl(
-            x=places[rows, 0], y=places[rows, 1], mode="markers", hoverinfo="skip", name="chosen", showlegend=False,
-            marker=dict(size=_size(len(labels)) + 7, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text))))
+        figure.add_trace(
+            go.Scattergl(
+                x=places[rows, 0],
+                y=places[rows, 1],
+                mode="markers",
+                hoverinfo="skip",
+                name="chosen",
+                showlegend=False,
+                marker=dict(size=_size(len(labels)) + 7, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text)),
+            )
+        )
     laid_out(figure, c, height=560, x_title=axes[0], y_title=axes[1])
-    figure.update_layout(dragmode="lasso" if lasso else "pan", hovermode="closest", hoverlabel=dict(align="left"),
-                         coloraxis=_scale(colouring, c),
-                         modebar=dict(orientation="v", bgcolor="rgba(0,0,0,0)", color=c.muted, activecolor=c.text))
+    figure.update_layout(
+        dragmode="lasso" if lasso else "pan",
+        hovermode="closest",
+        hoverlabel=dict(align="left"),
+        coloraxis=_scale(colouring, c),
+        modebar=dict(orientation="v", bgcolor="rgba(0,0,0,0)", color=c.muted, activecolor=c.text),
+    )
     figure.update_xaxes(showticklabels=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, zeroline=False)
     return figure
@@ -66,12 +96,18 @@ def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
     """One trace for each set and colour: its rows, name and marker."""
     of_set = [np.flatnonzero(labels == label) for label in (0, 1)]
     if colouring.numbers is not None:
-        return [trace for rows, name, symbol in zip(of_set, SETS, SYMBOLS, strict=True)
-                for trace in _numbered(rows, name, symbol, colouring.numbers, c)]
+        return [
+            trace
+            for rows, name, symbol in zip(of_set, SETS, SYMBOLS, strict=True)
+            for trace in _numbered(rows, name, symbol, colouring.numbers, c)
+        ]
     if colouring.groups is not None:
         return _grouped(of_set, colouring.groups, c)
-    return [dict(rows=rows, name=name, marker=dict(color=colour, symbol=symbol, opacity=0.75))
-            for rows, name, symbol, colour in zip(of_set, SETS, SYMBOLS, (c.target, c.retro), strict=True) if len(rows)]
+    return [
+        dict(rows=rows, name=name, marker=dict(color=colour, symbol=symbol, opacity=0.75))
+        for rows, name, symbol, colour in zip(of_set, SETS, SYMBOLS, (c.target, c.retro), strict=True)
+        if len(rows)
+    ]
 
 
 def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: Colours) -> list[dict]:
@@ -79,11 +115,17 @@ def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: 
     known = ~np.isnan(numbers[rows])
     traces = []
     if (~known).any():
-        traces.append(dict(rows=rows[~known], name=f"{name}, unknown",
-                           marker=dict(color=c.undefined, symbol=symbol, opacity=0.5)))
+        traces.append(
+            dict(rows=rows[~known], name=f"{name}, unknown", marker=dict(color=c.undefined, symbol=symbol, opacity=0.5))
+        )
     if known.any():
-        traces.append(dict(rows=rows[known], name=name,
-                           marker=dict(color=numbers[rows[known]], coloraxis="coloraxis", symbol=symbol, opacity=0.9)))
+        traces.append(
+            dict(
+                rows=rows[known],
+                name=name,
+                marker=dict(color=numbers[rows[known]], coloraxis="coloraxis", symbol=symbol, opacity=0.9),
+            )
+        )
     return traces
 
 
@@ -93,19 +135,28 @@ def _grouped(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> lis
     frequent = [name for name, _ in Counter(named.tolist()).most_common(N_GROUPS)]
     shown = np.where(np.isin(named, frequent), named, OTHERS)
     colours = dict(zip(frequent, (c.genuine, c.artifact, c.fixed, c.broken, c.benchmark, c.retro), strict=False)) | {
-        OTHERS: c.undefined}
+        OTHERS: c.undefined
+    }
     traces = []
     for group in [*frequent, OTHERS]:
         for rows, symbol in zip(of_set, SYMBOLS, strict=True):
             mine = rows[shown[rows] == group]
             if len(mine):
-                traces.append(dict(rows=mine, name=as_text(group, most=40), legendgroup=group,
-                                   showlegend=not any(one["legendgroup"] == group for one in traces),
-                                   marker=dict(color=colours[group], symbol=symbol, opacity=0.8)))
+                traces.append(
+                    dict(
+                        rows=mine,
+                        name=as_text(group, most=40),
+                        legendgroup=group,
+                        showlegend=not any(one["legendgroup"] == group for one in traces),
+                        marker=dict(color=colours[group], symbol=symbol, opacity=0.8),
+                    )
+                )
     return traces
 
 
 def _scale(colouring: Colouring, c: Colours) -> dict:
     """From few to many in one hue; its pale end is left out, because a point must be seen on the ground."""
-    return dict(colorscale=[[0, c.control], [0.5, c.flip[1]], [1, c.flip[2]]],
-                colorbar=dict(title=dict(text=colouring.title, side="right"), thickness=12, len=0.8))
+    return dict(
+        colorscale=[[0, c.control], [0.5, c.flip[1]], [1, c.flip[2]]],
+        colorbar=dict(title=dict(text=colouring.title, side="right"), thickness=12, len=0.8),
+    )

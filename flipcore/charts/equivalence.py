@@ -17,8 +17,9 @@ def equivalence_figure(versions: Sequence[Mapping], c: Colours):
     from plotly.subplots import make_subplots
 
     tests = [name for name in TITLES if any(name in one["results"] for one in versions)]
-    figure = make_subplots(rows=1, cols=max(len(tests), 1), subplot_titles=[TITLES[name] for name in tests],
-                           horizontal_spacing=0.07)
+    figure = make_subplots(
+        rows=1, cols=max(len(tests), 1), subplot_titles=[TITLES[name] for name in tests], horizontal_spacing=0.07
+    )
     for column, name in enumerate(tests, start=1):
         _panel(figure, [one for one in versions if name in one["results"]], name, column, c)
     laid_out(figure, c, height=320)
@@ -33,13 +34,25 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
     up = [scale * (one["bound"][1] - one["value"]) for one in found]
     down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in found]
     figure.add_scatter(
-        x=labels, y=[scale * one["value"] for one in found], mode="markers", row=1, col=column,
+        x=labels,
+        y=[scale * one["value"] for one in found],
+        mode="markers",
+        row=1,
+        col=column,
         marker=dict(color=c.text, size=11, symbol=[SYMBOLS.get(one["state"], "circle-open") for one in found]),
         error_y=dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=2, width=6),
-        customdata=[one["state"] for one in found], hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>")
+        customdata=[one["state"] for one in found],
+        hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
+    )
     margins = [(label, one["margin"]) for label, one in zip(labels, found, strict=True) if one["margin"] is not None]
     for sign in (1, -1) if name == "difficulty" else (1,):
-        figure.add_scatter(x=[label for label, _ in margins], y=[sign * scale * margin for _, margin in margins],
-                           mode="markers", row=1, col=column, hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
-                           marker=dict(symbol="line-ew", size=26, line=dict(color=c.genuine, width=3)))
+        figure.add_scatter(
+            x=[label for label, _ in margins],
+            y=[sign * scale * margin for _, margin in margins],
+            mode="markers",
+            row=1,
+            col=column,
+            hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
+            marker=dict(symbol="line-ew", size=26, line=dict(color=c.genuine, width=3)),
+        )
     figure.add_hline(y=scale * NOTHING[name], line=dict(color=c.floor, width=1.5, dash="dot"), row=1, col=column)

@@ -8,8 +8,9 @@ from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 
 
-def giveaway_bars(names: Sequence[str], values: Sequence[float], lows: Sequence[float], highs: Sequence[float], c: Colours, *,
-                  title: str):
+def giveaway_bars(
+    names: Sequence[str], values: Sequence[float], lows: Sequence[float], highs: Sequence[float], c: Colours, *, title: str
+):
     """One bar a name with its range, strongest at the top; names are data and shown letter by letter."""
     import plotly.graph_objects as go
 
@@ -18,13 +19,30 @@ def giveaway_bars(names: Sequence[str], values: Sequence[float], lows: Sequence[
         rows = [i for i, value in enumerate(values) if (value > 0) == wanted]
         if rows:
             figure.add_bar(
-                y=rows, x=[values[i] for i in rows], orientation="h", name=said, marker_color=colour,
-                error_x=dict(type="data", symmetric=False, color=c.muted, thickness=1.5, width=3,
-                             array=[highs[i] - values[i] for i in rows], arrayminus=[values[i] - lows[i] for i in rows]),
+                y=rows,
+                x=[values[i] for i in rows],
+                orientation="h",
+                name=said,
+                marker_color=colour,
+                error_x=dict(
+                    type="data",
+                    symmetric=False,
+                    color=c.muted,
+                    thickness=1.5,
+                    width=3,
+                    array=[highs[i] - values[i] for i in rows],
+                    arrayminus=[values[i] - lows[i] for i in rows],
+                ),
                 customdata=[[as_text(names[i]), lows[i], highs[i]] for i in rows],
-                hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>")
+                hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>",
+            )
     laid_out(figure, c, height=90 + 24 * len(names), x_title=title)
-    figure.update_yaxes(tickvals=list(range(len(names))), ticktext=[as_text(name) for name in names], autorange="reversed",
-                        showgrid=False, zeroline=False)
+    figure.update_yaxes(
+        tickvals=list(range(len(names))),
+        ticktext=[as_text(name) for name in names],
+        autorange="reversed",
+        showgrid=False,
+        zeroline=False,
+    )
     figure.update_layout(barmode="overlay", bargap=0.25)
     return figure

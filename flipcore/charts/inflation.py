@@ -43,23 +43,59 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours):
 
 def _accuracies(figure, shown: Sequence[Inflated], names: list[str], c: Colours) -> None:
     for row in shown:
-        figure.add_scatter(x=[row.retro, row.target], y=[row.label] * 2, mode="lines", line=dict(color=c.floor, width=2),
-                           hoverinfo="skip", showlegend=False, row=1, col=1)
+        figure.add_scatter(
+            x=[row.retro, row.target],
+            y=[row.label] * 2,
+            mode="lines",
+            line=dict(color=c.floor, width=2),
+            hoverinfo="skip",
+            showlegend=False,
+            row=1,
+            col=1,
+        )
     for side, name, symbol, colour in (("target", "target", "circle", c.target), ("retro", "retro", "diamond", c.retro)):
-        figure.add_scatter(x=[getattr(row, side) for row in shown], y=names, mode="markers", name=name, row=1, col=1,
-                           marker=dict(color=colour, size=12, symbol=symbol),
-                           hovertemplate=f"{name} %{{x:.3f}}<extra>%{{y}}</extra>")
+        figure.add_scatter(
+            x=[getattr(row, side) for row in shown],
+            y=names,
+            mode="markers",
+            name=name,
+            row=1,
+            col=1,
+            marker=dict(color=colour, size=12, symbol=symbol),
+            hovertemplate=f"{name} %{{x:.3f}}<extra>%{{y}}</extra>",
+        )
 
 
 def _differences(figure, shown: Sequence[Inflated], names: list[str], c: Colours, column: int) -> None:
     value = [100 * row.inflation.value for row in shown]
-    ends = [(100 * (row.inflation.high - row.inflation.value), 100 * (row.inflation.value - row.inflation.low))
-            if row.inflation.has_interval else (0.0, 0.0) for row in shown]
-    figure.add_scatter(x=value, y=names, mode="markers+text", name="inflation", row=1, col=column,
-                       marker=dict(color=c.text, size=10, symbol="square"),
-                       text=[f"{number_text(x, 1, sign=True)} pp" for x in value], textposition="top center",
-                       textfont=dict(size=13), customdata=[row.inflation.text_pp() for row in shown],
-                       error_x=dict(type="data", symmetric=False, array=[up for up, _ in ends],
-                                    arrayminus=[down for _, down in ends], color=c.text, thickness=2, width=6),
-                       hovertemplate="%{customdata}<extra>%{y}</extra>", showlegend=False)
+    ends = [
+        (100 * (row.inflation.high - row.inflation.value), 100 * (row.inflation.value - row.inflation.low))
+        if row.inflation.has_interval
+        else (0.0, 0.0)
+        for row in shown
+    ]
+    figure.add_scatter(
+        x=value,
+        y=names,
+        mode="markers+text",
+        name="inflation",
+        row=1,
+        col=column,
+        marker=dict(color=c.text, size=10, symbol="square"),
+        text=[f"{number_text(x, 1, sign=True)} pp" for x in value],
+        textposition="top center",
+        textfont=dict(size=13),
+        customdata=[row.inflation.text_pp() for row in shown],
+        error_x=dict(
+            type="data",
+            symmetric=False,
+            array=[up for up, _ in ends],
+            arrayminus=[down for _, down in ends],
+            color=c.text,
+            thickness=2,
+            width=6,
+        ),
+        hovertemplate="%{customdata}<extra>%{y}</extra>",
+        showlegend=False,
+    )
     figure.add_vline(x=0, line=dict(color=c.floor, width=1.5, dash="dot"), row=1, col=column)

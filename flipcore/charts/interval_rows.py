@@ -19,23 +19,46 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
     labels = [as_text(label) for label, _ in rows]
     found = [estimate for _, estimate in rows]
     clears = [bound is None or one.low >= bound for one in found]
-    figure = go.Figure(go.Scatter(
-        x=[one.value for one in found], y=list(range(len(rows))), mode="markers",
-        marker=dict(color=c.genuine, size=13, symbol=["circle" if clear else "circle-open" for clear in clears],
-                    line=dict(color=c.genuine, width=2.5)),
-        error_x=dict(type="data", symmetric=False, color=c.genuine, thickness=2.5, width=7,
-                     array=[one.high - one.value if one.has_interval else 0.0 for one in found],
-                     arrayminus=[one.value - one.low if one.has_interval else 0.0 for one in found]),
-        customdata=[[label, one.text()] for label, one in zip(labels, found, strict=True)],
-        hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>"))
+    figure = go.Figure(
+        go.Scatter(
+            x=[one.value for one in found],
+            y=list(range(len(rows))),
+            mode="markers",
+            marker=dict(
+                color=c.genuine,
+                size=13,
+                symbol=["circle" if clear else "circle-open" for clear in clears],
+                line=dict(color=c.genuine, width=2.5),
+            ),
+            error_x=dict(
+                type="data",
+                symmetric=False,
+                color=c.genuine,
+                thickness=2.5,
+                width=7,
+                array=[one.high - one.value if one.has_interval else 0.0 for one in found],
+                arrayminus=[one.value - one.low if one.has_interval else 0.0 for one in found],
+            ),
+            customdata=[[label, one.text()] for label, one in zip(labels, found, strict=True)],
+            hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
+        )
+    )
     ends = [end for one in found for end in (one.value, one.low) if end == end]
     least = min([0.0 if bound is None else bound - 0.3, *ends])
     laid_out(figure, c, height=70 + ROW_PX * len(rows))
     figure.update_xaxes(range=[least - 0.03, 1.03])
-    figure.update_yaxes(tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=False,
-                        zeroline=False)
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False
+    )
     if bound is not None:
         figure.add_vline(x=bound, line=dict(color=c.text, width=2, dash="dash"))
-        figure.add_annotation(x=bound, y=1.0, yref="paper", yanchor="bottom", showarrow=False,
-                              text=f"{bound_name} {number_text(bound)}".strip(), font=dict(size=13))
+        figure.add_annotation(
+            x=bound,
+            y=1.0,
+            yref="paper",
+            yanchor="bottom",
+            showarrow=False,
+            text=f"{bound_name} {number_text(bound)}".strip(),
+            font=dict(size=13),
+        )
     return figure.update_layout(showlegend=False)

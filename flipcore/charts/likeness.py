@@ -20,10 +20,14 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
     for counts, name, colour, dash in zip((target, retro), SETS, (c.target, c.retro), ("solid", "dash"), strict=True):
         share = counts / max(1, counts.sum())
         figure.add_scatter(
-            x=middles, y=np.sqrt(share), mode="lines", name=f"inside the {name}",
+            x=middles,
+            y=np.sqrt(share),
+            mode="lines",
+            name=f"inside the {name}",
             line=dict(shape="hvh", color=colour, width=3, dash=dash),
             customdata=np.column_stack([counts, 100 * share]),
-            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>")
+            hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>",
+        )
     used = np.flatnonzero(target + retro)
     ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
     laid_out(figure, c, height=340, x_title="cosine of two entries of one set", y_title="share of pairs")
@@ -51,14 +55,30 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, ch
         counts = np.bincount(bins[mine], minlength=n_bins)
         ends = [[low, high, label] for low, high in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
         share = 100 * counts / max(1, mine.sum())
-        figure.add_bar(x=middles, y=share, name=name, marker_color=colour, customdata=ends, offsetgroup=name,
-                       hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>" + name + "</extra>",
-                       text=[f"{count:,} entries" for count in counts], textposition="none",
-                       unselected=dict(marker=dict(opacity=0.35)))
+        figure.add_bar(
+            x=middles,
+            y=share,
+            name=name,
+            marker_color=colour,
+            customdata=ends,
+            offsetgroup=name,
+            hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>" + name + "</extra>",
+            text=[f"{count:,} entries" for count in counts],
+            textposition="none",
+            unselected=dict(marker=dict(opacity=0.35)),
+        )
         if picked.any():
             front = 100 * np.bincount(bins[mine & picked], minlength=n_bins) / max(1, mine.sum())
-            figure.add_bar(x=middles, y=front, name="selected on the map", marker_color=c.text,
-                           offsetgroup=name, hoverinfo="skip", showlegend=label == 0, legendgroup="selected")
+            figure.add_bar(
+                x=middles,
+                y=front,
+                name="selected on the map",
+                marker_color=c.text,
+                offsetgroup=name,
+                hoverinfo="skip",
+                showlegend=label == 0,
+                legendgroup="selected",
+            )
     figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
     figure.update_xaxes(fixedrange=True)
     figure.update_yaxes(fixedrange=True)

@@ -16,10 +16,23 @@ def matrix(share: np.ndarray, names: list[str], c: Colours):
     shown = share.astype(float).copy()
     np.fill_diagonal(shown, np.nan)
     text = [["" if np.isnan(value) else f"{value:.2f}" for value in row] for row in shown]
-    figure = go.Figure(go.Heatmap(
-        z=shown, x=names, y=names, text=text, texttemplate="%{text}", textfont=dict(size=15), zmin=0, zmax=1, xgap=3, ygap=3,
-        colorscale=[[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]], hoverongaps=False,
-        colorbar=dict(title="share<br>that differ", thickness=12, len=0.9),
-        hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>"))
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown,
+            x=names,
+            y=names,
+            text=text,
+            texttemplate="%{text}",
+            textfont=dict(size=15),
+            zmin=0,
+            zmax=1,
+            xgap=3,
+            ygap=3,
+            colorscale=[[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]],
+            hoverongaps=False,
+            colorbar=dict(title="share<br>that differ", thickness=12, len=0.9),
+            hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
+        )
+    )
     figure.update_yaxes(autorange="reversed")
     return laid_out(figure, c, height=90 + 52 * len(names))

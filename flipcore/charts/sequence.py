@@ -12,11 +12,25 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str):
 
     figure = go.Figure()
     for (name, path), colour in zip(paths.items(), (c.genuine, c.artifact, c.broken, c.fixed, c.floor, c.retro), strict=False):
-        figure.add_scatter(x=[*path.t, *path.t[::-1]], y=[*path.high, *path.low[::-1]], fill="toself", fillcolor=colour,
-                           opacity=0.15, line=dict(width=0), hoverinfo="skip", showlegend=False)
-        figure.add_scatter(x=path.t, y=path.means, mode="lines", name=name, line=dict(color=colour, width=2.5),
-                           customdata=list(zip(path.low, path.high, strict=True)),
-                           hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} items<extra></extra>")
+        figure.add_scatter(
+            x=[*path.t, *path.t[::-1]],
+            y=[*path.high, *path.low[::-1]],
+            fill="toself",
+            fillcolor=colour,
+            opacity=0.15,
+            line=dict(width=0),
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        figure.add_scatter(
+            x=path.t,
+            y=path.means,
+            mode="lines",
+            name=name,
+            line=dict(color=colour, width=2.5),
+            customdata=list(zip(path.low, path.high, strict=True)),
+            hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} items<extra></extra>",
+        )
     laid_out(figure, c, height=320, x_title="items, in the random order in which they were asked", y_title=y_title)
     figure.update_yaxes(range=[0, 1.02])
     return figure

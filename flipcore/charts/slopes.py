@@ -15,12 +15,24 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
         ends = (found.accuracy_before, found.accuracy_after)
         values = [100 * one.value for one in ends]
         figure.add_scatter(
-            x=[shift, 1 + shift], y=values, mode="lines+markers", name=f"{name} (n = {ends[0].n:,})",
-            line=dict(color=colour, width=4), marker=dict(size=11), customdata=[one.text() for one in ends],
+            x=[shift, 1 + shift],
+            y=values,
+            mode="lines+markers",
+            name=f"{name} (n = {ends[0].n:,})",
+            line=dict(color=colour, width=4),
+            marker=dict(size=11),
+            customdata=[one.text() for one in ends],
             hovertemplate="%{customdata}<extra>" + name + "</extra>",
-            error_y=dict(type="data", symmetric=False, color=colour, thickness=2, width=6,
-                         array=[100 * (one.high - one.value) for one in ends],
-                         arrayminus=[100 * (one.value - one.low) for one in ends]))
+            error_y=dict(
+                type="data",
+                symmetric=False,
+                color=colour,
+                thickness=2,
+                width=6,
+                array=[100 * (one.high - one.value) for one in ends],
+                arrayminus=[100 * (one.value - one.low) for one in ends],
+            ),
+        )
     laid_out(figure, c, height=320, y_title="accuracy, %")
     figure.update_xaxes(tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False)
     figure.update_yaxes(range=[0, 103])

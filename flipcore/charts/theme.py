@@ -27,12 +27,38 @@ class Colours:
     flip: tuple[str, str, str]
 
 
-LIGHT = Colours(genuine="#0072B2", artifact="#E69F00", floor="#6B7480", broken="#8E5BA6", fixed="#009E8E", benchmark="#1F4E79",
-                control="#9DB8D2", target="#0072B2", retro="#CC79A7", undefined="#B8C0CA", text="#1B2430", muted="#5B6673",
-                grid="#E3E7EC", flip=("#EEF3F8", "#6AA5CC", "#08306B"))
-DARK = Colours(genuine="#3D9BD9", artifact="#F0B94B", floor="#9BA6B2", broken="#C39BD3", fixed="#3FC8B8", benchmark="#7FB2E5",
-               control="#41607F", target="#3D9BD9", retro="#E39AC4", undefined="#566171", text="#E6EBF2", muted="#9BA6B2",
-               grid="#2B3440", flip=("#1E2732", "#3D7FB0", "#D6ECFF"))
+LIGHT = Colours(
+    genuine="#0072B2",
+    artifact="#E69F00",
+    floor="#6B7480",
+    broken="#8E5BA6",
+    fixed="#009E8E",
+    benchmark="#1F4E79",
+    control="#9DB8D2",
+    target="#0072B2",
+    retro="#CC79A7",
+    undefined="#B8C0CA",
+    text="#1B2430",
+    muted="#5B6673",
+    grid="#E3E7EC",
+    flip=("#EEF3F8", "#6AA5CC", "#08306B"),
+)
+DARK = Colours(
+    genuine="#3D9BD9",
+    artifact="#F0B94B",
+    floor="#9BA6B2",
+    broken="#C39BD3",
+    fixed="#3FC8B8",
+    benchmark="#7FB2E5",
+    control="#41607F",
+    target="#3D9BD9",
+    retro="#E39AC4",
+    undefined="#566171",
+    text="#E6EBF2",
+    muted="#9BA6B2",
+    grid="#2B3440",
+    flip=("#1E2732", "#3D7FB0", "#D6ECFF"),
+)
 
 
 def colours(base: str | None) -> Colours:
@@ -43,9 +69,14 @@ def colours(base: str | None) -> Colours:
 def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str = ""):
     """The house's frame around a figure: quiet grid, readable type, transparent ground."""
     figure.update_layout(
-        height=height, margin=dict(l=8, r=8, t=28, b=8), font=dict(family=FONT, size=14, color=c.text),
-        paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", hoverlabel=dict(font_size=13),
-        legend=dict(orientation="h", yanchor="bottom", y=1.0, xanchor="left", x=0, title=None, traceorder="normal"))
+        height=height,
+        margin=dict(l=8, r=8, t=28, b=8),
+        font=dict(family=FONT, size=14, color=c.text),
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        hoverlabel=dict(font_size=13),
+        legend=dict(orientation="h", yanchor="bottom", y=1.0, xanchor="left", x=0, title=None, traceorder="normal"),
+    )
     figure.update_xaxes(title=x_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     figure.update_yaxes(title=y_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     return figure

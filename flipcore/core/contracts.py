@@ -146,5 +146,16 @@ class CallProtocol(Protocol):
     def readouts(self, history: History) -> list[Readout]: ...
 
 
-__all__ = ["Ask", "Axis", "Backend", "CallProtocol", "Extractor", "History", "Loader", "Material", "Need", "Paraphrase",
-           "Prompt"]
+__all__ = [
+    "Ask",
+    "Axis",
+    "Backend",
+    "CallProtocol",
+    "Extractor",
+    "History",
+    "Loader",
+    "Material",
+    "Need",
+    "Paraphrase",
+    "Prompt",
+]

@@ -133,12 +133,34 @@ def _made(kind: type, row: Any, where: str):
     return made
 
 
-_TYPES = {"str": (str,), "str | None": (str,), "int": (int,), "float": (int, float), "float | None": (int, float),
-          "bool": (bool,), "Mapping[str, Any]": (dict,), "tuple[str, ...]": (list, tuple)}
-_WORDS = {str: "text in quotes", int: "a whole number", float: "a number", bool: "true or false", dict: "a table",
-          tuple: "a list of texts"}
-_LEAST = {"n": 0, "seed": 0, "n_samples": 1, "max_tokens": 1, "temperature": 0, "top_p": 0, "budget_usd": 0,
-          "confirmatory_share": 0}
+_TYPES = {
+    "str": (str,),
+    "str | None": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float),
+    "bool": (bool,),
+    "Mapping[str, Any]": (dict,),
+    "tuple[str, ...]": (list, tuple),
+}
+_WORDS = {
+    str: "text in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "a table",
+    tuple: "a list of texts",
+}
+_LEAST = {
+    "n": 0,
+    "seed": 0,
+    "n_samples": 1,
+    "max_tokens": 1,
+    "temperature": 0,
+    "top_p": 0,
+    "budget_usd": 0,
+    "confirmatory_share": 0,
+}
 
 
 def _check_value(where: str, key: str, value: Any, declared: str) -> None:

@@ -26,9 +26,24 @@ from flipcore.datasets.reading import loading
 from flipcore.datasets.reading.columns import explain, guess_columns
 from flipcore.datasets.reading.loading import LoadReport, few_valued
 
-LOADERS: dict[str, Dataset] = {loader.name: loader for loader in (
-    *shipped.LOADERS, gsm8k.LOADER, gsm1k.LOADER, mmlu_pro.LOADER, mmlu.LOADER, truthfulqa.LOADER, arc.LOADER,
-    competition_math.LOADER, trivia_qa.LOADER, humaneval.LOADER, text_files.LOADER, file.LOADER, hub.LOADER)}
+LOADERS: dict[str, Dataset] = {
+    loader.name: loader
+    for loader in (
+        *shipped.LOADERS,
+        gsm8k.LOADER,
+        gsm1k.LOADER,
+        mmlu_pro.LOADER,
+        mmlu.LOADER,
+        truthfulqa.LOADER,
+        arc.LOADER,
+        competition_math.LOADER,
+        trivia_qa.LOADER,
+        humaneval.LOADER,
+        text_files.LOADER,
+        file.LOADER,
+        hub.LOADER,
+    )
+}
 
 
 def load(source: ItemSource) -> list[Item]:

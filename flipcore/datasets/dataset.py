@@ -117,5 +117,7 @@ def _downloaded(repo: str, config: str | None, split: str):
         return datasets.load_dataset(repo, config, split=split)
     except Exception as error:  # the package raises many kinds: no network, no such repository, a script, a bad file
         why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        raise BadInput(f"The hub did not give {repo} ({config or 'default'}, {split}): {why}. Check the name and the "
-                       "network, or give a local copy.") from error
+        raise BadInput(
+            f"The hub did not give {repo} ({config or 'default'}, {split}): {why}. Check the name and the "
+            "network, or give a local copy."
+        ) from error

@@ -22,8 +22,22 @@ from flipcore.extractors import (
     rouge_l,
 )
 
-EXTRACTORS: dict[str, Extractor] = {module.EXTRACTOR.name: module.EXTRACTOR for module in (
-    first_token, first_token_gated, regex, cloze, judge, judge_backwards, answer_loss, question_loss, min_k, ncd, rouge_l)}
+EXTRACTORS: dict[str, Extractor] = {
+    module.EXTRACTOR.name: module.EXTRACTOR
+    for module in (
+        first_token,
+        first_token_gated,
+        regex,
+        cloze,
+        judge,
+        judge_backwards,
+        answer_loss,
+        question_loss,
+        min_k,
+        ncd,
+        rouge_l,
+    )
+}
 VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(extractor, "gives", "answer") == "value")
 
 

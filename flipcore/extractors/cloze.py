@@ -31,8 +31,10 @@ class Cloze:
             raise BadInput(f"Cloze has the norm {self.norm!r}; choose one of {', '.join(NORMS)}.")
 
     def needs(self, item, variant, ask, so_far):
-        return [Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=f" {item.options[option]}"))
-                for option in variant.order]
+        return [
+            Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=f" {item.options[option]}"))
+            for option in variant.order
+        ]
 
     def read(self, item, variant, completions):
         failed = failure(completions, len(variant.order))

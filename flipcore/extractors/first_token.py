@@ -52,8 +52,10 @@ def read_first_token(variant: Variant, top: Mapping[str, float] | None) -> Readi
         return unreadable(f"None of the labels is among the {len(top)} most likely first tokens.", **found)
     blurred = max(shared, key=shared.get, default=())
     if blurred and shared[blurred] >= best:
-        return unreadable(f"The likeliest first token begins {len(blurred)} labels ({', '.join(blurred)}); one token cannot "
-                          "tell them apart.", **found)
+        return unreadable(
+            f"The likeliest first token begins {len(blurred)} labels ({', '.join(blurred)}); one token cannot tell them apart.",
+            **found,
+        )
     winners = [option for option, share in shares if share == best]
     if len(winners) > 1:
         return unreadable(f"{len(winners)} labels are equally likely as the first token.", **found)

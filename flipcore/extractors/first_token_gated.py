@@ -27,9 +27,13 @@ class FirstTokenGated(FirstToken):
         reading = super().read(item, variant, completions)
         if reading.status != OK or reading.label_mass >= self.least_mass:
             return reading
-        return replace(reading, status=UNREADABLE, answer=None,
-                       reason=f"The labels hold {reading.label_mass:.3f} of the first token's probability, less than "
-                              f"{self.least_mass:g}: the model was about to say something else.")
+        return replace(
+            reading,
+            status=UNREADABLE,
+            answer=None,
+            reason=f"The labels hold {reading.label_mass:.3f} of the first token's probability, less than "
+            f"{self.least_mass:g}: the model was about to say something else.",
+        )
 
 
 EXTRACTOR = FirstTokenGated()

@@ -10,8 +10,16 @@ from flipcore.core.records import ABSENT, UNREADABLE, Completion, Reading, Reque
 
 def text_request(variant: Variant, ask: Ask) -> Request:
     """The request for an answer in words; all who read text share it, so that it is asked once."""
-    return Request("generate", variant.prompt.text, variant.prompt.system, max_tokens=ask.max_tokens,
-                   temperature=ask.temperature, top_p=ask.top_p, seed=ask.seed, stop=tuple(ask.stop))
+    return Request(
+        "generate",
+        variant.prompt.text,
+        variant.prompt.system,
+        max_tokens=ask.max_tokens,
+        temperature=ask.temperature,
+        top_p=ask.top_p,
+        seed=ask.seed,
+        stop=tuple(ask.stop),
+    )
 
 
 def absent(reason: str) -> Reading:

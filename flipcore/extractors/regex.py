@@ -17,7 +17,7 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
     """What `text` answers: an option by label or words, or a number."""
     if not text.strip():
         return unreadable("The answer is empty.")
-    text = text[:answer_end(text, item.question)]
+    text = text[: answer_end(text, item.question)]
     if item.kind == "number":
         answer, span, reason = stated_number(text)
         return Reading(OK, answer=answer, span=span) if answer is not None else unreadable(reason)

@@ -31,7 +31,10 @@ def _openai_compatible(card: ModelCard) -> Backend:
 
 
 BACKENDS: dict[str, Callable[[ModelCard], Backend]] = {
-    "openai_compatible": _openai_compatible, "pocket": _pocket, "simulated": _simulated}
+    "openai_compatible": _openai_compatible,
+    "pocket": _pocket,
+    "simulated": _simulated,
+}
 
 
 def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Backend:
@@ -46,8 +49,10 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
         from flipcore.models.callable import PythonCallable
 
         return PythonCallable(name)
-    raise BadInput(f"There is no model {name!r} in data/models.toml; there are {', '.join(cards)}. A Python function is named "
-                   "module:function.")
+    raise BadInput(
+        f"There is no model {name!r} in data/models.toml; there are {', '.join(cards)}. A Python function is named "
+        "module:function."
+    )
 
 
 __all__ = ["BACKENDS", "ModelCard", "model_cards", "open_backend"]

@@ -39,8 +39,9 @@ class PythonCallable:
         except Exception as error:  # the user's own code may raise anything; it becomes a failed completion
             return Completion(call.call_id, "failed", error=f"{self.name} raised {type(error).__name__}: {error}")
         if not isinstance(text, str):
-            return Completion(call.call_id, "failed",
-                              error=f"{self.name} returned {type(text).__name__}, not the text of an answer.")
+            return Completion(
+                call.call_id, "failed", error=f"{self.name} returned {type(text).__name__}, not the text of an answer."
+            )
         return Completion(call.call_id, "ok", text, "stop", cost_usd=0.0)
 
     async def close(self) -> None:
@@ -64,8 +65,12 @@ def _as_asked(item: Item, variant: Variant) -> Item:
     stem = dict(variant.prompt.parts).get("stem", item.question)
     before, _, after = LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
     target = variant.target if item.kind != "choice" else str(variant.order.index(int(variant.target)))
-    return replace(item, question=stem.removeprefix(before).removesuffix(after), target=target,
-                   options=tuple(item.options[i] for i in variant.order))
+    return replace(
+        item,
+        question=stem.removeprefix(before).removesuffix(after),
+        target=target,
+        options=tuple(item.options[i] for i in variant.order),
+    )
 
 
 def _source_digest(function) -> str:
@@ -81,8 +86,9 @@ def _found(name: str):
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # importing runs the user's code
-        raise BadInput(f"{name} cannot be imported ({type(error).__name__}: {error}). Name it module:function, on the Python "
-                       "path.") from error
+        raise BadInput(
+            f"{name} cannot be imported ({type(error).__name__}: {error}). Name it module:function, on the Python path."
+        ) from error
     found = found() if inspect.isclass(found) else found
     if not callable(found) and not hasattr(found, "is_correct"):
         raise BadInput(f"{name} is no function and has no method is_correct(item).")

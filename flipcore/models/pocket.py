@@ -74,16 +74,36 @@ class Pocket:
         prompts = [call.request.prompt for call in calls]
         if request.kind == "score":
             scored = self._model.score([(call.request.prompt, call.request.continuation) for call in calls])
-            return [Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
-                    for call, tokens in zip(calls, scored, strict=True)]
+            return [
+                Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
+                for call, tokens in zip(calls, scored, strict=True)
+            ]
         if request.kind == "first_token":
             tops = self._model.first_token_logprobs(prompts, top_k=request.top_k)
-            return [Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
-                    for call, top in zip(calls, tops, strict=True)]
-        made = self._model.generate(prompts, max_tokens=request.max_tokens, temperature=request.temperature,
-                                    seeds=[_seed(call) for call in calls], top_p=request.top_p, stop=request.stop)
-        return [Completion(call.call_id, "ok", one.text, one.finish_reason, n_tokens_in=one.n_tokens_in,
-                           n_tokens_out=one.n_tokens_out, cost_usd=0.0) for call, one in zip(calls, made, strict=True)]
+            return [
+                Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
+                for call, top in zip(calls, tops, strict=True)
+            ]
+        made = self._model.generate(
+            prompts,
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            seeds=[_seed(call) for call in calls],
+            top_p=request.top_p,
+            stop=request.stop,
+        )
+        return [
+            Completion(
+                call.call_id,
+                "ok",
+                one.text,
+                one.finish_reason,
+                n_tokens_in=one.n_tokens_in,
+                n_tokens_out=one.n_tokens_out,
+                cost_usd=0.0,
+            )
+            for call, one in zip(calls, made, strict=True)
+        ]
 
 
 def _kind(call: Call) -> tuple:

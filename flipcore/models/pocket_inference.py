@@ -55,7 +55,7 @@ class _Cache:
         for place, row in enumerate(rows):
             if place < row:
                 self.keys[:, place], self.values[:, place] = self.keys[:, row], self.values[:, row]
-        self.keys, self.values = self.keys[:, :len(rows)], self.values[:, :len(rows)]
+        self.keys, self.values = self.keys[:, : len(rows)], self.values[:, : len(rows)]
 
 
 class PocketModel:
@@ -63,8 +63,10 @@ class PocketModel:
 
     def __init__(self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str):
         self.config, self.tokenizer, self.revision = config, tokenizer, revision
-        self._weights = {name: np.ascontiguousarray(tensor.astype(np.float32).T if tensor.ndim == 2 else tensor,
-                                                    dtype=np.float32) for name, tensor in tensors.items()}
+        self._weights = {
+            name: np.ascontiguousarray(tensor.astype(np.float32).T if tensor.ndim == 2 else tensor, dtype=np.float32)
+            for name, tensor in tensors.items()
+        }
         self._embedding = np.ascontiguousarray(self._weights["model.embed_tokens.weight"].T)
         self._n_heads = config["num_attention_heads"]
         self._head_width = config["hidden_size"] // self._n_heads
@@ -80,8 +82,10 @@ class PocketModel:
         folder = POCKET if path is None else Path(path)
         weights = folder / "model.safetensors"
         if not weights.is_file():
-            raise BadInput(f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one "
-                           "with `python -m flipcore.lab.pocket train`.")
+            raise BadInput(
+                f"There is no pocket checkpoint in {folder}; restore data/pocket from the repository, or train one "
+                "with `python -m flipcore.lab.pocket train`."
+            )
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         _use_one_blas_thread()
@@ -93,8 +97,16 @@ class PocketModel:
         """Parameters, the tied embedding once."""
         return sum(tensor.size for tensor in self._weights.values())
 
-    def generate(self, prompts: Sequence[str], *, max_tokens: int, temperature: float, seeds: Sequence[int],
-                 top_p: float = 1.0, stop: Sequence[str] = ()) -> list[Generation]:
+    def generate(
+        self,
+        prompts: Sequence[str],
+        *,
+        max_tokens: int,
+        temperature: float,
+        seeds: Sequence[int],
+        top_p: float = 1.0,
+        stop: Sequence[str] = (),
+    ) -> list[Generation]:
         """One continuation a prompt. A seed decides its own continuation whatever else is in the batch; temperature 0 is
         greedy. An empty prompt begins a text of its own."""
         if len(seeds) != len(prompts):
@@ -130,7 +142,7 @@ class PocketModel:
             hidden = self._hidden(*_padded([encoded[i] for i in rows]))
             for i, row in zip(rows, hidden, strict=True):
                 ids, start = encoded[i], starts[i]
-                logs = log_softmax(self.logits(row[start - 1: len(ids) - 1]))
+                logs = log_softmax(self.logits(row[start - 1 : len(ids) - 1]))
                 scores[i] = [(self._pieces[token], float(logs[k, token])) for k, token in enumerate(ids[start:])]
         return scores
 
@@ -154,8 +166,10 @@ class PocketModel:
         ids, _ = self._encoded_with_offsets(text)
         limit = self.config["max_position_embeddings"]
         if len(ids) + room > limit:
-            raise BadInput(f"A prompt of {len(ids)} tokens with {room} to come exceeds the pocket model's {limit}; shorten it "
-                           "or lower max_tokens.")
+            raise BadInput(
+                f"A prompt of {len(ids)} tokens with {room} to come exceeds the pocket model's {limit}; shorten it "
+                "or lower max_tokens."
+            )
         return ids
 
     def last_hidden(self, rows: list[list[int]], room: int = 0) -> tuple[np.ndarray, _Cache]:
@@ -189,7 +203,7 @@ class PocketModel:
             cache.keys[n].transpose(0, 2, 1, 3)[every, positions] = _turned(k, cos, sin).transpose(0, 2, 1, 3)
             cache.values[n].transpose(0, 2, 1, 3)[every, positions] = v.transpose(0, 2, 1, 3)
             scores = _turned(q, cos, sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
-            mixed = _softmax(scores * np.float32(self._head_width ** -0.5) + mask) @ cache.values[n][:, :, :reach]
+            mixed = _softmax(scores * np.float32(self._head_width**-0.5) + mask) @ cache.values[n][:, :, :reach]
             x = x + mixed.transpose(0, 2, 1, 3).reshape(x.shape) @ w["self_attn.o_proj"]
             normed = self._normed(x, f"model.layers.{n}.post_attention_layernorm.weight")
             gate = normed @ w["mlp.gate_proj"]
@@ -212,15 +226,29 @@ class PocketModel:
         return self._pieces[token]
 
 
-_MATRICES = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
-             "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+_MATRICES = (
+    "self_attn.q_proj",
+    "self_attn.k_proj",
+    "self_attn.v_proj",
+    "self_attn.o_proj",
+    "mlp.gate_proj",
+    "mlp.up_proj",
+    "mlp.down_proj",
+)
 
 
 class _Run:
     """One batch of continuations under way; rows that have ended leave the batch."""
 
-    def __init__(self, model: PocketModel, prompts: list[list[int]], seeds: Sequence[int], temperature: float,
-                 top_p: float, stop: tuple[str, ...]):
+    def __init__(
+        self,
+        model: PocketModel,
+        prompts: list[list[int]],
+        seeds: Sequence[int],
+        temperature: float,
+        top_p: float,
+        stop: tuple[str, ...],
+    ):
         self.model, self.prompts, self.temperature, self.top_p, self.stop = model, prompts, temperature, top_p, stop
         self.streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         self.ids: list[list[int]] = [[] for _ in prompts]
@@ -286,8 +314,9 @@ class _Run:
         text = self.model.tokenizer.decode(self.ids[i])
         ends = [text.index(end) for end in self.stop if end in text]
         pieces = tuple((self.model.piece(t), v) for t, v in zip(self.ids[i], self.values[i], strict=True))
-        return Generation(text[:min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i],
-                          self.first[i], pieces)
+        return Generation(
+            text[: min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i], self.first[i], pieces
+        )
 
 
 def _use_one_blas_thread() -> None:
@@ -326,4 +355,4 @@ def _batches(lengths: list[int]) -> Iterator[list[int]]:
     """Positions in groups of similar length, so that little is padded."""
     order = sorted(range(len(lengths)), key=lambda i: lengths[i])
     for start in range(0, len(order), BATCH):
-        yield order[start: start + BATCH]
+        yield order[start : start + BATCH]

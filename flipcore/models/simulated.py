@@ -120,8 +120,16 @@ class Simulated:
         known = self._known.get(call.request.prompt)
         judged = judge_reply(call.request.prompt) if known is None and call.request.kind == "generate" else None
         if judged:
-            return Completion(call.call_id, "ok", judged, "stop", n_tokens_in=len(call.request.prompt) // 4, n_tokens_out=4,
-                              cost_usd=0.0, latency_s=0.0)
+            return Completion(
+                call.call_id,
+                "ok",
+                judged,
+                "stop",
+                n_tokens_in=len(call.request.prompt) // 4,
+                n_tokens_out=4,
+                cost_usd=0.0,
+                latency_s=0.0,
+            )
         if known is None:
             return Completion(call.call_id, "failed", error="A simulated model answers only the items of its own study.")
         item, variant, original = known
@@ -170,12 +178,23 @@ class Simulated:
         if item.kind == "choice":
             place = variant.order.index(int(answer))
             terse = "terse" in variant.params or variant.layout in LAYOUTS and not self._chatty(item)
-            text = f" {variant.labels[place]}" if terse else \
-                f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
+            text = (
+                f" {variant.labels[place]}"
+                if terse
+                else f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
+            )
         else:
             text = f" Working it out step by step.\n#### {answer}"
-        return Completion(call.call_id, "ok", text, "stop", n_tokens_in=len(call.request.prompt) // 4,
-                          n_tokens_out=len(text) // 4 + 1, cost_usd=0.0, latency_s=0.0)
+        return Completion(
+            call.call_id,
+            "ok",
+            text,
+            "stop",
+            n_tokens_in=len(call.request.prompt) // 4,
+            n_tokens_out=len(text) // 4 + 1,
+            cost_usd=0.0,
+            latency_s=0.0,
+        )
 
     def _chatty(self, item: Item) -> bool:
         return self._uniform(item.item_id, "chatty") < 0.5
@@ -192,15 +211,29 @@ class Simulated:
         place = variant.order.index(int(answer))
         rest = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
         top = {f" {label}": math.log(0.7 * LABEL_MASS if i == place else rest) for i, label in enumerate(variant.labels)}
-        return Completion(call.call_id, "ok", top_logprobs=top | {" The": math.log(1 - LABEL_MASS)}, n_tokens_out=1,
-                          n_tokens_in=len(call.request.prompt) // 4, cost_usd=0.0, latency_s=0.0)
+        return Completion(
+            call.call_id,
+            "ok",
+            top_logprobs=top | {" The": math.log(1 - LABEL_MASS)},
+            n_tokens_out=1,
+            n_tokens_in=len(call.request.prompt) // 4,
+            cost_usd=0.0,
+            latency_s=0.0,
+        )
 
     def _scored(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
         answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         chosen = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
         tokens = tuple((f" {word}", -0.5 if chosen else -2.5) for word in call.request.continuation.split())
-        return Completion(call.call_id, "ok", tokens=tokens, cost_usd=0.0, n_tokens_in=len(call.request.prompt) // 4,
-                          n_tokens_out=0, latency_s=0.0)
+        return Completion(
+            call.call_id,
+            "ok",
+            tokens=tokens,
+            cost_usd=0.0,
+            n_tokens_in=len(call.request.prompt) // 4,
+            n_tokens_out=0,
+            latency_s=0.0,
+        )
 
 
 _JUDGED = re.compile(r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL)

@@ -42,13 +42,17 @@ class Rotation:
     cap: int = 100
     name: ClassVar[str] = "rotation"
     title: ClassVar[str] = "Rotation until one option leads (C.1)"
-    about: ClassVar[str] = ("Choices are asked again with their options turned until one leads by three votes, at most 100 "
-                            "times; the first vote alone stands beside it. Everything else is asked as in single shot.")
+    about: ClassVar[str] = (
+        "Choices are asked again with their options turned until one leads by three votes, at most 100 "
+        "times; the first vote alone stands beside it. Everything else is asked as in single shot."
+    )
 
     def __post_init__(self):
         if not 1 <= self.least <= self.cap or self.lead < 1:
-            raise BadInput(f"Rotation has least = {self.least}, lead = {self.lead}, cap = {self.cap}; give a lead of at least "
-                           "1 and a least number of attempts from 1 up to the cap.")
+            raise BadInput(
+                f"Rotation has least = {self.least}, lead = {self.lead}, cap = {self.cap}; give a lead of at least "
+                "1 and a least number of attempts from 1 up to the cap."
+            )
 
     def variants(self, item: Item, layout: str) -> list[Variant]:
         """What the votes show of an item, for models that must be told what prompts mean; its attempts repeat after these."""
@@ -107,8 +111,10 @@ class Rotation:
             _count(votes, state.vote, attempt)
         final = problem or _reading(votes.first_top(), f"{self._ended(votes, attempt)} Votes: {_told(history.item, votes)}.")
         single = problem if first is None else _reading(first.vote, "")
-        return [_readout(history, READOUTS[0], final, tuple(sources)),
-                _readout(history, READOUTS[1], single, tuple(first.sources) if first else ())]
+        return [
+            _readout(history, READOUTS[0], final, tuple(sources)),
+            _readout(history, READOUTS[1], single, tuple(first.sources) if first else ()),
+        ]
 
     def _ended(self, votes: Votes, attempt: int) -> str:
         if self._settled(votes, attempt):
@@ -155,8 +161,15 @@ def _order(item: Item, attempt: int) -> list[int]:
 
 def _call(history: History, attempt: int, form: str) -> Call:
     ask, shown = history.ask, _shown(history.item, attempt, form, history.variants[0].layout)
-    request = Request("generate", shown.prompt.text, max_tokens=ask.max_tokens, temperature=ask.temperature, top_p=ask.top_p,
-                      seed=ask.seed, stop=tuple(ask.stop))
+    request = Request(
+        "generate",
+        shown.prompt.text,
+        max_tokens=ask.max_tokens,
+        temperature=ask.temperature,
+        top_p=ask.top_p,
+        seed=ask.seed,
+        stop=tuple(ask.stop),
+    )
     return Call(history.backend.name, history.backend.revision, request, attempt)
 
 
@@ -170,8 +183,9 @@ def _shown(item: Item, attempt: int, form: str, layout: str) -> Variant:
     else:
         labels = labels_of("digits" if form == "number" else "upper", len(order))
         made = prompt(item, order=order, labels=labels, layout=layout)
-    return Variant(item.item_id, READOUTS[0], f"{form}-{attempt % len(order)}", made, item.target, order, labels, layout,
-                   params=_TERSE)
+    return Variant(
+        item.item_id, READOUTS[0], f"{form}-{attempt % len(order)}", made, item.target, order, labels, layout, params=_TERSE
+    )
 
 
 def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
@@ -220,8 +234,17 @@ def _told(item: Item, votes: Votes) -> str:
 
 def _readout(history: History, name: str, reading: Reading, sources: tuple[str, ...]) -> Readout:
     base = history.variants[0]
-    return Readout(history.backend.name, history.item.item_id, base.axis, base.variant_id, 0, name, reading,
-                   correctness(reading, base.target), sources)
+    return Readout(
+        history.backend.name,
+        history.item.item_id,
+        base.axis,
+        base.variant_id,
+        0,
+        name,
+        reading,
+        correctness(reading, base.target),
+        sources,
+    )
 
 
 PROTOCOL = Rotation()

@@ -67,7 +67,7 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
     so_far: list[Completion] = []
     while True:
         needs = extractor.needs(history.item, variant, history.ask, so_far)
-        for need in needs[len(calls):]:
+        for need in needs[len(calls) :]:
             asked, parent = history.backend, None
             if need.judged is not None:
                 asked, parent = history.judge, calls[need.judged].call_id
@@ -88,8 +88,17 @@ def _readout(history: History, extractor: Extractor, variant: Variant, sample: i
     else:
         reading = extractor.read(history.item, variant, so_far)
     came = tuple(call.call_id for call in calls if call.call_id in history.completions)
-    return Readout(history.backend.name, history.item.item_id, variant.axis, variant.variant_id, sample, extractor.name,
-                   reading, correctness(reading, variant.target), came)
+    return Readout(
+        history.backend.name,
+        history.item.item_id,
+        variant.axis,
+        variant.variant_id,
+        sample,
+        extractor.name,
+        reading,
+        correctness(reading, variant.target),
+        came,
+    )
 
 
 PROTOCOL = SingleShot()

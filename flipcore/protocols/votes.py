@@ -49,8 +49,9 @@ class Votes:
         return min(leaders, key=lambda option: self.reached_at[option]) if top else None
 
 
-def c1_run(response_at: Callable[[int, int], int | None], n_options: int, min_n: int = 5, lead: int = 3, cap: int = 100
-           ) -> dict[str, object]:
+def c1_run(
+    response_at: Callable[[int, int], int | None], n_options: int, min_n: int = 5, lead: int = 3, cap: int = 100
+) -> dict[str, object]:
     """One item through C.1. `response_at(t, rotation)` is the option (in canonical order) voted for at attempt t = 1, 2, …
     or None when no answer could be read.
 

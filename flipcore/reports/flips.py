@@ -42,8 +42,9 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     field = FIELD if FIELD in names else names[0]
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
     accuracy = _accuracy(base)
-    first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference),
-                                    list(dict.fromkeys(frame["item_id"])))
+    first, second = surface.aligned(
+        surface.surface(frame, field), surface.surface(frame, reference), list(dict.fromkeys(frame["item_id"]))
+    )
     total, genuine = joint_means(surface.shared_means(first, second))
     said = f"{model}: " if n_models > 1 else ""
     said += _accuracy_words(base, accuracy)
@@ -54,8 +55,11 @@ def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
     if field == reference:
         return Headline(f"{said}; {total.text()} of variant pairs flip, read one way only.", model, accuracy, total, genuine)
     said += f"; {total.text()} of variant pairs flip in the field readout, "
-    said += f"of which {genuine.text()} is genuine" if genuine.value <= total.value else \
-        f"no more than in the reference: {genuine.text()}"
+    said += (
+        f"of which {genuine.text()} is genuine"
+        if genuine.value <= total.value
+        else f"no more than in the reference: {genuine.text()}"
+    )
     return Headline(f"{said} ({total.n:,} items).", model, accuracy, total, genuine)
 
 

@@ -38,7 +38,8 @@ class MemoryTest:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
         return {"items": self.items, "detector": self.detector, "decision": self.decision, "sentence": self.sentence} | {
-            name: _plain(value) for name, value in self.numbers.items()}
+            name: _plain(value) for name, value in self.numbers.items()
+        }
 
 
 def _plain(value: Any) -> Any:
@@ -52,8 +53,9 @@ def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_f
     axis = next((part.params for part in study.axes if part.name == axis_name), {})
     params = next((part.params for part in study.extractors if part.name == metric), {})
     levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
-    return Setting(model, frames.TASKS[axis_name], metric, params.get("compressor", "xz"), levels,
-                   int(axis.get("n_samples", 10)))
+    return Setting(
+        model, frames.TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10))
+    )
 
 
 def memory_tests(frame: pd.DataFrame, study: Study, model: str) -> list[MemoryTest]:
@@ -79,8 +81,12 @@ def _tests(frame: pd.DataFrame, judged: list[str], compared: list[str], study: S
         for metric in frames.SIMILARITIES:
             if metric in asked:
                 title = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
-                yield title, lambda axis=axis, metric=metric: _pearl(
-                    frame, metric, judged, compared, pearl_setting(study, model, metric, axis), axis)
+                yield (
+                    title,
+                    lambda axis=axis, metric=metric: _pearl(
+                        frame, metric, judged, compared, pearl_setting(study, model, metric, axis), axis
+                    ),
+                )
 
 
 def _tried(items: str, detector: str, test: Callable[[], tuple | None]) -> MemoryTest | None:
@@ -97,10 +103,21 @@ def _gap(frame, operator, judged, compared):
     if not all(len(one.drops) for one in sets):
         return None
     found = drop_gap_analysis(*sets)
-    return found.decision, found.sentence(), {
-        "gap": found.gap, "gap_source": found.gap_source, "cond_gap": found.cond_gap, "gap_net": found.gap_net,
-        "perm_p": found.perm_p, "source_decision": found.source_decision, "detectable": found.detectable,
-        "n_benchmark": found.benchmark.n_items, "n_control": found.control.n_items}
+    return (
+        found.decision,
+        found.sentence(),
+        {
+            "gap": found.gap,
+            "gap_source": found.gap_source,
+            "cond_gap": found.cond_gap,
+            "gap_net": found.gap_net,
+            "perm_p": found.perm_p,
+            "source_decision": found.source_decision,
+            "detectable": found.detectable,
+            "n_benchmark": found.benchmark.n_items,
+            "n_control": found.control.n_items,
+        },
+    )
 
 
 def _loss(frame, measure, judged, compared):
@@ -109,9 +126,19 @@ def _loss(frame, measure, judged, compared):
         return None
     found = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
     n_flagged = int(found.flagged[DEFAULT_RULE].sum())
-    return "flag" if n_flagged else "no evidence", found.sentence(), {
-        "rule": DEFAULT_RULE, "n": len(found.d), "n_controls": len(found.d0), "n_flagged": n_flagged,
-        "rate": found.rate(), "cutoff": found.cutoff(), "excess_lower95": found.excess()["lower95"]}
+    return (
+        "flag" if n_flagged else "no evidence",
+        found.sentence(),
+        {
+            "rule": DEFAULT_RULE,
+            "n": len(found.d),
+            "n_controls": len(found.d0),
+            "n_flagged": n_flagged,
+            "rate": found.rate(),
+            "cutoff": found.cutoff(),
+            "excess_lower95": found.excess()["lower95"],
+        },
+    )
 
 
 def _pearl(frame, metric, judged, compared, setting, axis):
@@ -121,9 +148,19 @@ def _pearl(frame, metric, judged, compared, setting, axis):
     found = pearl(mine, other, setting, FPR)
     usable = math.isfinite(found.calibration.alpha)
     decision = "not computed" if not usable else "flag" if found.flagged.any() else "no evidence"
-    return decision, found.sentence(), {
-        "rule": found.calibration.rule, "alpha": found.calibration.alpha, "fpr": FPR, "n": len(found.item_ids),
-        "n_non_members": found.calibration.n, "n_flagged": int(found.flagged.sum()), "detection": found.detection}
+    return (
+        decision,
+        found.sentence(),
+        {
+            "rule": found.calibration.rule,
+            "alpha": found.calibration.alpha,
+            "fpr": FPR,
+            "n": len(found.item_ids),
+            "n_non_members": found.calibration.n,
+            "n_flagged": int(found.flagged.sum()),
+            "detection": found.detection,
+        },
+    )
 
 
 def memory_headline(frame: pd.DataFrame) -> str:

@@ -19,10 +19,19 @@ def loss_rows() -> list[dict[str, float | int | str]]:
     rows = []
     for name, (k, n) in LOSS_FLAGS.items():
         found, (low, high) = excess_fraction(k, n, SOURCE_LEVEL), wilson(k, n)
-        rows.append({"benchmark": name, "items": n, "flagged": k, "share, %": 100 * k / n,
-                     "share, 95 %": f"{100 * low:.1f} to {100 * high:.1f}", "by chance": found["exp_false"],
-                     "of the flags, chance %": 100 * found["exp_false"] / k, "beyond chance, %": 100 * found["point"],
-                     "at least, %": 100 * found["lower95"]})
+        rows.append(
+            {
+                "benchmark": name,
+                "items": n,
+                "flagged": k,
+                "share, %": 100 * k / n,
+                "share, 95 %": f"{100 * low:.1f} to {100 * high:.1f}",
+                "by chance": found["exp_false"],
+                "of the flags, chance %": 100 * found["exp_false"] / k,
+                "beyond chance, %": 100 * found["point"],
+                "at least, %": 100 * found["lower95"],
+            }
+        )
     return rows
 
 
@@ -30,20 +39,33 @@ def loss_notes() -> str:
     """What does not add up in source 001, from its own numbers."""
     k, n = LOSS_FLAGS["MATH"]
     left = (0.528 * n - 0.91 * k) / (n - k)
-    return (f"Its numbers do not all agree: without {k:,} flagged items of which 91 % were right, 52.8 % of {n:,} become "
-            f"{100 * left:.1f} %, not the published 49.1 %; a correction by Bonferroni is announced and p < .01 reported, and "
-            f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7 % of 400 audited pairs is no whole number.")
+    return (
+        f"Its numbers do not all agree: without {k:,} flagged items of which 91 % were right, 52.8 % of {n:,} become "
+        f"{100 * left:.1f} %, not the published 49.1 %; a correction by Bonferroni is announced and p < .01 reported, and "
+        f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7 % of 400 audited pairs is no whole number."
+    )
 
 
 # Source 000's simulated models: what it published of each, the seed of its bootstrap, and one bit an item, 1 for right:
 # benchmark before and after numbers were resampled (127 items), control before and after (139).
 GAP_ANSWERS = {
-    "memorized": ("0.260 [0.189, 0.331], flagged", 1,
-                  "7fffffffffffffffffffffffffffffff", "657ffffcfefbfefe5edfcfa73ae76b15",
-                  "7edfeff9b15d4fbddff969eb33ff7dbbf7f", "7edfeff9b15d4fbddff969eb33ff7dbbf7f"),
-    "paraphrase-brittle": ("0.023 [−0.064, 0.115], not flagged", 0,
-                           "3657fbfff7f7e7efbffef7b7fbeffcff", "2603fabc36b747ef8f9ef6b7faaefcf7",
-                           "6bfebefffffffda7aef67edfb7bfe7ddfff", "61f6aed7dfcffda6a67636cfb79de7d1b5f")}
+    "memorized": (
+        "0.260 [0.189, 0.331], flagged",
+        1,
+        "7fffffffffffffffffffffffffffffff",
+        "657ffffcfefbfefe5edfcfa73ae76b15",
+        "7edfeff9b15d4fbddff969eb33ff7dbbf7f",
+        "7edfeff9b15d4fbddff969eb33ff7dbbf7f",
+    ),
+    "paraphrase-brittle": (
+        "0.023 [−0.064, 0.115], not flagged",
+        0,
+        "3657fbfff7f7e7efbffef7b7fbeffcff",
+        "2603fabc36b747ef8f9ef6b7faaefcf7",
+        "6bfebefffffffda7aef67edfb7bfe7ddfff",
+        "61f6aed7dfcffda6a67636cfb79de7d1b5f",
+    ),
+}
 N_BENCHMARK, N_CONTROL = 127, 139
 
 
@@ -53,25 +75,35 @@ def gap_rows() -> list[dict[str, str]]:
     alone."""
     columns = {}
     for model, (published, seed, *answers) in GAP_ANSWERS.items():
-        bits = [[float(bit) for bit in format(int(held, 16), f"0{n}b")]
-                for held, n in zip(answers, (N_BENCHMARK,) * 2 + (N_CONTROL,) * 2, strict=True)]
+        bits = [
+            [float(bit) for bit in format(int(held, 16), f"0{n}b")]
+            for held, n in zip(answers, (N_BENCHMARK,) * 2 + (N_CONTROL,) * 2, strict=True)
+        ]
         names = [[f"{role}{i}" for i in range(n)] for role, n in (("b", N_BENCHMARK), ("c", N_CONTROL))]
-        sets = [Rewritten.make(ids, np.array(bits[2 * k]), np.array(bits[2 * k + 1])[:, None], None)
-                for k, ids in enumerate(names)]
+        sets = [
+            Rewritten.make(ids, np.array(bits[2 * k]), np.array(bits[2 * k + 1])[:, None], None) for k, ids in enumerate(names)
+        ]
         found = drop_gap_analysis(*sets, seed=seed)
         alone = found.benchmark.mcnemar
         columns[model] = {
-            "gap, published": published, "gap, recomputed": found.gap_source.text(3), "the source's rule": found.source_decision,
-            "gap, score interval": found.gap.text(3), "recommended rule": found.decision,
+            "gap, published": published,
+            "gap, recomputed": found.gap_source.text(3),
+            "the source's rule": found.source_decision,
+            "gap, score interval": found.gap.text(3),
+            "recommended rule": found.decision,
             "benchmark alone, χ² corrected": f"p = {alone['chi2_cc']:.1e}",
-            "benchmark alone, exact": f"p = {alone['exact']:.1e}"}
-    return [{"simulated models": name} | {model: column[name] for model, column in columns.items()}
-            for name in columns["memorized"]]
+            "benchmark alone, exact": f"p = {alone['exact']:.1e}",
+        }
+    return [
+        {"simulated models": name} | {model: column[name] for model, column in columns.items()} for name in columns["memorized"]
+    ]
 
 
 def gap_notes() -> str:
     """The rest of the table, and what a reader of it should know."""
     low, high = wilson(N_BENCHMARK, 150)
-    return (f"Coverage {N_BENCHMARK} of 150, {N_BENCHMARK / 150:.3f} [{low:.3f}, {high:.3f}]. Asked again unchanged, its "
-            "models answer alike: drop 0.000, p = 1, n = 150. Its McNemar p of 2.5e-08 is the χ² with continuity correction. "
-            "Read literally, its rule flags a negative gap too. Without its control the brittle model would be convicted.")
+    return (
+        f"Coverage {N_BENCHMARK} of 150, {N_BENCHMARK / 150:.3f} [{low:.3f}, {high:.3f}]. Asked again unchanged, its "
+        "models answer alike: drop 0.000, p = 1, n = 150. Its McNemar p of 2.5e-08 is the χ² with continuity correction. "
+        "Read literally, its rule flags a negative gap too. Without its control the brittle model would be convicted."
+    )

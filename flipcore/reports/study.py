@@ -37,21 +37,33 @@ class Report:
         lines = []
         for model, found in self.decompositions.items():
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})"
-                      f"{'' if self.claims(one) else ' [enters no claim]'}" for one in found if not math.isnan(one.T.value)]
+            lines += [
+                f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})"
+                f"{'' if self.claims(one) else ' [enters no claim]'}"
+                for one in found
+                if not math.isnan(one.T.value)
+            ]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
-        lines += [""] * bool(self.closed) + [f"{name.replace('_', ' ')} enters no claim. {why}" for name, why in
-                                            self.closed.items()]
+        lines += [""] * bool(self.closed) + [
+            f"{name.replace('_', ' ')} enters no claim. {why}" for name, why in self.closed.items()
+        ]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
-        return {"models": {model: {"headline": self.headlines[model].sentence,
-                                   "cells": [_cell(one) | {"enters_claims": self.claims(one)} for one in found],
-                                   "harness": _harness(self.harness.get(model)),
-                                   "memory": [one.as_dict() for one in self.memory.get(model, ())]}
-                           for model, found in self.decompositions.items()}, "closed": dict(self.closed)}
+        return {
+            "models": {
+                model: {
+                    "headline": self.headlines[model].sentence,
+                    "cells": [_cell(one) | {"enters_claims": self.claims(one)} for one in found],
+                    "harness": _harness(self.harness.get(model)),
+                    "memory": [one.as_dict() for one in self.memory.get(model, ())],
+                }
+                for model, found in self.decompositions.items()
+            },
+            "closed": dict(self.closed),
+        }
 
 
 def study_report(frame: pd.DataFrame, reference: str = "regex", closed: Mapping[str, str] | None = None, **settings) -> Report:
@@ -75,24 +87,47 @@ def table(found: list[Decomposition], title_of=str) -> pd.DataFrame:
 
 def _row(one: Decomposition, title_of) -> dict:
     hidden = one.is_reference
-    return {"axis": one.axis.replace("_", " "), "readout": title_of(one.extractor), "items": one.n_items, "T": one.T.text(),
-            "G genuine": one.G.text(), "A artifact": "reference" if hidden else one.A.text(),
-            "A+": "" if hidden else one.A_plus.text(), "A−": "" if hidden else one.A_minus.text(),
-            "A − G": "" if hidden else one.A_minus_G.text(), "floor": one.W.text(), "T beyond floor": one.excess.text(),
-            "items left out": one.n_excluded,
-            "unreadable %": None if np.isnan(one.nulls.rate) else round(100 * one.nulls.rate, 1)}
+    return {
+        "axis": one.axis.replace("_", " "),
+        "readout": title_of(one.extractor),
+        "items": one.n_items,
+        "T": one.T.text(),
+        "G genuine": one.G.text(),
+        "A artifact": "reference" if hidden else one.A.text(),
+        "A+": "" if hidden else one.A_plus.text(),
+        "A−": "" if hidden else one.A_minus.text(),
+        "A − G": "" if hidden else one.A_minus_G.text(),
+        "floor": one.W.text(),
+        "T beyond floor": one.excess.text(),
+        "items left out": one.n_excluded,
+        "unreadable %": None if np.isnan(one.nulls.rate) else round(100 * one.nulls.rate, 1),
+    }
 
 
 def _cell(one: Decomposition) -> dict:
     numbers = {name: _estimate(getattr(one, name)) for name in (*COLUMNS, "share")}
-    return {"axis": one.axis, "extractor": one.extractor, "reference": one.reference, "sentence": one.sentence(),
-            "n_items": one.n_items, "n_excluded": one.n_excluded, "n_left_out": one.n_left_out, "rule": one.rule,
-            "p_artifact": _number(one.p_artifact), "p_more": _number(one.p_more), "established": one.established} | numbers
+    return {
+        "axis": one.axis,
+        "extractor": one.extractor,
+        "reference": one.reference,
+        "sentence": one.sentence(),
+        "n_items": one.n_items,
+        "n_excluded": one.n_excluded,
+        "n_left_out": one.n_left_out,
+        "rule": one.rule,
+        "p_artifact": _number(one.p_artifact),
+        "p_more": _number(one.p_more),
+        "established": one.established,
+    } | numbers
 
 
 def _harness(found: HarnessAccuracy | None) -> dict | None:
-    return found and {"rotation": _estimate(found.led), "single": _estimate(found.single),
-                      "difference": _estimate(found.difference), "n": found.n}
+    return found and {
+        "rotation": _estimate(found.led),
+        "single": _estimate(found.single),
+        "difference": _estimate(found.difference),
+        "n": found.n,
+    }
 
 
 def _estimate(estimate: Estimate) -> dict:

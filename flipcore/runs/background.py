@@ -42,8 +42,13 @@ class Registry:
     def _run(self, study: Study, cancel: threading.Event) -> None:
         study_id = study.study_id
         try:
-            run(study, self._store, cancel=cancel, in_flight=self._in_flight,
-                on_progress=lambda progress: self._progress.__setitem__(study_id, progress))
+            run(
+                study,
+                self._store,
+                cancel=cancel,
+                in_flight=self._in_flight,
+                on_progress=lambda progress: self._progress.__setitem__(study_id, progress),
+            )
         except FlipscopeError as error:
             state = "over_budget" if type(error).__name__ == "OverBudget" else "failed"
             self._store.writer.add("studies", [rows.study_row(study, state, str(error), ended_at=rows.now())])
@@ -67,8 +72,14 @@ class Registry:
             if study_id in wanted:
                 self.start(study)
             else:
-                self._store.writer.add("studies", [rows.study_row(study, "cancelled", "It was cut off when its process ended; "
-                                                                  "resume makes only the missing calls.")]).result(30)
+                self._store.writer.add(
+                    "studies",
+                    [
+                        rows.study_row(
+                            study, "cancelled", "It was cut off when its process ended; resume makes only the missing calls."
+                        )
+                    ],
+                ).result(30)
 
     def progress(self, study_id: str) -> Progress | None:
         """How far a running study is; None when it does not run here."""

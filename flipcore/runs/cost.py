@@ -27,18 +27,31 @@ class Projection:
 
     def __add__(self, other: Projection) -> Projection:
         cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
-        return Projection(self.n_calls + other.n_calls, self.n_tokens_in + other.n_tokens_in,
-                          self.n_tokens_out + other.n_tokens_out, cost, self.seconds + other.seconds,
-                          self.measured and other.measured)
+        return Projection(
+            self.n_calls + other.n_calls,
+            self.n_tokens_in + other.n_tokens_in,
+            self.n_tokens_out + other.n_tokens_out,
+            cost,
+            self.seconds + other.seconds,
+            self.measured and other.measured,
+        )
 
     def scaled(self, factor: float) -> Projection:
-        return Projection(round(self.n_calls * factor), round(self.n_tokens_in * factor), round(self.n_tokens_out * factor),
-                          None if self.cost_usd is None else self.cost_usd * factor, self.seconds * factor, self.measured)
+        return Projection(
+            round(self.n_calls * factor),
+            round(self.n_tokens_in * factor),
+            round(self.n_tokens_out * factor),
+            None if self.cost_usd is None else self.cost_usd * factor,
+            self.seconds * factor,
+            self.measured,
+        )
 
     def sentence(self) -> str:
         cost = "an unknown price" if self.cost_usd is None else f"${self.cost_usd:,.2f}"
-        return (f"{self.n_calls:,} calls, {self.n_tokens_in:,} tokens in and {'' if self.measured else 'at most '}"
-                f"{self.n_tokens_out:,} out, {cost}, about {self.seconds:,.0f} s")
+        return (
+            f"{self.n_calls:,} calls, {self.n_tokens_in:,} tokens in and {'' if self.measured else 'at most '}"
+            f"{self.n_tokens_out:,} out, {cost}, about {self.seconds:,.0f} s"
+        )
 
 
 NOTHING = Projection(0, 0, 0, 0.0, 0.0, True)
@@ -80,8 +93,14 @@ def measured(completions: Iterable[Completion], seconds: float) -> Projection:
     """What a pilot used, as a Projection to be scaled up."""
     rows = list(completions)
     costs = [row.cost_usd for row in rows]
-    return Projection(len(rows), sum(row.n_tokens_in or 0 for row in rows), sum(row.n_tokens_out or 0 for row in rows),
-                      None if any(cost is None for cost in costs) else sum(costs), seconds, True)
+    return Projection(
+        len(rows),
+        sum(row.n_tokens_in or 0 for row in rows),
+        sum(row.n_tokens_out or 0 for row in rows),
+        None if any(cost is None for cost in costs) else sum(costs),
+        seconds,
+        True,
+    )
 
 
 def refusal(projection: Projection, budget_usd: float | None, cards: Mapping[str, ModelCard | None]) -> str:
@@ -89,11 +108,15 @@ def refusal(projection: Projection, budget_usd: float | None, cards: Mapping[str
     paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]
     unknown = [name for name, card in cards.items() if card and (card.price_in is None or card.price_out is None)]
     if unknown:
-        return (f"The price of {unknown[0]} is unknown, so no budget can be kept: write price_in and price_out into "
-                "data/models.toml. Nothing was asked.")
+        return (
+            f"The price of {unknown[0]} is unknown, so no budget can be kept: write price_in and price_out into "
+            "data/models.toml. Nothing was asked."
+        )
     if paid and budget_usd is None:
         return f"{paid[0]} costs money and the study has no budget. Projection: {projection.sentence()}. Nothing was asked."
     if budget_usd is not None and projection.cost_usd is not None and projection.cost_usd > budget_usd:
-        return (f"The study would cost more than its budget of ${budget_usd:,.2f}. Projection: {projection.sentence()}. Take "
-                "fewer items, variants or samples, or raise the budget. Nothing was asked.")
+        return (
+            f"The study would cost more than its budget of ${budget_usd:,.2f}. Projection: {projection.sentence()}. Take "
+            "fewer items, variants or samples, or raise the budget. Nothing was asked."
+        )
     return ""

@@ -20,8 +20,12 @@ def demo_study() -> Study:
     if (POCKET / "model.safetensors").is_file() and (POCKET / "items").is_dir():
         return study
     shipped = (ItemSource("flipscope_choice", n=20), ItemSource("flipscope_problems", n=12))
-    return replace(study, name="Demo: two simulated models on the shipped items", items=shipped,
-                   models=(ModelUse("simulated-artifact-prone", n_samples=2), ModelUse("simulated-brittle", n_samples=2)))
+    return replace(
+        study,
+        name="Demo: two simulated models on the shipped items",
+        items=shipped,
+        models=(ModelUse("simulated-artifact-prone", n_samples=2), ModelUse("simulated-brittle", n_samples=2)),
+    )
 
 
 def demo_studies() -> list[Study]:
@@ -39,27 +43,52 @@ def fill_store(store: Store) -> None:
     items = {key: item.item_id for key, item in shipped.items()}
     made = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
     store.writer.add("items", [item_row(item) for item in shipped.values()])
-    store.writer.add("paraphrases", [
-        {"pair_id": pair["pair_id"], "dataset": pair["dataset"], "item_id": items[pair["dataset"], pair["item_key"]],
-         "original": pair["original"], "paraphrase": pair["paraphrase"], "generator": pair["generator"], "created_at": made}
-        for pair in pairs if (pair["dataset"], pair["item_key"]) in items])
+    store.writer.add(
+        "paraphrases",
+        [
+            {
+                "pair_id": pair["pair_id"],
+                "dataset": pair["dataset"],
+                "item_id": items[pair["dataset"], pair["item_key"]],
+                "original": pair["original"],
+                "paraphrase": pair["paraphrase"],
+                "generator": pair["generator"],
+                "created_at": made,
+            }
+            for pair in pairs
+            if (pair["dataset"], pair["item_key"]) in items
+        ],
+    )
     texts = {pair["pair_id"]: pair for pair in pairs}
     store.writer.add("verdicts", [_verdict(row, texts[row["pair_id"]], made) for row in _lines("verdicts.jsonl")])
     store.writer.flush()
 
 
 def _verdict(row: dict, pair: dict, made: dt.datetime) -> dict:
-    return {"verdict_id": digest(row["pair_id"], row["reviewer"], "shipped"), "pair_id": row["pair_id"],
-            "reviewer": row["reviewer"], "meaning": row["meaning"], "difficulty": row["difficulty"],
-            "solution_path": row["solution_path"], "note": row["note"], "original_hash": digest(pair["original"]),
-            "paraphrase_hash": digest(pair["paraphrase"]), "rule_version": RULE_VERSION, "undoes": None, "created_at": made}
+    return {
+        "verdict_id": digest(row["pair_id"], row["reviewer"], "shipped"),
+        "pair_id": row["pair_id"],
+        "reviewer": row["reviewer"],
+        "meaning": row["meaning"],
+        "difficulty": row["difficulty"],
+        "solution_path": row["solution_path"],
+        "note": row["note"],
+        "original_hash": digest(pair["original"]),
+        "paraphrase_hash": digest(pair["paraphrase"]),
+        "rule_version": RULE_VERSION,
+        "undoes": None,
+        "created_at": made,
+    }
 
 
 def _items(datasets: set[str]) -> dict[tuple[str, str], Item]:
     from flipcore.datasets import load_report
 
-    return {(dataset, item.item_id.split("/", 1)[1].rsplit("@", 1)[0]): item
-            for dataset in datasets for item in load_report(ItemSource(dataset)).items}
+    return {
+        (dataset, item.item_id.split("/", 1)[1].rsplit("@", 1)[0]): item
+        for dataset in datasets
+        for item in load_report(ItemSource(dataset)).items
+    }
 
 
 def _lines(name: str) -> list[dict]:

@@ -36,8 +36,10 @@ class Imported:
     def sentence(self) -> str:
         """What was found, for people."""
         models, names = ([one.name for one in several] for several in (self.study.models, self.study.extractors))
-        said = (f"{len(self.records):,} recorded outputs on {self.n_items:,} items by {', '.join(models)}, read by "
-                f"{', '.join(names)}.")
+        said = (
+            f"{len(self.records):,} recorded outputs on {self.n_items:,} items by {', '.join(models)}, read by "
+            f"{', '.join(names)}."
+        )
         if self.n_repeated:
             said += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
         if self.refused:
@@ -51,18 +53,27 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
     readouts = [readout for record in report.records for readout in record.readouts]
     names = [field.extractor for field in recording.fields]
     if recording.text and READ_TEXT in names:
-        raise BadInput(f"Two readouts would be called {READ_TEXT!r}: a recorded one and the one read from the text. Give the "
-                       "recorded one another name.")
+        raise BadInput(
+            f"Two readouts would be called {READ_TEXT!r}: a recorded one and the one read from the text. Give the "
+            "recorded one another name."
+        )
     if len(set(names)) < len(names):
         raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
     if recording.text:
         readouts += [_read(record) for record in report.records]
         names.append(READ_TEXT)
     if not names:
-        raise BadInput("The recording names neither a column of answers or scores nor one of generated text, so there is "
-                       "nothing to read. Name at least one.")
-    study = _study(recording, [record.call.model for record in report.records], report.records[0].call.revision, names,
-                   name or f"{recording.dataset}, recorded")
+        raise BadInput(
+            "The recording names neither a column of answers or scores nor one of generated text, so there is "
+            "nothing to read. Name at least one."
+        )
+    study = _study(
+        recording,
+        [record.call.model for record in report.records],
+        report.records[0].call.revision,
+        names,
+        name or f"{recording.dataset}, recorded",
+    )
     return Imported(study, report.records, tuple(readouts), report.refused, report.n_repeated)
 
 
@@ -77,13 +88,20 @@ def store_imported(found: Imported, store: Store) -> str:
     readouts, sources = rows.readout_rows(study_id, found.readouts)
     done = [
         write("items", [rows.item_row(item) for item in first_of.values()]),
-        write("study_items", [{"study_id": study_id, "item_id": item_id, "role": "benchmark", "position": place,
-                               "confirmatory": False} for place, item_id in enumerate(by_item)]),
+        write(
+            "study_items",
+            [
+                {"study_id": study_id, "item_id": item_id, "role": "benchmark", "position": place, "confirmatory": False}
+                for place, item_id in enumerate(by_item)
+            ],
+        ),
         write("variants", [rows.variant_row(variant) for variant in variants.values()]),
         write("study_variants", [row for several in by_item.values() for row in rows.study_variant_rows(study_id, several)]),
         write("completions", [rows.completion_row(record.call, record.completion, False) for record in found.records]),
         write("study_calls", [{"study_id": study_id, "call_id": record.call.call_id} for record in found.records]),
-        write("readouts", readouts), write("readout_sources", sources)]
+        write("readouts", readouts),
+        write("readout_sources", sources),
+    ]
     for one in done:
         one.result()
     row = rows.study_row(found.study, "done", f"Imported: {found.sentence}", n_calls=len(found.records), ended_at=rows.now())
@@ -94,12 +112,27 @@ def store_imported(found: Imported, store: Store) -> str:
 def _read(record: Record) -> Readout:
     """The written answer of one record's text."""
     reading = EXTRACTORS[READ_TEXT].read(record.item, record.variant, [record.completion])
-    return Readout(record.call.model, record.item.item_id, record.variant.axis, record.variant.variant_id,
-                   record.sample, READ_TEXT, reading, correctness(reading, record.item.target), (record.call.call_id,))
+    return Readout(
+        record.call.model,
+        record.item.item_id,
+        record.variant.axis,
+        record.variant.variant_id,
+        record.sample,
+        READ_TEXT,
+        reading,
+        correctness(reading, record.item.target),
+        (record.call.call_id,),
+    )
 
 
 def _study(recording: Recording, models: Sequence[str], revision: str, names: Sequence[str], name: str) -> Study:
     """The declaration says where the outputs came from and how they were read; the file's digest makes it this file's."""
     source = ItemSource(RECORDED, columns=mapping_of(recording), options={"content": revision})
-    return Study(name, (source,), (Part(recording.axis),), tuple(Part(one) for one in names),
-                 tuple(ModelUse(model) for model in dict.fromkeys(models)), protocol=Part(RECORDED))
+    return Study(
+        name,
+        (source,),
+        (Part(recording.axis),),
+        tuple(Part(one) for one in names),
+        tuple(ModelUse(model) for model in dict.fromkeys(models)),
+        protocol=Part(RECORDED),
+    )

@@ -45,8 +45,9 @@ class Plan:
         if hasattr(backend, "prepare"):
             own = getattr(self.protocol, "variants", lambda item, layout: [])  # prompts of a protocol, behind those of the axes
             shown = [one for asked in self.items for one in (*own(asked.item, asked.variants[0].layout), *asked.variants)]
-            backend.prepare([asked.item for asked in self.items], shown,
-                            {asked.item.item_id: asked.role for asked in self.items})
+            backend.prepare(
+                [asked.item for asked in self.items], shown, {asked.item.item_id: asked.role for asked in self.items}
+            )
 
     def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
         ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, judge=self.study.judge)
@@ -59,7 +60,8 @@ def material(store) -> Material:
     if store is not None:
         for row in studies.paraphrase_states(store).to_dict("records"):
             found.setdefault(row["item_id"], []).append(
-                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"]))
+                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"])
+            )
     return Material(found)
 
 
@@ -68,8 +70,10 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     from flipcore.core.randomness import generator
 
     if study.is_recorded:
-        raise BadInput(f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
-                       "declare a new study on the same items.")
+        raise BadInput(
+            f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
+            "declare a new study on the same items."
+        )
     chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
     chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
     protocol = protocols.made(study.protocol.name, study.protocol.params)
@@ -81,8 +85,11 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     for item, role in items[:items_limit]:
         try:
             variants = tuple(
-                variant for axis in chosen_axes if item.kind in axis.applies_to
-                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), stored))
+                variant
+                for axis in chosen_axes
+                if item.kind in axis.applies_to
+                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), stored)
+            )
         except BadInput as error:
             refused.append(str(error))
             continue
@@ -118,12 +125,15 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
         report = load_report(source)
         notes += list(report.notes)
         if report.refused:
-            warnings.append(f"Rows of {source.dataset} that were refused: {len(report.refused):,}. The first: "
-                            f"{report.refused[0][1]}")
+            warnings.append(
+                f"Rows of {source.dataset} that were refused: {len(report.refused):,}. The first: {report.refused[0][1]}"
+            )
         for item in report.items:
             if item.item_id in found and found[item.item_id][1] != source.role:
-                raise BadInput(f"{item.item_id} is named as {found[item.item_id][1]} and as {source.role}; an item can have "
-                               "one role in a study.")
+                raise BadInput(
+                    f"{item.item_id} is named as {found[item.item_id][1]} and as {source.role}; an item can have "
+                    "one role in a study."
+                )
             found[item.item_id] = (item, source.role)
     if not found:
         raise BadInput("The study has no items: its sources are empty after filtering.")
@@ -152,8 +162,10 @@ def projection(made: Plan) -> cost.Projection:
     for asked in made.items:
         sets.setdefault(asked.item.dataset, []).append(asked)
     judge = open_backend(made.study.judge, model_cards()) if made.study.judge else None
-    found = (_projected(made, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
-             for items in sets.values())
+    found = (
+        _projected(made, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
+        for items in sets.values()
+    )
     return sum(found, cost.NOTHING)
 
 
@@ -166,7 +178,8 @@ def _projected(made: Plan, head: Sequence[Asked], judge) -> cost.Projection:
         most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
         histories = [made.history(asked, use, backend, {}, judge) for asked in head]
         total = total + cost.projected((call for one in histories for call in most(one)), cards.get(use.name))
-        judged = [call for one in histories for call in read.next_calls(one)
-                  if call.request.kind == "generate"] if judge else []
+        judged = (
+            [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
+        )
         total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
     return total

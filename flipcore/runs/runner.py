@@ -47,9 +47,16 @@ class InFlight:
     calls: dict[str, Future] = field(default_factory=dict)
 
 
-def run(study: Study, store: Store, *, on_progress: Callable[[Progress], None] | None = None,
-        cancel: threading.Event | None = None, items_limit: int | None = None, in_flight: InFlight | None = None,
-        record: bool = True) -> Progress:
+def run(
+    study: Study,
+    store: Store,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+    cancel: threading.Event | None = None,
+    items_limit: int | None = None,
+    in_flight: InFlight | None = None,
+    record: bool = True,
+) -> Progress:
     """Runs a study to its end, its cap or its cancellation, and returns how far it came. Raises OverBudget before the first
     call when the projection is over the cap. With `record=False` (a pilot) only completions are stored."""
     made = plan(study, store, items_limit)
@@ -105,13 +112,24 @@ class _Run:
         if not self.record:
             return
         write("items", [rows.item_row(item) for item in items])
-        write("study_items", [{"study_id": study_id, "item_id": asked.item.item_id, "role": asked.role, "position": i,
-                               "confirmatory": asked.confirmatory} for i, asked in enumerate(self.plan.items)])
+        write(
+            "study_items",
+            [
+                {
+                    "study_id": study_id,
+                    "item_id": asked.item.item_id,
+                    "role": asked.role,
+                    "position": i,
+                    "confirmatory": asked.confirmatory,
+                }
+                for i, asked in enumerate(self.plan.items)
+            ],
+        )
         write("variants", [rows.variant_row(v) for v in {v.variant_id: v for v in variants}.values()])
-        write("study_variants", [row for asked in self.plan.items
-                                 for row in rows.study_variant_rows(study_id, asked.variants)])
-        write("studies", [rows.study_row(self.study, "running", "", n_calls=self.progress.n_calls,
-                                         started_at=rows.now())]).result()
+        write("study_variants", [row for asked in self.plan.items for row in rows.study_variant_rows(study_id, asked.variants)])
+        write(
+            "studies", [rows.study_row(self.study, "running", "", n_calls=self.progress.n_calls, started_at=rows.now())]
+        ).result()
 
     async def _all_items(self, backends: dict[str, Backend]) -> None:
         reporter = asyncio.create_task(self._report())
@@ -240,8 +258,18 @@ class _Run:
         p.state, p.eta_s = self.stopping or "done", None
         p.message = " ".join([p.message or _message(p, self.study.budget_usd), *self.plan.warnings]).strip()
         if self.record:
-            self.store.writer.add("studies", [rows.study_row(
-                self.study, p.state, p.message, n_calls=p.n_done if p.state == "done" else p.n_calls, ended_at=rows.now())])
+            self.store.writer.add(
+                "studies",
+                [
+                    rows.study_row(
+                        self.study,
+                        p.state,
+                        p.message,
+                        n_calls=p.n_done if p.state == "done" else p.n_calls,
+                        ended_at=rows.now(),
+                    )
+                ],
+            )
         self.store.writer.flush()
         if self.on_progress:
             self.on_progress(replace(p))

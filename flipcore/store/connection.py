@@ -48,13 +48,17 @@ class Store:
         except duckdb.IOException as error:
             raise _held(path, str(error)) from error
         except duckdb.Error as error:
-            raise BadInput(f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
-                           "FLIPSCOPE_DB, or move this one away.") from error
+            raise BadInput(
+                f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
+                "FLIPSCOPE_DB, or move this one away."
+            ) from error
         found = connection.execute("SELECT value FROM store_info WHERE key = 'schema'").fetchone()[0]
         if found != SCHEMA_VERSION:
             connection.close()
-            raise BadInput(f"{path} was written with schema {found}; this version reads schema {SCHEMA_VERSION}. Export it "
-                           "with the version that wrote it, or choose another file with FLIPSCOPE_DB.")
+            raise BadInput(
+                f"{path} was written with schema {found}; this version reads schema {SCHEMA_VERSION}. Export it "
+                "with the version that wrote it, or choose another file with FLIPSCOPE_DB."
+            )
         return cls(connection, path)
 
     def cursor(self):
@@ -108,8 +112,12 @@ class Store:
 def _held(path: Path, message: str) -> StoreHeld | BadInput:
     who = re.search(r"\(PID (\d+)\)", message)
     if "lock" not in message.lower():
-        return BadInput(f"{path} could not be opened: {message.splitlines()[0]}. Check the folder, or choose another file with "
-                        "FLIPSCOPE_DB.")
+        return BadInput(
+            f"{path} could not be opened: {message.splitlines()[0]}. Check the folder, or choose another file with "
+            "FLIPSCOPE_DB."
+        )
     holder = f"process {who[1]}" if who else "another process"
-    return StoreHeld(f"{path} is held by {holder}, probably an open dashboard: look there, hand it a study with "
-                     "`python -m flipcore run`, or choose another file with FLIPSCOPE_DB.")
+    return StoreHeld(
+        f"{path} is held by {holder}, probably an open dashboard: look there, hand it a study with "
+        "`python -m flipcore run`, or choose another file with FLIPSCOPE_DB."
+    )

@@ -8,8 +8,22 @@ from pathlib import Path
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import SCHEMA_VERSION, Store
 
-_TABLES = ("items", "studies", "study_items", "variants", "study_variants", "study_calls", "readouts", "readout_sources",
-           "paraphrases", "verdicts", "flip_verdicts", "locks", "decisions", "threshold_moves")
+_TABLES = (
+    "items",
+    "studies",
+    "study_items",
+    "variants",
+    "study_variants",
+    "study_calls",
+    "readouts",
+    "readout_sources",
+    "paraphrases",
+    "verdicts",
+    "flip_verdicts",
+    "locks",
+    "decisions",
+    "threshold_moves",
+)
 # A completion that arrived beats one that failed; otherwise what is here stays.
 _COMPLETIONS = """
 INSERT INTO main.completions SELECT * FROM other.completions o WHERE o.status = 'ok' OR NOT EXISTS (
@@ -52,8 +66,9 @@ def _merge_one(path: Path, store: Store) -> None:
         _copy(cursor, path)
     except duckdb.Error as error:
         cursor.execute("ROLLBACK")
-        raise BadInput(f"{path.name} is not a Flipscope database ({str(error).splitlines()[0]}). Nothing of it was "
-                       "taken over.") from error
+        raise BadInput(
+            f"{path.name} is not a Flipscope database ({str(error).splitlines()[0]}). Nothing of it was taken over."
+        ) from error
     finally:
         cursor.execute("DETACH other")
         cursor.close()
@@ -64,8 +79,9 @@ def _copy(cursor, path: Path) -> None:
     found = cursor.execute("SELECT value FROM other.store_info WHERE key = 'schema'").fetchone()
     if found != (SCHEMA_VERSION,):
         cursor.execute("ROLLBACK")
-        raise BadInput(f"{path.name} has schema {found[0] if found else 'unknown'}; this version merges schema "
-                       f"{SCHEMA_VERSION}.")
+        raise BadInput(
+            f"{path.name} has schema {found[0] if found else 'unknown'}; this version merges schema {SCHEMA_VERSION}."
+        )
     for table in _TABLES:
         cursor.execute(f"INSERT INTO main.{table} SELECT * FROM other.{table} ON CONFLICT DO NOTHING")
     cursor.execute(_COMPLETIONS)

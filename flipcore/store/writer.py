@@ -17,13 +17,27 @@ MOST_ROWS = 5_000
 # table -> columns that are rewritten when the key is there already; other tables keep the first row (append-only)
 REWRITTEN = {
     "studies": ("state", "message", "n_calls", "started_at", "ended_at"),
-    "completions": ("status", "text", "finish_reason", "tokens", "top_logprobs", "n_tokens_in", "n_tokens_out", "cost_usd",
-                    "latency_s", "n_attempts", "error", "raw_reply", "created_at"),
+    "completions": (
+        "status",
+        "text",
+        "finish_reason",
+        "tokens",
+        "top_logprobs",
+        "n_tokens_in",
+        "n_tokens_out",
+        "cost_usd",
+        "latency_s",
+        "n_attempts",
+        "error",
+        "raw_reply",
+        "created_at",
+    ),
     "readouts": ("status", "answer", "value", "is_correct", "span_start", "span_end", "reason", "probabilities", "label_mass"),
     "readout_sources": ("call_id",),
 }
 KEYS = {
-    "studies": ("study_id",), "completions": ("call_id",),
+    "studies": ("study_id",),
+    "completions": ("call_id",),
     "readouts": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor"),
     "readout_sources": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor", "position"),
 }
@@ -104,8 +118,14 @@ class Writer:
             for batch in batches:
                 self._commit(connection, [batch])
             return
-        self._store.touch({"" if b.table in _TOUCHES_ALL else row.get("study_id") for b in batches for row in b.rows
-                           if b.table in _TOUCHES_ALL or row.get("study_id")})
+        self._store.touch(
+            {
+                "" if b.table in _TOUCHES_ALL else row.get("study_id")
+                for b in batches
+                for row in b.rows
+                if b.table in _TOUCHES_ALL or row.get("study_id")
+            }
+        )
         for batch in batches:
             batch.done.set_result(None)
 
@@ -130,8 +150,12 @@ def _upsert(connection, table: str, rows: list[dict]) -> None:
     if keys:
         rows = list({tuple(row[key] for key in keys): row for row in rows}.values())
     columns = list(rows[0])
-    types = {name: kind for name, kind in connection.execute(
-        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = $table", {"table": table}).fetchall()}
+    types = {
+        name: kind
+        for name, kind in connection.execute(
+            "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = $table", {"table": table}
+        ).fetchall()
+    }
     arrays = {column: pa.array([_plain(row.get(column)) for row in rows], type=_ARROW.get(types[column])) for column in columns}
     connection.register("incoming", pa.table(arrays))
     rewritten = [column for column in REWRITTEN.get(table, ()) if column in columns]
@@ -140,14 +164,24 @@ def _upsert(connection, table: str, rows: list[dict]) -> None:
     updates = ", ".join(f"{column} = {value.format(column, table)}" for column in rewritten)
     action = f"DO UPDATE SET {updates}" if rewritten else "DO NOTHING"
     target = f"({', '.join(keys)})" if keys else ""
-    connection.execute(f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns)} FROM incoming "
-                       f"ON CONFLICT {target} {action}")
+    connection.execute(
+        f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns)} FROM incoming ON CONFLICT {target} {action}"
+    )
     connection.unregister("incoming")
 
 
-_ARROW = {"BOOLEAN": pa.bool_(), "BIGINT": pa.int64(), "INTEGER": pa.int32(), "DOUBLE": pa.float64(), "VARCHAR": pa.string(),
-          "JSON": pa.string(), "TIMESTAMP WITH TIME ZONE": pa.timestamp("us", "UTC"), "DATE": pa.date32(),
-          "INTEGER[]": pa.list_(pa.int32()), "VARCHAR[]": pa.list_(pa.string())}
+_ARROW = {
+    "BOOLEAN": pa.bool_(),
+    "BIGINT": pa.int64(),
+    "INTEGER": pa.int32(),
+    "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(),
+    "JSON": pa.string(),
+    "TIMESTAMP WITH TIME ZONE": pa.timestamp("us", "UTC"),
+    "DATE": pa.date32(),
+    "INTEGER[]": pa.list_(pa.int32()),
+    "VARCHAR[]": pa.list_(pa.string()),
+}
 
 
 def _plain(value: Any) -> Any:

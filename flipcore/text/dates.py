@@ -33,18 +33,27 @@ def could_have_been_seen(published: str | None, cutoff: str | None) -> Seen:
     if not published:
         return Seen(UNKNOWN, "It has no publication date, so nothing says that it could not have been seen.")
     if not cutoff:
-        return Seen(UNKNOWN, "The model's training cut-off is not declared in data/models.toml, so nothing says what it could "
-                             "have seen.")
+        return Seen(
+            UNKNOWN,
+            "The model's training cut-off is not declared in data/models.toml, so nothing says what it could have seen.",
+        )
     first, last = span("publication date", published)
     begins, ends = span("training cut-off", cutoff)
     if first > ends:
-        return Seen(NO, f"It was published on {published}, after the training cut-off {cutoff}, and could not have been seen, "
-                        "if that cut-off is true and nothing of it was public earlier.")
+        return Seen(
+            NO,
+            f"It was published on {published}, after the training cut-off {cutoff}, and could not have been seen, "
+            "if that cut-off is true and nothing of it was public earlier.",
+        )
     if last <= begins:
-        return Seen(YES, f"It was published on {published}, before the training cut-off {cutoff}, and could have been seen. "
-                         "Whether it was is another question.")
-    return Seen(UNKNOWN, f"It was published on {published} and the training cut-off is {cutoff}: too coarse to say which came "
-                         "first.")
+        return Seen(
+            YES,
+            f"It was published on {published}, before the training cut-off {cutoff}, and could have been seen. "
+            "Whether it was is another question.",
+        )
+    return Seen(
+        UNKNOWN, f"It was published on {published} and the training cut-off is {cutoff}: too coarse to say which came first."
+    )
 
 
 def span(what: str, text: str) -> tuple[date, date]:

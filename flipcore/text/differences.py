@@ -19,7 +19,7 @@ def word_differences(original: str, changed: str) -> list[list[str]]:
     head = len(os.path.commonprefix([before, after]))
     tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))
     end = len(after) - tail
-    pieces = [("same", after[:head]), *_middle(before[head:len(before) - tail], after[head:end]), ("same", after[end:])]
+    pieces = [("same", after[:head]), *_middle(before[head : len(before) - tail], after[head:end]), ("same", after[end:])]
     runs: list[list[str]] = []
     for kind, words in pieces:
         if runs and runs[-1][0] == kind:

@@ -22,8 +22,10 @@ def labels_of(name: str, n_options: int) -> tuple[str, ...]:
     if name not in LABEL_SETS:
         raise BadInput(f"There is no label set {name!r}; choose one of {', '.join(LABEL_SETS)}.")
     if len(LABEL_SETS[name]) < n_options:
-        raise BadInput(f"The label set {name!r} has {len(LABEL_SETS[name])} labels, but an item has {n_options} "
-                       "options; choose a longer set or other items.")
+        raise BadInput(
+            f"The label set {name!r} has {len(LABEL_SETS[name])} labels, but an item has {n_options} "
+            "options; choose a longer set or other items."
+        )
     return LABEL_SETS[name][:n_options]
 
 
@@ -49,12 +51,22 @@ LAYOUTS: dict[str, Layout] = {
     "helpful": Layout(
         "Helpful prompt",
         "Somebody who needs the true answer asks the question below. Take it literally, think of how the world really is, and "
-        "do not repeat what people only believe.\n\nQuestion: {}\n", "{}. {}", "\n", "\nAnswer:", "Answer:"),
+        "do not repeat what people only believe.\n\nQuestion: {}\n",
+        "{}. {}",
+        "\n",
+        "\nAnswer:",
+        "Answer:",
+    ),
     "instruct": Layout(
         "Instructions for a chat model",
-        "Answer the question below. Think it through briefly, then end with a line \"Answer: \" followed by your "
-        "answer alone.\n\nQuestion: {}\n", "{}. {}", "\n", "\n\nEnd with \"Answer: \" and one label.",
-        "\nEnd with \"Answer: \" and one number.", "\nEnd with \"Answer: \" and the answer alone."),
+        'Answer the question below. Think it through briefly, then end with a line "Answer: " followed by your '
+        "answer alone.\n\nQuestion: {}\n",
+        "{}. {}",
+        "\n",
+        '\n\nEnd with "Answer: " and one label.',
+        '\nEnd with "Answer: " and one number.',
+        '\nEnd with "Answer: " and the answer alone.',
+    ),
 }
 
 
@@ -64,8 +76,15 @@ def layout_named(name: str) -> Layout:
     return LAYOUTS[name]
 
 
-def prompt(item: Item, *, question: str | None = None, order: Sequence[int] | None = None,
-           labels: Sequence[str] | None = None, layout: str = "plain", system: str = "") -> Prompt:
+def prompt(
+    item: Item,
+    *,
+    question: str | None = None,
+    order: Sequence[int] | None = None,
+    labels: Sequence[str] | None = None,
+    layout: str = "plain",
+    system: str = "",
+) -> Prompt:
     """The item in a layout. `order[i]` is the item's index of the option at position i, `labels[i]` the label there.
 
     A completion item is its raw text in every layout, but where it has a solution it is a question with an answer in free words
@@ -88,8 +107,12 @@ def prompt(item: Item, *, question: str | None = None, order: Sequence[int] | No
 def _check(item: Item, order: tuple[int, ...], labels: tuple[str, ...]) -> None:
     n_options = len(item.options)
     if sorted(order) != list(range(n_options)):
-        raise BadInput(f"The order {list(order)} does not name each of the {n_options} options of {item.item_id} once; "
-                       f"give a permutation of 0 to {n_options - 1}.")
+        raise BadInput(
+            f"The order {list(order)} does not name each of the {n_options} options of {item.item_id} once; "
+            f"give a permutation of 0 to {n_options - 1}."
+        )
     if len(labels) != n_options or len(set(labels)) != n_options:
-        raise BadInput(f"{item.item_id} has {n_options} options, but the labels are {', '.join(labels) or 'none'}; "
-                       "give one different label for each option.")
+        raise BadInput(
+            f"{item.item_id} has {n_options} options, but the labels are {', '.join(labels) or 'none'}; "
+            "give one different label for each option."
+        )

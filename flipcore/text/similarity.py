@@ -28,8 +28,10 @@ def n_bytes_compressed(data: bytes, compressor: str = "xz") -> int:
         dict_size = max(SMALLEST_DICT, 1 << max(0, len(data) - 1).bit_length())
         chain = [{"id": lzma.FILTER_LZMA2, "preset": XZ_PRESET, "dict_size": dict_size}]
         return len(lzma.compress(data, format=lzma.FORMAT_XZ, filters=chain))
-    raise BadInput(f"The compressor {compressor!r} is not offered: choose one of {', '.join(COMPRESSORS)}. "
-                   "bz2 is left out because a text is .09 to .24 away from itself under it.")
+    raise BadInput(
+        f"The compressor {compressor!r} is not offered: choose one of {', '.join(COMPRESSORS)}. "
+        "bz2 is left out because a text is .09 to .24 away from itself under it."
+    )
 
 
 def ncd(x: str, y: str, comp: str = "zlib") -> float:
@@ -69,11 +71,11 @@ def compressor_warning(texts: Iterable[str], comp: str) -> str:
     """A sentence when the compressor does not suit the lengths of `texts`, else the empty string."""
     lengths = [len(encoded(text)) for text in texts]
     if comp == "zlib" and lengths and 2 * max(lengths) > ZLIB_WINDOW:
-        return ("zlib looks back 32 kB and the longest pair is longer, so it misses copies that lie further apart: "
-                "use xz.")
+        return "zlib looks back 32 kB and the longest pair is longer, so it misses copies that lie further apart: use xz."
     if comp == "xz" and lengths and sorted(lengths)[len(lengths) // 2] < 200:
-        return ("Half of the texts are shorter than 200 bytes, where the container of xz outweighs the text: "
-                "read zlib beside it.")
+        return (
+            "Half of the texts are shorter than 200 bytes, where the container of xz outweighs the text: read zlib beside it."
+        )
     return ""
 
 

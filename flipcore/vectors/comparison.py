@@ -95,7 +95,7 @@ class Comparison:
     @cached_property
     def pairs(self) -> np.ndarray | None:
         """Rows of the source-paired entries, target's first, where every retro entry has a source of its own."""
-        return paired_rows(self.items[:self.n_target], self.items[self.n_target:])
+        return paired_rows(self.items[: self.n_target], self.items[self.n_target :])
 
     @cached_property
     def mixing(self) -> neighbours.Mixing:
@@ -108,7 +108,7 @@ class Comparison:
 
     @cached_property
     def sets(self) -> tuple[np.ndarray, np.ndarray]:
-        return self.units[:self.n_target], self.units[self.n_target:]
+        return self.units[: self.n_target], self.units[self.n_target :]
 
     @cached_property
     def likeness(self) -> tuple[Estimate, Estimate]:
@@ -120,8 +120,9 @@ class Comparison:
         """Source 002's permutation test of the retro-holdout's mean cosine; within pairs where they are source-paired."""
         if self.pairs is not None:
             half = len(self.pairs) // 2
-            return perm_test_within_paired(self.units[self.pairs[:half]], self.units[self.pairs[half:]], "retro",
-                                           N_PERMUTATIONS)["p"]
+            return perm_test_within_paired(
+                self.units[self.pairs[:half]], self.units[self.pairs[half:]], "retro", N_PERMUTATIONS
+            )["p"]
         return perm_test_semantic(*self.sets, "retro", N_PERMUTATIONS)["p"]
 
     @cached_property
@@ -133,8 +134,10 @@ class Comparison:
     def most_alike(self, k: int = 10) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
         """The k most alike pairs inside the target and inside the retro-holdout, as rows of `items`."""
         n = self.n_target
-        return (neighbours.most_alike(self.sets[0], k),
-                [(i + n, j + n, cosine) for i, j, cosine in neighbours.most_alike(self.sets[1], k)])
+        return (
+            neighbours.most_alike(self.sets[0], k),
+            [(i + n, j + n, cosine) for i, j, cosine in neighbours.most_alike(self.sets[1], k)],
+        )
 
     def likeness_sentence(self) -> str:
         """How alike two entries are inside either set, and whether that differs."""
@@ -145,15 +148,19 @@ class Comparison:
             verdict = f"the retro-holdout is {'more' if retro.value > target.value else 'less'} alike inside"
         else:
             verdict = "that is what regrouping the entries gives too"
-        return (f"Two target entries have a cosine of {target.text(3)} on average, two retro entries {retro.text(3)}: "
-                f"{verdict} ({p_text(self.likeness_p)}).")
+        return (
+            f"Two target entries have a cosine of {target.text(3)} on average, two retro entries {retro.text(3)}: "
+            f"{verdict} ({p_text(self.likeness_p)})."
+        )
 
     def coverage_sentence(self) -> str:
         """How close the other set comes to an entry of either."""
         closest = self.across[1][:, 0]
         middle = [float(np.median(closest[self.labels == label])) for label in (0, 1)]
-        return (f"The middle target entry has its nearest retro entry at a cosine of {number_text(middle[0])}, the middle "
-                f"retro entry its nearest target entry at {number_text(middle[1])}.")
+        return (
+            f"The middle target entry has its nearest retro entry at a cosine of {number_text(middle[0])}, the middle "
+            f"retro entry its nearest target entry at {number_text(middle[1])}."
+        )
 
 
 def compared(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:

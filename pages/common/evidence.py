@@ -40,8 +40,11 @@ def _read(seen: Inspection, one: Seen) -> str:
 
 def _reading(seen: Inspection, one: Seen, key: str) -> None:
     """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
-    said = {"ok": _read(seen, one), "unreadable": "**no answer could be read**",
-            "absent": "**absent**: missing, and never counted as a flip"}[one.status]
+    said = {
+        "ok": _read(seen, one),
+        "unreadable": "**no answer could be read**",
+        "absent": "**absent**: missing, and never counted as a flip",
+    }[one.status]
     right = "" if one.is_correct is None else " · right" if one.is_correct else " · wrong"
     st.markdown(f"Sample {one.sample + 1}: {said}{right}")
     if one.reason:
@@ -51,8 +54,13 @@ def _reading(seen: Inspection, one: Seen, key: str) -> None:
     if one.text:
         marked_span(one.text, one.span, key=f"text-{key}")
     if one.probabilities:
-        share_bars([(answer_text(seen.item, option), share, option == one.answer)
-                    for option, share in sorted(one.probabilities, key=lambda pair: -pair[1])], key=f"bars-{key}")
+        share_bars(
+            [
+                (answer_text(seen.item, option), share, option == one.answer)
+                for option, share in sorted(one.probabilities, key=lambda pair: -pair[1])
+            ],
+            key=f"bars-{key}",
+        )
     if one.label_mass is not None:
         st.caption(f"Label mass {one.label_mass:.2f}: the share of first-token probability that lies on any label.")
     with st.expander("Raw request and reply", icon=":material/data_object:"):

@@ -17,28 +17,44 @@ KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 WORDS = {"genuine": "Genuine: the model's", "artifact": "Artifact: the readout's", "ambiguous": "Unclear"}
 
 
-def flip_verdict_bar(study_id: str, model: str, item_id: str, axis: str, variant_id: str, other_variant_id: str,
-                     extractor: str) -> None:
+def flip_verdict_bar(
+    study_id: str, model: str, item_id: str, axis: str, variant_id: str, other_variant_id: str, extractor: str
+) -> None:
     """Asks whose this flip is and keeps the answer; says what this person said of it before, and how many were marked.
     Others' words are not shown."""
-    flip = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis, "variant_id": variant_id,
-            "other_variant_id": other_variant_id, "extractor": extractor}
+    flip = {
+        "study_id": study_id,
+        "model": model,
+        "item_id": item_id,
+        "axis": axis,
+        "variant_id": variant_id,
+        "other_variant_id": other_variant_id,
+        "extractor": extractor,
+    }
     st.markdown("**Is this flip the model's or the readout's?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180)
-        pressed = [verdict for verdict, letter in KEYS.items()
-                   if st.button(WORDS[verdict], key=f"verdict-{verdict}", shortcut=letter, disabled=not name.strip())]
+        pressed = [
+            verdict
+            for verdict, letter in KEYS.items()
+            if st.button(WORDS[verdict], key=f"verdict-{verdict}", shortcut=letter, disabled=not name.strip())
+        ]
     if not name.strip():
         st.caption("Give a name first: a verdict without one cannot be weighed.")
     for verdict in pressed:
         _keep(flip, verdict, name)
     marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
-    mine = [one["verdict"] for one in marks if one["flip"] == f"{item_id}|{variant_id}|{other_variant_id}"
-            and one["reviewer"] == " ".join(name.split())]
+    mine = [
+        one["verdict"]
+        for one in marks
+        if one["flip"] == f"{item_id}|{variant_id}|{other_variant_id}" and one["reviewer"] == " ".join(name.split())
+    ]
     found = human_share(marks)
     said = f"You marked it {WORDS[mine[-1]].split(':')[0].lower()}. " if mine else ""
-    st.caption(f"{said}Marked so far on this axis and readout: {found.n:,} ({found.n_genuine:,} genuine, {found.n_artifact:,} "
-               f"artifact, {found.n_ambiguous:,} unclear).")
+    st.caption(
+        f"{said}Marked so far on this axis and readout: {found.n:,} ({found.n_genuine:,} genuine, {found.n_artifact:,} "
+        f"artifact, {found.n_ambiguous:,} unclear)."
+    )
 
 
 def _keep(flip: dict, verdict: str, name: str) -> None:

@@ -15,19 +15,35 @@ from pages.common import judging, session
 from pages.common.notes import plain
 
 BADGES = {
-    "SIMULATED": ("orange", "Every answer comes from a simulated model with planted truth. Run a study on another model "
-                            "to see a real one."),
-    "POCKET": ("blue", "Answers of the small model in the box: real log-probabilities and real memorization, but no model "
-                       "that anybody ranks. Run a study on another model to remove this."),
-    "EXPLORATORY": ("gray", "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock the "
-                            "settings on a study with a confirmatory share to remove this."),
+    "SIMULATED": (
+        "orange",
+        "Every answer comes from a simulated model with planted truth. Run a study on another model to see a real one.",
+    ),
+    "POCKET": (
+        "blue",
+        "Answers of the small model in the box: real log-probabilities and real memorization, but no model "
+        "that anybody ranks. Run a study on another model to remove this.",
+    ),
+    "EXPLORATORY": (
+        "gray",
+        "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock the "
+        "settings on a study with a confirmatory share to remove this.",
+    ),
     "LOCKED": ("violet", "Settings were stored before the confirmatory items were read; other settings are refused."),
-    "PARTIAL": ("orange", "The study is still running or was stopped: items are asked in random order, so what is here is "
-                          "an unbiased part. Let it finish to remove this."),
-    "UNREVIEWED PARAPHRASES": ("orange", "Some rewordings have not been accepted by a reviewer yet. Review them to remove "
-                                         "this."),
-    "JUDGE NOT PASSED": ("orange", "The judge's agreement with people has not been shown to reach 0.60; it enters no "
-                                   "claim. Label texts under Paraphrase review, Judge, to remove this."),
+    "PARTIAL": (
+        "orange",
+        "The study is still running or was stopped: items are asked in random order, so what is here is "
+        "an unbiased part. Let it finish to remove this.",
+    ),
+    "UNREVIEWED PARAPHRASES": (
+        "orange",
+        "Some rewordings have not been accepted by a reviewer yet. Review them to remove this.",
+    ),
+    "JUDGE NOT PASSED": (
+        "orange",
+        "The judge's agreement with people has not been shown to reach 0.60; it enters no "
+        "claim. Label texts under Paraphrase review, Judge, to remove this.",
+    ),
 }
 
 
@@ -55,8 +71,14 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
             st.badge(text, color=colour, help=meaning)
 
 
-def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[tuple[str, str], ...] = (),
-                fits: Callable[[Study], bool] | None = None) -> str | None:
+def page_header(
+    title: str,
+    question: str,
+    *,
+    choose: bool = True,
+    extra: tuple[tuple[str, str], ...] = (),
+    fits: Callable[[Study], bool] | None = None,
+) -> str | None:
     """Title, question, the study and its badges; the study's id, or None after saying how to get one. `fits` tells which
     studies the page can show anything of."""
     if "navigated" not in st.session_state:
@@ -79,8 +101,10 @@ def page_header(title: str, question: str, *, choose: bool = True, extra: tuple[
     row = session.study_row(study_id)
     when = row["created_at"].strftime("%Y-%m-%d %H:%M") if row["created_at"] is not None else ""
     with right:
-        st.caption(f"{plain(', '.join(row['models']) or 'no model')} · {int(row['n_items']):,} items · {when} · "
-                   f"flipscope {row['code_version']} · id `{study_id}`")
+        st.caption(
+            f"{plain(', '.join(row['models']) or 'no model')} · {int(row['n_items']):,} items · {when} · "
+            f"flipscope {row['code_version']} · id `{study_id}`"
+        )
         show_badges(badges(row) + list(extra))
     if study_id in session.registry().running():
         with right:
@@ -105,5 +129,7 @@ def show_progress(progress) -> None:
     share = progress.n_done / progress.n_calls
     left = "" if progress.eta_s is None else f", about {progress.eta_s:,.0f} s left"
     failed = f", {progress.n_failed:,} failed" if progress.n_failed else ""
-    st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a "
-                                      f"second{left}{failed}")
+    st.progress(
+        min(share, 1.0),
+        text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{left}{failed}",
+    )

@@ -36,14 +36,29 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = extractor if extractor in names else names[0]
         place = f"inspect-{item_id}-{axis}"
-        st.segmented_control("Readout", names, default=chosen, required=True, key=f"{place}-readout-{chosen}",
-                             format_func=_title, on_change=_into_link, args=("readout", f"{place}-readout-{chosen}"))
+        st.segmented_control(
+            "Readout",
+            names,
+            default=chosen,
+            required=True,
+            key=f"{place}-readout-{chosen}",
+            format_func=_title,
+            on_change=_into_link,
+            args=("readout", f"{place}-readout-{chosen}"),
+        )
         pairs = compared(seen, chosen)
         wanted = st.query_params.get("variant")
         key = wanted if wanted in pairs else next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
-        st.selectbox("Compared with the original", list(pairs), index=list(pairs).index(key), width=260,
-                     key=f"{place}-variant-{key}", on_change=_into_link, args=("variant", f"{place}-variant-{key}"),
-                     format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key)
+        st.selectbox(
+            "Compared with the original",
+            list(pairs),
+            index=list(pairs).index(key),
+            width=260,
+            key=f"{place}-variant-{key}",
+            on_change=_into_link,
+            args=("variant", f"{place}-variant-{key}"),
+            format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
+        )
     _put_into_link(item=item_id, axis=axis, readout=chosen, variant=key)
     (base, before), (other, after) = pairs[key]
     left, right = st.columns(2)
@@ -52,8 +67,10 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
     with right:
         side(f"Variant: {key}", seen, base, other, after, gone=False)
     if base.target != other.target:
-        st.caption(f"For the variant another answer is right, {plain(answer_text(seen.item, other.target))}: to answer "
-                   "differently is no flip.")
+        st.caption(
+            f"For the variant another answer is right, {plain(answer_text(seen.item, other.target))}: to answer "
+            "differently is no flip."
+        )
     elif chosen not in VALUES and base is not other:
         if flips(pairs[key]):
             flip_verdict_bar(study_id, model, item_id, axis, base.variant_id, other.variant_id, chosen)
@@ -89,12 +106,21 @@ def _title_line(seen: Inspection, axis: str, model: str, order: Sequence[str]) -
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
             there = at is not None and 0 <= at + step < len(order)
-            st.button(label, key=f"inspect-{label.lower()}", shortcut=letter, disabled=not there, on_click=open_item,
-                      args=(order[at + step] if there else item.item_id,))
+            st.button(
+                label,
+                key=f"inspect-{label.lower()}",
+                shortcut=letter,
+                disabled=not there,
+                on_click=open_item,
+                args=(order[at + step] if there else item.item_id,),
+            )
         copy_link(key="inspect-link")
         place = f" · {at + 1:,} of {len(order):,}" if at is not None else ""
-        st.caption(f"Right answer: {plain(answer_text(item, item.target))}"
-                   + (f" · {plain(item.category)}" if item.category else "") + place)
+        st.caption(
+            f"Right answer: {plain(answer_text(item, item.target))}"
+            + (f" · {plain(item.category)}" if item.category else "")
+            + place
+        )
 
 
 def compared(seen: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
@@ -103,11 +129,17 @@ def compared(seen: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
     by_key = {v.key: v for v in seen.variants}
     base = seen.variants[0]
     if len(seen.variants) > 1:
-        return {v.key: ((by_key.get(v.compared_with, base), _samples(by_key.get(v.compared_with, base), extractor)),
-                        (v, _samples(v, extractor))) for v in seen.variants[1:]}
+        return {
+            v.key: (
+                (by_key.get(v.compared_with, base), _samples(by_key.get(v.compared_with, base), extractor)),
+                (v, _samples(v, extractor)),
+            )
+            for v in seen.variants[1:]
+        }
     samples = _samples(base, extractor)
     return {f"asked again, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {
-        "not asked again": ((base, samples), (base, samples))}
+        "not asked again": ((base, samples), (base, samples))
+    }
 
 
 def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:

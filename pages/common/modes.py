@@ -18,8 +18,16 @@ MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked
 def chosen(key: str = "mode") -> str:
     """The mode, with the badge that says what its intervals are worth."""
     with st.container(horizontal=True, vertical_alignment="center", width=WIDTH):
-        mode = st.segmented_control("Mode", list(MODES), default="explore", key=key, bind="query-params", required=True,
-                                    format_func=MODES.get, label_visibility="collapsed")
+        mode = st.segmented_control(
+            "Mode",
+            list(MODES),
+            default="explore",
+            key=key,
+            bind="query-params",
+            required=True,
+            format_func=MODES.get,
+            label_visibility="collapsed",
+        )
         badge = {"explore": "EXPLORATORY", "locked": "LOCKED"}.get(mode)
         show_badges([(badge, badge)] if badge else [])
     return mode
@@ -30,7 +38,7 @@ def note(mode: str, study_id: str, band: str) -> str:
     moves = studies.n_moves(session.store(), study_id)
     return {
         "explore": f"EXPLORATORY: these intervals hold for settings chosen beforehand. {moves:,} "
-                   f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",
+        f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "LOCKED: computed on the items that were set aside, at the settings that were stored before they were read.",
     }[mode]
@@ -45,11 +53,19 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
     """What a lock would fix, and the button; or why there is nothing to lock."""
     if studies.study(session.store(), study_id).confirmatory_share == 0:
-        st.info("This study set no items aside, so there is nothing to confirm on. Duplicate it with a share set aside for "
-                "confirmation.", icon=":material/lock_open:")
+        st.info(
+            "This study set no items aside, so there is nothing to confirm on. Duplicate it with a share set aside for "
+            "confirmation.",
+            icon=":material/lock_open:",
+        )
         return
-    fixed = settings | {"page": page, "study": study_id, "models": list(session.study_row(study_id)["models"]), "seed": 0,
-                        "verdicts": studies.verdict_state(session.store())}
+    fixed = settings | {
+        "page": page,
+        "study": study_id,
+        "models": list(session.study_row(study_id)["models"]),
+        "seed": 0,
+        "verdicts": studies.verdict_state(session.store()),
+    }
     st.markdown("**Nothing is shown here until settings are stored.** They will be the ones that this page was left at:")
     st.json(fixed, expanded=1)
     who = st.text_input("Your name", key=f"lock-name-{page}")

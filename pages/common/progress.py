@@ -23,8 +23,9 @@ def running(what: str) -> Iterator[Callable[[int, int], None]]:
         if now - drawn >= EVERY_S:
             drawn = now
             left = (now - began) / done * (of - done)
-            bar.progress(done / of, text=f"{what}: {done:,} of {of:,}, about {left:,.0f} s left. Choosing anything else "
-                                         "stops it.")
+            bar.progress(
+                done / of, text=f"{what}: {done:,} of {of:,}, about {left:,.0f} s left. Choosing anything else stops it."
+            )
 
     try:
         yield watch

@@ -16,8 +16,16 @@ def log_move(study_id: str, moved: dict | None) -> None:
     if not moved or "lowest" not in moved:
         return
     session_id = st.session_state.setdefault("session-id", digest(str(now())))
-    row = {"study_id": study_id, "control": moved["control"], "came_from": moved["from"], "went_to": moved["to"],
-           "lowest": moved["lowest"], "highest": moved["highest"], "session": session_id, "created_at": now()}
+    row = {
+        "study_id": study_id,
+        "control": moved["control"],
+        "came_from": moved["from"],
+        "went_to": moved["to"],
+        "lowest": moved["lowest"],
+        "highest": moved["highest"],
+        "session": session_id,
+        "created_at": now(),
+    }
     session.store().writer.add("threshold_moves", [row | {"move_id": digest(*map(str, row.values()))}]).result(10)
 
 
@@ -40,9 +48,16 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
             settings = {key: value for key, value in pending.items() if key not in ("sentences", "study", "mode")}
             earlier = studies.decisions(session.store(), study_id)
             earlier = earlier[earlier["page"] == page] if not earlier.empty else earlier
-            row = {"study_id": study_id, "page": page, "sentence": sentence, "mode": mode, "settings": settings,
-                   "came_from": None if earlier.empty else {"sentence": earlier["sentence"].iloc[0]},
-                   "reviewer": who.strip(), "created_at": now()}
+            row = {
+                "study_id": study_id,
+                "page": page,
+                "sentence": sentence,
+                "mode": mode,
+                "settings": settings,
+                "came_from": None if earlier.empty else {"sentence": earlier["sentence"].iloc[0]},
+                "reviewer": who.strip(),
+                "created_at": now(),
+            }
             session.store().writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
             st.session_state.pop(place)
             st.rerun()
@@ -58,5 +73,6 @@ def kept(study_id: str) -> None:
         return
     st.subheader("Decision record", anchor=False)
     for row in found.to_dict("records"):
-        st.markdown(plain(f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({row['page']}, {row['mode']}): "
-                          f"{row['sentence']}"))
+        st.markdown(
+            plain(f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({row['page']}, {row['mode']}): {row['sentence']}")
+        )

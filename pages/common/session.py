@@ -62,8 +62,14 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     kept = st.session_state.get("study-id")
     known = [one for one, there in ((st.query_params.get("study"), names), (kept, suited)) if one in there]
     start = known[0] if known else suited[0]
-    chosen = st.selectbox("Study", list(names), index=list(names).index(start), key=f"study-{start}",
-                          label_visibility="collapsed", format_func=lambda study_id: names.get(study_id, study_id))
+    chosen = st.selectbox(
+        "Study",
+        list(names),
+        index=list(names).index(start),
+        key=f"study-{start}",
+        label_visibility="collapsed",
+        format_func=lambda study_id: names.get(study_id, study_id),
+    )
     if known or chosen != start:
         st.session_state["study-id"] = chosen
     if st.query_params.get("study") != chosen:
@@ -77,8 +83,14 @@ def study_row(study_id: str) -> dict:
     return rows[rows["study_id"] == study_id].iloc[0].to_dict()
 
 
-def readouts(study_id: str, revision: int | None = None, *, confirmatory: bool = False,
-             paraphrases: str = "standing", everything: bool = False) -> pd.DataFrame:
+def readouts(
+    study_id: str,
+    revision: int | None = None,
+    *,
+    confirmatory: bool = False,
+    paraphrases: str = "standing",
+    everything: bool = False,
+) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed."""
     held = store()
     revision = held.revision(study_id) if revision is None else revision

@@ -23,8 +23,9 @@ button { font: 1rem var(--st-font); padding: 0.42rem 0.8rem; border-radius: 6px;
   border: 1px solid var(--st-border-color); background: var(--st-background-color); color: var(--st-text-color); }
 button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 """
-_component = st.components.v2.component("flipscope_copy_link", html='<button type="button">Copy link</button>', css=_CSS,
-                                        js=_JS)
+_component = st.components.v2.component(
+    "flipscope_copy_link", html='<button type="button">Copy link</button>', css=_CSS, js=_JS
+)
 
 
 def copy_link(*, key: str) -> None:

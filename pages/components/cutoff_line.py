@@ -34,13 +34,18 @@ _CSS = """
 .cutoff .line.first { font-size: 20px; font-weight: 600; }
 """
 _component = st.components.v2.component(
-    "flipscope_cutoff_line", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+    "flipscope_cutoff_line", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+)
 
 
 def cutoff_line(line: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the line; (a released move, a decision to write), each once, or None.
 
     `line` is what `flipcore.boards.cutoffs` makes: positions and tables packed, templates of the sentences, the picture."""
-    result = _component(key=key, data=line | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
-                        on_moved_change=lambda: None, on_decision_change=lambda: None)
+    result = _component(
+        key=key,
+        data=line | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+        on_moved_change=lambda: None,
+        on_decision_change=lambda: None,
+    )
     return result.moved, result.decision

@@ -32,17 +32,22 @@ _CSS = """
 .legend .dots { margin-left: 12px; font-style: normal; letter-spacing: 1px; }
 """
 _component = st.components.v2.component(
-    "flipscope_flip_map", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+    "flipscope_flip_map", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+)
 
 
-def flip_map(rows: list[dict], columns: list[dict], panels: list[dict], *, key: str, selected: dict | None = None,
-             height: int = 520) -> dict | None:
+def flip_map(
+    rows: list[dict], columns: list[dict], panels: list[dict], *, key: str, selected: dict | None = None, height: int = 520
+) -> dict | None:
     """Draws the map; the cell that was clicked as {item, column, panel}, once, or None.
 
     `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, means, strip}: values and unreadable
     (rows × columns) and means (rows) packed by `flipcore.boards.packing.permille`, strip [value, interval] per column."""
     c = colours(st.context.theme.type)
     shown = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
-    result = _component(key=key, data={"rows": rows, "columns": columns, "panels": panels, "colours": shown,
-                                       "selected": selected, "height": height}, on_cell_change=lambda: None)
+    result = _component(
+        key=key,
+        data={"rows": rows, "columns": columns, "panels": panels, "colours": shown, "selected": selected, "height": height},
+        on_cell_change=lambda: None,
+    )
     return result.cell

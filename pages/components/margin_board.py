@@ -46,13 +46,18 @@ _CSS = """
 }
 """
 _component = st.components.v2.component(
-    "flipscope_margin_board", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+    "flipscope_margin_board", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+)
 
 
 def margin_board(board: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the board; (a released move, a decision to write), each once, or None.
 
     `board` is `flipcore.boards.margins.board(...)`; both results carry the margin of every test by its name."""
-    result = _component(key=key, data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
-                        on_moved_change=lambda: None, on_decision_change=lambda: None)
+    result = _component(
+        key=key,
+        data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+        on_moved_change=lambda: None,
+        on_decision_change=lambda: None,
+    )
     return result.moved, result.decision

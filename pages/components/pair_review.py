@@ -77,7 +77,8 @@ _CSS = """
   .review .check { grid-template-columns: repeat(3, 1fr); } .review .question { grid-column: 1 / -1; } }
 """
 _component = st.components.v2.component(
-    "flipscope_pair_review", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+    "flipscope_pair_review", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+)
 
 
 def pair_review(desk: dict, *, key: str, on_sent: Callable[[], None]) -> None:

@@ -47,13 +47,18 @@ _CSS = """
 @media (max-width: 760px) { .board .row { grid-template-columns: 72px 1fr; } .board svg { grid-column: 2; } }
 """
 _component = st.components.v2.component(
-    "flipscope_threshold_board", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8"))
+    "flipscope_threshold_board", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+)
 
 
 def threshold_board(ladder: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the board; (a released move, a decision to write), each once, or None.
 
     `ladder` is `flipcore.boards.levels.board(...)`: levels, rows, tables, options, start, chosen."""
-    result = _component(key=key, data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
-                        on_moved_change=lambda: None, on_decision_change=lambda: None)
+    result = _component(
+        key=key,
+        data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+        on_moved_change=lambda: None,
+        on_decision_change=lambda: None,
+    )
     return result.moved, result.decision

@@ -15,26 +15,47 @@ from pages.decomposition.cached import answers, title_of
 
 def shown(study_id: str, model: str, mode: str, policy: str) -> None:
     with st.expander("Each readout by itself: bounds, any flip, and whether the change matters at all"):
-        st.dataframe([{
-            "axis": one.axis.replace("_", " "), "readout": title_of(one.extractor), "T": one.T.text(),
-            "T at least": number_text(one.lowest), "T at most": number_text(one.highest),
-            "pooled over pairs": number_text(one.micro), "items that flip at all": one.any_flip.text(),
-            "modal agreement": number_text(one.modal_agreement),
-            "entropy, bits": number_text(one.entropy_bits), "beyond asking again": p_text(p), "items": one.n_items,
-            "note": one.note} for one, p in _alone(study_id, model, mode, policy, session.store().revision(study_id))],
-            hide_index=True)
-        st.caption("T at least and at most: whatever the unreadable answers were (single samples only). Beyond asking again: "
-                   "is the change worse than a second sample of the same prompt? A permutation of the readouts within items; – "
-                   "where nothing was asked twice.")
+        st.dataframe(
+            [
+                {
+                    "axis": one.axis.replace("_", " "),
+                    "readout": title_of(one.extractor),
+                    "T": one.T.text(),
+                    "T at least": number_text(one.lowest),
+                    "T at most": number_text(one.highest),
+                    "pooled over pairs": number_text(one.micro),
+                    "items that flip at all": one.any_flip.text(),
+                    "modal agreement": number_text(one.modal_agreement),
+                    "entropy, bits": number_text(one.entropy_bits),
+                    "beyond asking again": p_text(p),
+                    "items": one.n_items,
+                    "note": one.note,
+                }
+                for one, p in _alone(study_id, model, mode, policy, session.store().revision(study_id))
+            ],
+            hide_index=True,
+        )
+        st.caption(
+            "T at least and at most: whatever the unreadable answers were (single samples only). Beyond asking again: "
+            "is the change worse than a second sample of the same prompt? A permutation of the readouts within items; – "
+            "where nothing was asked twice."
+        )
     with st.expander("The flip rate as results arrived"):
         axes = [axis for axis in answers(study_id, model, mode).axes if axis != "identity"]
         axis = st.selectbox("Axis", axes, key="arriving-axis", format_func=lambda name: name.replace("_", " "), width=280)
-        paths = {title_of(name): path for name, path in
-                 arriving(answers(study_id, model, mode), axis, policy).items()}
-        st.plotly_chart(sequence(paths, colours(st.context.theme.type), "flip rate T"), key="arriving", theme=None,
-                        config={"displayModeBar": False})
-        st.caption(plain("95 % limits that hold at every number of items at once, so that a study may be watched and stopped "
-                         "at any moment (empirical Bernstein confidence sequence, arXiv:2010.09686)."))
+        paths = {title_of(name): path for name, path in arriving(answers(study_id, model, mode), axis, policy).items()}
+        st.plotly_chart(
+            sequence(paths, colours(st.context.theme.type), "flip rate T"),
+            key="arriving",
+            theme=None,
+            config={"displayModeBar": False},
+        )
+        st.caption(
+            plain(
+                "95 % limits that hold at every number of items at once, so that a study may be watched and stopped "
+                "at any moment (empirical Bernstein confidence sequence, arXiv:2010.09686)."
+            )
+        )
 
 
 @st.cache_resource(show_spinner="Permuting the readouts …", max_entries=12)

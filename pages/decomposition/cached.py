@@ -21,8 +21,10 @@ def started(board: dict, view: dict) -> dict:
     """The board at the settings of `view`, where it has them."""
     levels = board["levels"]
     at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
-    chosen = {key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
-              for key, default in board["chosen"].items()}
+    chosen = {
+        key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
+        for key, default in board["chosen"].items()
+    }
     return board | {"start": at, "chosen": chosen}
 
 
@@ -42,8 +44,17 @@ def answers(study_id: str, model: str, mode: str):
 
 def decompositions(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:
     """All cells at the settings that the board was left at."""
-    return _decompositions(study_id, model, mode, session.store().revision(study_id), view["reference"], view["policy"],
-                           view["kind"], view["level"], view["rule"])
+    return _decompositions(
+        study_id,
+        model,
+        mode,
+        session.store().revision(study_id),
+        view["reference"],
+        view["policy"],
+        view["kind"],
+        view["level"],
+        view["rule"],
+    )
 
 
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=24)
@@ -53,8 +64,9 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
     reference = reference if reference in coded.extractors else coded.extractors[-1]
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "source_nonoverlap" if rule == "nonoverlap" else "paired"
-    found = decomposition.decompositions(coded, reference, policy=policy, kind=kind, level=level, rule=rule,
-                                        n_boot=resamples(coded))
+    found = decomposition.decompositions(
+        coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=resamples(coded)
+    )
     return banded(found, _board(study_id, model, mode, revision), level, policy) if mode == "simultaneous" else found
 
 
@@ -82,8 +94,11 @@ def answer(found: list[Decomposition], closed: dict[str, str]) -> str:
 
 
 def _claimable(found: list[Decomposition], closed: dict[str, str]) -> list[Decomposition]:
-    return [one for one in found if not one.is_reference and one.T.value == one.T.value
-            and one.axis not in closed and one.extractor not in closed]
+    return [
+        one
+        for one in found
+        if not one.is_reference and one.T.value == one.T.value and one.axis not in closed and one.extractor not in closed
+    ]
 
 
 def tally(found: list[Decomposition], closed: dict[str, str]) -> str:
@@ -94,15 +109,20 @@ def tally(found: list[Decomposition], closed: dict[str, str]) -> str:
     more = sum(one.established is True for one in field)
     less = sum(one.A_minus_G.has_interval and one.A_minus_G.high < 0 for one in field)
     few = sum(not one.A_minus_G.has_interval for one in field)
-    return f"Of {len(field)} pairings of axis and readout: more artifact than genuine in {more}, less in {less}, " \
-           f"open in {len(field) - more - less - few}{f', too few items in {few}' if few else ''}."
+    return (
+        f"Of {len(field)} pairings of axis and readout: more artifact than genuine in {more}, less in {less}, "
+        f"open in {len(field) - more - less - few}{f', too few items in {few}' if few else ''}."
+    )
 
 
 def table(found: list[Decomposition], study_id: str) -> None:
     frame = rows(found, title_of)
     estimates = [name for name in frame.columns if name not in ("axis", "readout") and frame[name].dtype.kind not in "if"]
-    st.dataframe(frame, hide_index=True, column_config={
-        name: st.column_config.TextColumn(width=150, alignment="right") for name in estimates})
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={name: st.column_config.TextColumn(width=150, alignment="right") for name in estimates},
+    )
     with st.popover("The same as sentences", icon=":material/notes:"):
         for one in found:
             st.markdown(plain(f"• {one.sentence(readout_title=title_of(one.extractor).lower())} {one.noise_sentence()}"))
@@ -112,5 +132,6 @@ def warnings(found: list[Decomposition]) -> None:
     """Red flags about unreadable answers, each once."""
     for one in found:
         for flag in one.nulls.flags:
-            st.warning(plain(f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}: {flag}"),
-                       icon=":material/warning:")
+            st.warning(
+                plain(f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}: {flag}"), icon=":material/warning:"
+            )

@@ -35,15 +35,20 @@ if study_id is not None:
             closed = gates.closed(study_id, found)
             st.markdown(f"### {plain(cached.answer(found, closed))}")
             board = cached.board(study_id, model, mode)
-            moved, decision = threshold_board(cached.started(board, view), key=f"board-{study_id}-{model}-{mode}",
-                                              locked=mode == "locked")
+            moved, decision = threshold_board(
+                cached.started(board, view), key=f"board-{study_id}-{model}-{mode}", locked=mode == "locked"
+            )
             record.log_move(study_id, moved)
             modes.remember(study_id, PAGE, cached.START, moved)
             record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
             st.caption(f"{cached.tally(found, closed)} {modes.note(mode, study_id, BAND)}")
             gates.shown(closed)
-            st.plotly_chart(decomposition_bars(found, cached.title_of, colours(st.context.theme.type)), key="bars",
-                            theme=None, config={"displayModeBar": False})
+            st.plotly_chart(
+                decomposition_bars(found, cached.title_of, colours(st.context.theme.type)),
+                key="bars",
+                theme=None,
+                config={"displayModeBar": False},
+            )
             st.subheader("Every estimate", anchor=False)
             cached.table(found, study_id)
             cached.warnings(found)
@@ -61,4 +66,5 @@ with st.expander("How to read this"):
         "ticks are **floors**: how often a prompt of that axis, sent again, gets another answer; *asked again* on the flip "
         "surface is the same for the original prompt alone. ✓ A > G means that more of the flip rate is "
         "artifact than genuine at this level, ✗ A < G that less is, – that the data do not decide. Items are the unit of "
-        "resampling; every cell on the board comes from the same draws.")
+        "resampling; every cell on the board comes from the same draws."
+    )

@@ -23,5 +23,7 @@ def shown(study_id: str, model: str, found: list[Decomposition]) -> None:
     if said:
         st.subheader("What people made of single flips", anchor=False)
         st.markdown("  \n".join(said))
-        st.caption("Marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). "
-                   "The bounds take the marked flips for a fair sample of all; flips that were looked for are not.")
+        st.caption(
+            "Marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). "
+            "The bounds take the marked flips for a fair sample of all; flips that were looked for are not."
+        )

@@ -14,9 +14,11 @@ from pages.common.notes import plain, shown_problem
 def predictor(study_id: str, model: str, mode: str) -> None:
     """Computed on request: it cross-validates a small classifier many times."""
     st.subheader("Which flips could have been predicted?", anchor=False)
-    st.caption("From the first token's margin and entropy, prompt length, number of options and correctness of the base "
-               "prompt, and from the axis: a logistic model, five folds grouped by item. For the p the whole cross-validation "
-               "is repeated with the flips of each axis shuffled among its items.")
+    st.caption(
+        "From the first token's margin and entropy, prompt length, number of options and correctness of the base "
+        "prompt, and from the axis: a logistic model, five folds grouped by item. For the p the whole cross-validation "
+        "is repeated with the flips of each axis shuffled among its items."
+    )
     if not st.toggle("Compute", key="predictor"):
         return
     with shown_problem():
@@ -26,14 +28,20 @@ def predictor(study_id: str, model: str, mode: str) -> None:
         elif found.note:
             st.info(plain(f"Nothing to predict: {found.note}"))
         else:
-            st.markdown(plain(
-                f"Out of fold the AUC is {found.auc.text()} (0.50 is guessing). Knowing the axis alone gives "
-                f"{number_text(found.auc_by_axis)}, so {_beyond(found.p)} about the items ({p_text(found.p)}). The Brier score "
-                f"is {number_text(found.brier, 3)} against {number_text(found.brier_constant, 3)} for always saying the mean, "
-                f"over {found.n_rows:,} item-axis rows ({found.n_dropped:,} dropped for a missing feature). Calibration "
-                f"slope {number_text(found.slope)}: 1 is calibrated, below 1 overconfident."))
-            st.dataframe([{"feature": name, "weight (standardised)": round(weight, 2)}
-                          for name, weight in found.weights.items()], hide_index=True, width=420)
+            st.markdown(
+                plain(
+                    f"Out of fold the AUC is {found.auc.text()} (0.50 is guessing). Knowing the axis alone gives "
+                    f"{number_text(found.auc_by_axis)}, so {_beyond(found.p)} about the items ({p_text(found.p)}). The Brier score "
+                    f"is {number_text(found.brier, 3)} against {number_text(found.brier_constant, 3)} for always saying the mean, "
+                    f"over {found.n_rows:,} item-axis rows ({found.n_dropped:,} dropped for a missing feature). Calibration "
+                    f"slope {number_text(found.slope)}: 1 is calibrated, below 1 overconfident."
+                )
+            )
+            st.dataframe(
+                [{"feature": name, "weight (standardised)": round(weight, 2)} for name, weight in found.weights.items()],
+                hide_index=True,
+                width=420,
+            )
 
 
 def _beyond(p: float) -> str:

@@ -24,16 +24,24 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     st.subheader("Do the readouts agree with each other?", anchor=False)
     found = _disagreements(study_id, model, session.store().revision(study_id))
     if len(found.extractors) < 2:
-        st.info("This study has one readout, so there is nothing to compare. Add another one and run it again: what was "
-                "asked is not asked twice.")
+        st.info(
+            "This study has one readout, so there is nothing to compare. Add another one and run it again: what was "
+            "asked is not asked twice."
+        )
         return
     st.markdown(plain(found.sentence(title_of)))
     left, right = st.columns([3, 2])
-    left.plotly_chart(matrix(found.share, [title_of(name) for name in found.extractors], colours(st.context.theme.type)),
-                      key="disagreement", theme=None, config={"displayModeBar": False})
+    left.plotly_chart(
+        matrix(found.share, [title_of(name) for name in found.extractors], colours(st.context.theme.type)),
+        key="disagreement",
+        theme=None,
+        config={"displayModeBar": False},
+    )
     right.dataframe(found.table(title_of), hide_index=True)
-    right.caption("Share of answers to the same variant and sample that differ; unreadable against an answer counts as "
-                  "different, absent readouts are left out.")
+    right.caption(
+        "Share of answers to the same variant and sample that differ; unreadable against an answer counts as "
+        "different, absent readouts are left out."
+    )
 
 
 def most_flips(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str], axis: str | None) -> None:
@@ -42,9 +50,11 @@ def most_flips(first, second, rows: list[int], questions: dict[str, str], titles
     shown = set(rows)
     order = [i for i in surface.order_of(first, second, "field", first.items) if i in shown][:25]
     means = [(title, surface.row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
-    table = [{"item": first.items[i].split("@")[0], "question": questions.get(first.items[i], "")}
-             | {f"{title} (% of pairs)": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1)
-                for title, mean in means} for i in order]
+    table = [
+        {"item": first.items[i].split("@")[0], "question": questions.get(first.items[i], "")}
+        | {f"{title} (% of pairs)": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1) for title, mean in means}
+        for i in order
+    ]
 
     def opened() -> None:
         for row in st.session_state["most-flips"].selection.rows:

@@ -19,8 +19,14 @@ def explorer(study_id: str, model: str, arrays: tuple, axis: str | None, readout
         if st.query_params["item"] not in {row["id"] for row in arrays[0]}:
             st.caption("The item below is not among the rows that the filters leave.")
         with st.container(border=True, key="inspector"):
-            inspector(study_id, model, st.query_params["item"], st.query_params.get("axis", "identity"),
-                      st.query_params.get("readout", readouts[0]), [row["id"] for row in arrays[0]])
+            inspector(
+                study_id,
+                model,
+                st.query_params["item"],
+                st.query_params.get("axis", "identity"),
+                st.query_params.get("readout", readouts[0]),
+                [row["id"] for row in arrays[0]],
+            )
     else:
         st.caption("Click a cell to read the outputs behind it. On the map: arrow keys or j / k move, Enter opens.")
 

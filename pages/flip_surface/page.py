@@ -8,8 +8,12 @@ from pages.common.header import page_header
 from pages.flip_surface import below, shown
 from pages.flip_surface.explorer import explorer
 
-SORTS = {"field": "most flips, field readout", "faithful": "most flips, faithful readout", "difference": "largest difference",
-         "study": "the study's own order"}
+SORTS = {
+    "field": "most flips, field readout",
+    "faithful": "most flips, faithful readout",
+    "difference": "largest difference",
+    "study": "the study's own order",
+}
 
 
 def title_of(extractor: str) -> str:
@@ -21,14 +25,30 @@ def controls(frame):
     models, names, axes = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor", "axis"))
     first, second, third, fourth = st.columns(4)
     model = first.selectbox("Model", models, key="model", bind="query-params")
-    field = second.selectbox("Field readout", names, index=shown.index_of(names, "first_token", 0), key="field",
-                             bind="query-params", format_func=title_of)
-    faithful = third.selectbox("Faithful readout", names, index=shown.index_of(names, "regex", -1), key="faithful",
-                               bind="query-params", format_func=title_of)
+    field = second.selectbox(
+        "Field readout",
+        names,
+        index=shown.index_of(names, "first_token", 0),
+        key="field",
+        bind="query-params",
+        format_func=title_of,
+    )
+    faithful = third.selectbox(
+        "Faithful readout",
+        names,
+        index=shown.index_of(names, "regex", -1),
+        key="faithful",
+        bind="query-params",
+        format_func=title_of,
+    )
     opened = [axis for axis in axes if axis != "identity"]  # asking again has no variants to open
-    axis = fourth.selectbox("Columns", ["all axes", *opened], key="opened", bind="query-params",
-                            format_func=lambda name: name.replace("_", " ") if name == "all axes"
-                            else f"variants of {name.replace('_', ' ')}")
+    axis = fourth.selectbox(
+        "Columns",
+        ["all axes", *opened],
+        key="opened",
+        bind="query-params",
+        format_func=lambda name: name.replace("_", " ") if name == "all axes" else f"variants of {name.replace('_', ' ')}",
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.get, width=280)
         search = st.text_input("Find", key="item-search", bind="query-params", placeholder="words of a question", width=260)
@@ -62,4 +82,5 @@ with st.expander("How to read this"):
         "the same prompt: what is dark there is noise, not wording. A hatched cell is undefined: fewer than two answers to "
         "compare, or none that could be read. Dots mark the share of answers that could not be read. The thin bar at the end "
         "of a row is the item's mean over the changes (asked again left out). Where the left map is dark and the right one "
-        "light, the flip is in the readout (artifact), not in what the model wrote (genuine).")
+        "light, the flip is in the readout (artifact), not in what the model wrote (genuine)."
+    )

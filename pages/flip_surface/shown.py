@@ -38,14 +38,14 @@ def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, 
 
 
 def percent(estimate: Estimate) -> str:
-    """"22 % [15, 30]"."""
+    """ "22 % [15, 30]"."""
     if not estimate.has_interval:
         return f"{100 * estimate.value:.0f} %"
     return f"{100 * estimate.value:.0f} % [{100 * estimate.low:.0f}, {100 * estimate.high:.0f}]"
 
 
 def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str | None) -> str:
-    """"38 % [30, 46] of variant pairs flip under first token, 9 % [5, 15] under written answer; 41 items flip only …"."""
+    """ "38 % [30, 46] of variant pairs flip under first token, 9 % [5, 15] under written answer; 41 items flip only …"."""
     t, g = joint_means(surface.shared_means(first, second))
     what = "of variant pairs flip" if axis is None else f"of {axis.replace('_', ' ')} variants are answered unlike the original"
     if not t.n:
@@ -53,30 +53,44 @@ def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str |
     said = f"{percent(t)} {what} under {field.lower()}"
     if field == faithful:
         return plain(f"{said} ({t.n:,} items).")
-    return plain(f"{said}, {percent(g)} under {faithful.lower()}, on the {t.n:,} items that both read; "
-                 f"{surface.only_in_first(first, second):,} flip only under {field.lower()}.")
+    return plain(
+        f"{said}, {percent(g)} under {faithful.lower()}, on the {t.n:,} items that both read; "
+        f"{surface.only_in_first(first, second):,} flip only under {field.lower()}."
+    )
 
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:
     """Indices of the items to show, in order."""
     keep = surface.kept(first, second)
     words = search.lower().strip()
-    return [i for i in surface.order_of(first, second, sort, first.items)
-            if (not only or keep[i]) and words in f"{questions.get(first.items[i], '')} {first.items[i]}".lower()]
+    return [
+        i
+        for i in surface.order_of(first, second, sort, first.items)
+        if (not only or keep[i]) and words in f"{questions.get(first.items[i], '')} {first.items[i]}".lower()
+    ]
 
 
 def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> tuple:
     """Rows, columns and panels as the flip map takes them."""
-    shown = [{"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:90].split())}
-             for i in rows]
-    columns = [{"id": column, "label": "asked again" if column == "identity" else column.replace("_", " ")}
-               for column in first.columns]
+    shown = [
+        {"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:90].split())} for i in rows
+    ]
+    columns = [
+        {"id": column, "label": "asked again" if column == "identity" else column.replace("_", " ")} for column in first.columns
+    ]
     panels = [_panel(cells, rows, title) for cells, title in zip((first, second), titles, strict=True)]
     return shown, columns, panels[:1] if titles[0] == titles[1] else panels
 
 
 def _panel(cells: Cells, rows: list[int], title: str) -> dict:
-    strip = [[number_text(one.value), f"{one.text().partition(' ')[2]} n {one.n:,}" if one.has_interval else f"n {one.n:,}"]
-             for one in joint_means(cells.rate)]
-    return {"title": title, "values": permille(cells.rate[rows]), "unreadable": permille(cells.unreadable[rows]),
-            "means": permille(surface.row_means(cells)[rows]), "strip": strip}
+    strip = [
+        [number_text(one.value), f"{one.text().partition(' ')[2]} n {one.n:,}" if one.has_interval else f"n {one.n:,}"]
+        for one in joint_means(cells.rate)
+    ]
+    return {
+        "title": title,
+        "values": permille(cells.rate[rows]),
+        "unreadable": permille(cells.unreadable[rows]),
+        "means": permille(surface.row_means(cells)[rows]),
+        "strip": strip,
+    }

@@ -18,9 +18,16 @@ from pages.common import session
 from pages.holdout.prediction import prediction
 from pages.holdout.sets import Sets
 
-START = {"difficulty": verdict.DIFFICULTY_MARGIN, "semantic": None, "prediction": verdict.BALANCED_MARGIN,
-         "odd one out": verdict.ODD_MARGIN, "embedding": embeddings.DEFAULT, "classifier": classifiers.DEFAULT, "seed": 0,
-         "permutations": 199}
+START = {
+    "difficulty": verdict.DIFFICULTY_MARGIN,
+    "semantic": None,
+    "prediction": verdict.BALANCED_MARGIN,
+    "odd one out": verdict.ODD_MARGIN,
+    "embedding": embeddings.DEFAULT,
+    "classifier": classifiers.DEFAULT,
+    "seed": 0,
+    "permutations": 199,
+}
 SEMANTIC_DRAWS = 9_999
 NO_ANSWER = "Not run: no survey on these sets has an answer yet. Build one under Survey."
 
@@ -57,8 +64,10 @@ def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
     target, retro = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
     found = verdict.semantic_test(target, retro, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
-    return found, (f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
-                   f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}")
+    return found, (
+        f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
+        f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}"
+    )
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -96,8 +105,10 @@ def difficulty(sets: Sets, confirmatory: bool):
         return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
     test = verdict.joined([one.test(START["difficulty"]) for one in used])
     n_t, n_r = used[0].counts[1], used[0].counts[3]
-    return test, (f"conditions {len(used):,} ({'; '.join(one.label for one in used[:3])}{' …' if len(used) > 3 else ''}); "
-                  f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_t:,} + {n_r:,}")
+    return test, (
+        f"conditions {len(used):,} ({'; '.join(one.label for one in used[:3])}{' …' if len(used) > 3 else ''}); "
+        f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_t:,} + {n_r:,}"
+    )
 
 
 def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None, str]:
@@ -109,24 +120,29 @@ def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None
     if not hits:
         return None, NO_ANSWER if not (out or unread) else (
             f"Not run: nothing can be used of what came back; attention checks left out {out:,} sheets, and {unread:,} replies "
-            "named no single text.")
+            "named no single text."
+        )
     entries = [entry for one in tallies for entry in one.entries]
     people = [name for one in tallies for name in one.annotators]
     result = odd_one_out_survey(hits, entries, people)
     method = result.accuracy.method.replace("_", " ")
     left = f"; {out} annotators left out by attention checks" if out else ""
-    return result, (f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
-                    f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
-                    f"{f'; {unread} replies unreadable' if unread else ''}")
+    return result, (
+        f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
+        f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
+        f"{f'; {unread} replies unreadable' if unread else ''}"
+    )
 
 
 def four_tests(sets: Sets, view: dict, confirmatory: bool):
     """(tests, how each was made, why the others were not run), each by name."""
     tests, about, missing = {}, {}, {}
-    for name, run in (("difficulty", lambda: difficulty(sets, confirmatory)),
-                      ("semantic", lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets)),
-                      ("prediction", lambda: prediction(sets, view, vectors)),
-                      ("odd one out", lambda: _survey_test(sets))):
+    for name, run in (
+        ("difficulty", lambda: difficulty(sets, confirmatory)),
+        ("semantic", lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets)),
+        ("prediction", lambda: prediction(sets, view, vectors)),
+        ("odd one out", lambda: _survey_test(sets)),
+    ):
         try:
             test, words = run()
         except FlipscopeError as error:

@@ -24,8 +24,10 @@ EXAMPLES = {
 }
 _SOURCES = {
     "halves": [ItemSource("flipscope_choice", role="target", n=36), ItemSource("flipscope_choice", role="retro")],
-    "unlike": [ItemSource("flipscope_problems", role="target"),
-               ItemSource("pocket_problems", role="retro", n=72, where={"split": "fresh"})],
+    "unlike": [
+        ItemSource("flipscope_problems", role="target"),
+        ItemSource("pocket_problems", role="retro", n=72, where={"split": "fresh"}),
+    ],
 }
 OWN = "own"
 
@@ -38,20 +40,31 @@ def example_study() -> Study:
 def box_study(sets: Sets) -> Study:
     """The model in the box on these two sets."""
     example = example_study()
-    return example if sets.sources == example.items else replace(
-        example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
+    return (
+        example
+        if sets.sources == example.items
+        else replace(example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
+    )
 
 
 def chosen_key() -> tuple[str, str]:
     """The selector; (key, name) of what it says. The key stands in the link (`?sets=`)."""
     studies = {f"study:{row['study_id']}": row["name"] for row in holdout.studies_with_both(session.store())}
-    versions = {f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
-                for row in reversed(holdout.versions(session.store()))}
+    versions = {
+        f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
+        for row in reversed(holdout.versions(session.store()))
+    }
     names = EXAMPLES | {key: f"Study: {name}" for key, name in studies.items()} | versions | {OWN: "Two sets of your own"}
     known = [one for one in (st.query_params.get("sets"), st.session_state.get("sets-chosen")) if one in names]
     start = known[0] if known else next(iter(names))
-    wanted = st.selectbox("Sets", list(names), index=list(names).index(start), key=f"sets-{start}", format_func=names.get,
-                          label_visibility="collapsed")
+    wanted = st.selectbox(
+        "Sets",
+        list(names),
+        index=list(names).index(start),
+        key=f"sets-{start}",
+        format_func=names.get,
+        label_visibility="collapsed",
+    )
     st.session_state["sets-chosen"] = st.query_params["sets"] = wanted
     return wanted, names[wanted]
 
@@ -68,8 +81,9 @@ def sets_of(wanted: str, name: str, confirmatory: bool = False) -> Sets | None:
 def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
     kind, _, key = wanted.partition(":")
     if kind == "study":
-        roles = [tuple(holdout.role_items(session.store(), key, role, confirmatory=confirmatory))
-                 for role in ("target", "retro")]
+        roles = [
+            tuple(holdout.role_items(session.store(), key, role, confirmatory=confirmatory)) for role in ("target", "retro")
+        ]
         roles[1] = written_from(roles[1], [item.item_id for item in roles[0]])
         return Sets(name, *roles, key, (key,), queries.study(session.store(), key).confirmatory_share)
     if kind == "version":
@@ -87,8 +101,11 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
     with st.expander("The two sets: add items as target and as retro", expanded=bool(lacking)):
         items_step(sources, lacking or ("target", "retro"))
     if lacking:
-        st.info(f"Add items as {' and as '.join(lacking)} to compare two sets: the target is the published benchmark, retro is "
-                "what was written to look like it.", icon=":material/library_add:")
+        st.info(
+            f"Add items as {' and as '.join(lacking)} to compare two sets: the target is the published benchmark, retro is "
+            "what was written to look like it.",
+            icon=":material/library_add:",
+        )
         return None
     return divided(loaded(name, sources), confirmatory)
 
@@ -100,5 +117,9 @@ def ask_models(sets: Sets) -> None:
     boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
     drafts = st.session_state.setdefault("offered-drafts", {})
     drafts[sets.record_id] = replace(example_study(), name="", axes=boosted, items=sets.sources)
-    st.page_link("pages/new_study/page.py", label="Ask models about these sets", icon=":material/add_circle:",
-                 query_params={"from_study": sets.record_id})
+    st.page_link(
+        "pages/new_study/page.py",
+        label="Ask models about these sets",
+        icon=":material/add_circle:",
+        query_params={"from_study": sets.record_id},
+    )

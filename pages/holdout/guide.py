@@ -55,8 +55,10 @@ with it holds only for models trained before that day.
 
 
 def show() -> None:
-    st.markdown("A retro-holdout is written after a benchmark was published and must look as if it had been drawn with it. "
-                "Everything else on this page tests that; this is how to get there.")
+    st.markdown(
+        "A retro-holdout is written after a benchmark was published and must look as if it had been drawn with it. "
+        "Everything else on this page tests that; this is how to get there."
+    )
     for title, text in STEPS.items():
         with st.expander(title, expanded=title == "Before the first entry"):
             st.markdown(text)

@@ -44,32 +44,60 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
 
 def _ways(found: list[Condition]) -> list[tuple[str, str]]:
     """(readout, layout) of all conditions, the plainest first."""
-    return sorted({(one.extractor, one.layout) for one in found},
-                  key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way))
+    return sorted(
+        {(one.extractor, one.layout) for one in found},
+        key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way),
+    )
 
 
 def _measured(sets: Sets, found: list[Condition]) -> None:
     ways = _ways(found)
-    way = ways[0] if len(ways) == 1 else st.selectbox(
-        "Answers read and asked as", ways, key="inflation-way", width=420,
-        format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}")
+    way = (
+        ways[0]
+        if len(ways) == 1
+        else st.selectbox(
+            "Answers read and asked as",
+            ways,
+            key="inflation-way",
+            width=420,
+            format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
+        )
+    )
     shown = sorted((one for one in found if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
     rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in shown]
     st.markdown(f"#### {plain(inflation_sentence(shown))}")
     states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in shown)))
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
-    st.caption(plain(f"One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
-                     f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
-                     f"from the same source: read the verdict above with it. {before}"))
+    st.caption(
+        plain(
+            f"One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
+            f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
+            f"from the same source: read the verdict above with it. {before}"
+        )
+    )
     if way[0] == "rotation":
-        st.caption("Rotation answers with a model's favourite of many votes, which is right more often than a single answer: "
-                   "an inflation of 5 points in single answers reads as 12.5 here. Compare it with “rotation single”.")
-    st.plotly_chart(inflation_figure(rows, colours(st.context.theme.type)), key="inflation", theme=None,
-                    config={"displayModeBar": False})
-    st.dataframe([{"model": row.label, "target": round(row.target, 3), "retro": round(row.retro, 3),
-                   "inflation": row.inflation.text_pp(), "p": p_text(one.test(1.0).p),
-                   "interval": row.inflation.method.replace("_", " "), "n": row.inflation.n}
-                  for one, row in zip(shown, rows, strict=True)], hide_index=True)
+        st.caption(
+            "Rotation answers with a model's favourite of many votes, which is right more often than a single answer: "
+            "an inflation of 5 points in single answers reads as 12.5 here. Compare it with “rotation single”."
+        )
+    st.plotly_chart(
+        inflation_figure(rows, colours(st.context.theme.type)), key="inflation", theme=None, config={"displayModeBar": False}
+    )
+    st.dataframe(
+        [
+            {
+                "model": row.label,
+                "target": round(row.target, 3),
+                "retro": round(row.retro, 3),
+                "inflation": row.inflation.text_pp(),
+                "p": p_text(one.test(1.0).p),
+                "interval": row.inflation.method.replace("_", " "),
+                "n": row.inflation.n,
+            }
+            for one, row in zip(shown, rows, strict=True)
+        ],
+        hide_index=True,
+    )
 
 
 def _nothing_yet(sets: Sets) -> None:
@@ -77,8 +105,12 @@ def _nothing_yet(sets: Sets) -> None:
     st.info("No model has answered both sets yet, so there is no inflation to show.", icon=":material/query_stats:")
     with st.container(horizontal=True):
         if study is not None and st.button(
-                "Ask the model in the box", key="run-example", type="primary", icon=":material/play_arrow:",
-                help="No key, no network, seconds: it knows the problems of its own world and little else"):
+            "Ask the model in the box",
+            key="run-example",
+            type="primary",
+            icon=":material/play_arrow:",
+            help="No key, no network, seconds: it knows the problems of its own world and little else",
+        ):
             with shown_problem():
                 session.registry().start(study)
                 st.rerun()
@@ -96,13 +128,17 @@ def _running(study_id: str) -> None:
 
 def _published() -> None:
     st.subheader("What a published comparison looks like", anchor=False)
-    st.caption("Published figures of source 002, table 3, not measured here: inflation of three models on TruthfulQA against "
-               "Retro-Misconceptions. The source prints no interval in that table; with 100 items a set, 16 points would have "
-               "[+2.3, +28.9]. EM is the share of masked wrong options that a model completes word for word (Deng et al. "
-               "2024).")
+    st.caption(
+        "Published figures of source 002, table 3, not measured here: inflation of three models on TruthfulQA against "
+        "Retro-Misconceptions. The source prints no interval in that table; with 100 items a set, 16 points would have "
+        "[+2.3, +28.9]. EM is the share of masked wrong options that a model completes word for word (Deng et al. "
+        "2024)."
+    )
     rows = [Inflated(name, NAN, NAN, without_interval(value / 100, 0, note="published")) for name, value, _ in PUBLISHED]
     left, right = st.columns([3, 2], vertical_alignment="center")
-    left.plotly_chart(inflation_figure(rows, colours(st.context.theme.type)), key="published", theme=None,
-                      config={"displayModeBar": False})
-    right.dataframe([{"model": name, "inflation (pp)": value, "EM (%)": match} for name, value, match in PUBLISHED],
-                    hide_index=True)
+    left.plotly_chart(
+        inflation_figure(rows, colours(st.context.theme.type)), key="published", theme=None, config={"displayModeBar": False}
+    )
+    right.dataframe(
+        [{"model": name, "inflation (pp)": value, "EM (%)": match} for name, value, match in PUBLISHED], hide_index=True
+    )

@@ -21,14 +21,20 @@ def chosen_embedding(n_entries: int, key: str) -> str | None:
     chosen = embeddings.named(st.session_state.get("embedding") or embeddings.DEFAULT)
     why_not = chosen.why_not()
     if why_not:
-        st.info(plain(f"{chosen.title} cannot be used here. {why_not} Another embedding can be chosen under Settings."),
-                icon=":material/extension_off:")
+        st.info(
+            plain(f"{chosen.title} cannot be used here. {why_not} Another embedding can be chosen under Settings."),
+            icon=":material/extension_off:",
+        )
         return None
     agreed = st.session_state.setdefault("sent-away", set())
     if chosen.sent_to and chosen.sent_to not in agreed:
-        st.warning(plain(f"This sends {n_entries:,} entries to {chosen.sent_to}. A retro-holdout that has left this machine "
-                         "may end up in training data; entries that are stored here already are not sent again."),
-                   icon=":material/outgoing_mail:")
+        st.warning(
+            plain(
+                f"This sends {n_entries:,} entries to {chosen.sent_to}. A retro-holdout that has left this machine "
+                "may end up in training data; entries that are stored here already are not sent again."
+            ),
+            icon=":material/outgoing_mail:",
+        )
         if not st.button("Send them", key=f"{key}-send"):
             return None
         agreed.add(chosen.sent_to)
@@ -54,5 +60,8 @@ def layouts(_store: Store) -> Layouts:
 
 def entry_rows(found: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
     """Entries as rows of a table, with further columns by name."""
-    return [{"set": "retro" if found.labels[row] else "target", "entry": found.texts[row]}
-            | {name.replace("_", " "): values[i] for name, values in more.items()} for i, row in enumerate(rows)]
+    return [
+        {"set": "retro" if found.labels[row] else "target", "entry": found.texts[row]}
+        | {name.replace("_", " "): values[i] for name, values in more.items()}
+        for i, row in enumerate(rows)
+    ]

@@ -40,22 +40,39 @@ def _pairs(key: str, near: float, _target, _retro):
 def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.subheader("Does an entry come twice?", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    near = right.slider("Alike from", 0.5, 1.0, NEAR, 0.05, key="near", bind="query-params",
-                        help="Share of the words that two entries have in common, in order.")
+    near = right.slider(
+        "Alike from",
+        0.5,
+        1.0,
+        NEAR,
+        0.05,
+        key="near",
+        bind="query-params",
+        help="Share of the words that two entries have in common, in order.",
+    )
     pairs, n = _pairs(key, near, target, retro), len(target)
     across = sum(pair.first < n <= pair.second for pair in pairs)
     if not pairs:
         left.markdown(f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order.".replace("%", " %"))
         return
     exact = sum(pair.exact for pair in pairs)
-    left.markdown(f"**{len(pairs):,} pairs share {near:.0%} of their words in order: {across:,} across the sets, "
-                  f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
-                  "sets is no holdout, and one that stands twice in a set counts twice.".replace("%", " %"))
+    left.markdown(
+        f"**{len(pairs):,} pairs share {near:.0%} of their words in order: {across:,} across the sets, "
+        f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
+        "sets is no holdout, and one that stands twice in a set counts twice.".replace("%", " %")
+    )
     texts = [entry_text(item) for item in (*target, *retro)]
-    pair_table([(texts[pair.first], texts[pair.second]) for pair in pairs],
-               {"where": ["across" if pair.first < n <= pair.second else "target" if pair.second < n else "retro"
-                          for pair in pairs],
-                "words in common (%)": [round(100 * pair.similarity, 1) for pair in pairs]}, key="duplicate-pairs", height=200)
+    pair_table(
+        [(texts[pair.first], texts[pair.second]) for pair in pairs],
+        {
+            "where": [
+                "across" if pair.first < n <= pair.second else "target" if pair.second < n else "retro" for pair in pairs
+            ],
+            "words in common (%)": [round(100 * pair.similarity, 1) for pair in pairs],
+        },
+        key="duplicate-pairs",
+        height=200,
+    )
 
 
 def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
@@ -65,11 +82,20 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
         return
     found = compared(target, retro, store, embedding)
     st.markdown(f"**{plain(found.likeness_sentence())}**")
-    st.plotly_chart(pair_likeness(*found.likeness_counts, colours(st.context.theme.type)), key="pair-likeness", theme=None,
-                    config={"displayModeBar": False}, alt="Share of the pairs of either set by their cosine.")
-    st.caption(plain(f"{found.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
-                     "Intervals from the entries' own means; p by regrouping the entries. The scale of the shares is a square "
-                     "root, so that the few very alike pairs at the right end show."))
+    st.plotly_chart(
+        pair_likeness(*found.likeness_counts, colours(st.context.theme.type)),
+        key="pair-likeness",
+        theme=None,
+        config={"displayModeBar": False},
+        alt="Share of the pairs of either set by their cosine.",
+    )
+    st.caption(
+        plain(
+            f"{found.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
+            "Intervals from the entries' own means; p by regrouping the entries. The scale of the shares is a square "
+            "root, so that the few very alike pairs at the right end show."
+        )
+    )
     st.markdown("**The ten most alike pairs of each set**")
     for column, name, pairs in zip(st.columns(2), ("target", "retro"), found.most_alike(), strict=True):
         with column:
@@ -77,5 +103,8 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
                 st.info(f"The {name} set has no two entries.")
                 continue
             st.caption(f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see its pair.")
-            pair_table([(found.texts[i], found.texts[j]) for i, j, _ in pairs],
-                       {"cosine": [round(cosine, 3) for _, _, cosine in pairs]}, key=f"alike-{name}")
+            pair_table(
+                [(found.texts[i], found.texts[j]) for i, j, _ in pairs],
+                {"cosine": [round(cosine, 3) for _, _, cosine in pairs]},
+                key=f"alike-{name}",
+            )

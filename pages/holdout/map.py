@@ -18,8 +18,13 @@ from pages.common.notes import plain, shown_problem
 from pages.holdout import selection
 from pages.holdout.likeness import chosen_embedding, compared, layouts
 
-COLOURS = {"set": "set", "length": "length in words", "category": "category", "difficulty": "share of right answers",
-           "closest": "cosine with the nearest entry of the other set"}
+COLOURS = {
+    "set": "set",
+    "length": "length in words",
+    "category": "category",
+    "difficulty": "share of right answers",
+    "closest": "cosine with the nearest entry of the other set",
+}
 UMAP, PCA = "UMAP", "components"
 CLICK, LASSO = "click", "lasso"
 
@@ -56,8 +61,7 @@ def _places(found: Comparison, store: Store, embedding: str, wanted: str):
         else:
             _waiting(known, key, found)
     places, shares = found.principal
-    return places, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %")
-                         for i, share in enumerate(shares))
+    return places, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))
 
 
 @st.fragment(run_every=1.5)
@@ -90,20 +94,28 @@ def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colou
     on_map, in_bars = selection.rows_on_map(key), found.within(selection.spans(key))
     left, right = st.columns([3, 2])
     with left, st.container(key=selection.MAP):
-        st.plotly_chart(entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, ringed=in_bars,
-                                  lasso=lasso),
-                        key=selection.chart_key(selection.MAP), on_select=lambda: selection.from_map(key), theme=None, config={
-                            "displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
-                        alt="Every entry of both sets as a point; alike entries lie close together.")
+        st.plotly_chart(
+            entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, ringed=in_bars, lasso=lasso),
+            key=selection.chart_key(selection.MAP),
+            on_select=lambda: selection.from_map(key),
+            theme=None,
+            config={"displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
+            alt="Every entry of both sets as a point; alike entries lie close together.",
+        )
         st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◇ retro."))
     with right:
         selection.shown(found, on_map or in_bars)
     st.markdown(f"**{plain(found.coverage_sentence())}**")
     with st.container(key=selection.BARS):
-        st.plotly_chart(nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map), theme=None,
-                        key=selection.chart_key(selection.BARS), on_select=lambda: selection.from_bars(key),
-                        selection_mode="points", config={"displayModeBar": False},
-                        alt="Histogram of the cosine between each entry and the nearest entry of the other set.")
+        st.plotly_chart(
+            nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map),
+            theme=None,
+            key=selection.chart_key(selection.BARS),
+            on_select=lambda: selection.from_bars(key),
+            selection_mode="points",
+            config={"displayModeBar": False},
+            alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
+        )
     st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
     selection.loners(found)
 
@@ -116,4 +128,5 @@ def _how_to_read() -> None:
             "keep large distances and hide small ones. So the sentence above is not read off the picture: it counts, among an "
             "entry's ten nearest neighbours in all dimensions, those of its own set, and permutes the labels (within pairs "
             "where the retro-holdout was written entry by entry). Ground that one set alone covers shows as a patch of one "
-            "colour. The larger set always comes closer to the other's entries, because it has more of them.")
+            "colour. The larger set always comes closer to the other's entries, because it has more of them."
+        )

@@ -30,24 +30,54 @@ def settings(view: dict, lock: dict | None) -> dict:
     with right, st.popover("Settings", icon=":material/tune:", width="stretch"):
         names = {one.name: one for one in embeddings.EMBEDDINGS}
         kinds = {one.name: one for one in classifiers.CLASSIFIERS}
-        embedding = st.selectbox("Embedding", list(names), key="embedding", bind="query-params", disabled=bool(lock),
-                                 format_func=lambda name: names[name].title)
+        embedding = st.selectbox(
+            "Embedding",
+            list(names),
+            key="embedding",
+            bind="query-params",
+            disabled=bool(lock),
+            format_func=lambda name: names[name].title,
+        )
         st.caption(plain(names[embedding].why_not() or names[embedding].about))
-        classifier = st.selectbox("Classifier", list(kinds), key="classifier", bind="query-params", disabled=bool(lock),
-                                  format_func=lambda name: kinds[name].title)
+        classifier = st.selectbox(
+            "Classifier",
+            list(kinds),
+            key="classifier",
+            bind="query-params",
+            disabled=bool(lock),
+            format_func=lambda name: kinds[name].title,
+        )
         st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
         seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
-        m = st.number_input("Permutations of the cross-validation", 19, 9_999, 199, key="permutations", bind="query-params",
-                            disabled=bool(lock), help="19 reach p = .05, 199 reach p = .005")
+        m = st.number_input(
+            "Permutations of the cross-validation",
+            19,
+            9_999,
+            199,
+            key="permutations",
+            bind="query-params",
+            disabled=bool(lock),
+            help="19 reach p = .05, 199 reach p = .005",
+        )
         if sets.is_of_study:
-            st.caption(f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
-                       "have another share.")
+            st.caption(
+                f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
+                "have another share."
+            )
         else:
-            keep_in_link(st.segmented_control(
-                "Set aside for confirmation", SHARES, default=share_in_link(), key="aside", disabled=bool(lock), required=True,
-                format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-                help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
-                     "in Locked mode only, once margins are stored."))
+            keep_in_link(
+                st.segmented_control(
+                    "Set aside for confirmation",
+                    SHARES,
+                    default=share_in_link(),
+                    key="aside",
+                    disabled=bool(lock),
+                    required=True,
+                    format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+                    help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
+                    "in Locked mode only, once margins are stored.",
+                )
+            )
     picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
     return view if lock else view | picked
 
@@ -56,8 +86,9 @@ def verdict(view: dict, lock: dict | None) -> dict:
     """The four rows and what was made of them; returns the tests by name, and how or why not."""
     found, about, missing = cached.four_tests(sets, view, mode == "locked")
     shown = {test.name: test for test in simultaneous(list(found.values()))} if mode == "simultaneous" else found
-    moved, decision = margin_board(board(list(shown.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}",
-                                   locked=lock is not None)
+    moved, decision = margin_board(
+        board(list(shown.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
+    )
     record.log_move(sets.record_id, moved)
     modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
     record.offer(sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id})
@@ -73,14 +104,20 @@ if sets is not None:
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, view)
     elif min(len(sets.target), len(sets.retro)) < 5:
-        st.info(plain(f"Each set needs at least five entries to be compared; here are {len(sets.target):,} target and "
-                      f"{len(sets.retro):,} retro entries. {' '.join(sets.notes)}"), icon=":material/library_add:")
+        st.info(
+            plain(
+                f"Each set needs at least five entries to be compared; here are {len(sets.target):,} target and "
+                f"{len(sets.retro):,} retro entries. {' '.join(sets.notes)}"
+            ),
+            icon=":material/library_add:",
+        )
     else:
         tests.what_is_compared(sets)
         made = verdict(view, lock)
         inflation.in_a_line(sets, mode == "locked")
-        part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
-                                    label_visibility="collapsed")
+        part = st.segmented_control(
+            "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
+        )
         with shown_problem():
             if part == "Map":
                 entry_map.show(list(sets.target), list(sets.retro), session.store())
@@ -107,4 +144,5 @@ with st.expander("How to read this"):
         "the 90 % interval of a difference, the one-sided 95 % bound of a share, both wider in Simultaneous; the number above "
         "it has an interval of its own. **could detect** is the smallest difference that four such studies in five would "
         "find. The dashed grey line is no difference; on semantic similarity (MMD², no natural unit) there is no margin until "
-        "you set one.")
+        "you set one."
+    )

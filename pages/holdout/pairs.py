@@ -13,10 +13,19 @@ MOST_ROWS = 500
 
 def pair_table(pairs: Sequence[tuple[str, str]], values: dict[str, Sequence], *, key: str, height: int | str = "auto") -> None:
     """`values` are the columns beside the two texts; the first pair is shown until another row is chosen."""
-    rows = [{name: column[i] for name, column in values.items()} | {"first": one, "second": other}
-            for i, (one, other) in enumerate(pairs[:MOST_ROWS])]
-    event = st.dataframe(rows, hide_index=True, key=key, on_select="rerun", selection_mode="single-row", height=height,
-                         column_config={name: st.column_config.TextColumn(width="medium") for name in ("first", "second")})
+    rows = [
+        {name: column[i] for name, column in values.items()} | {"first": one, "second": other}
+        for i, (one, other) in enumerate(pairs[:MOST_ROWS])
+    ]
+    event = st.dataframe(
+        rows,
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        height=height,
+        column_config={name: st.column_config.TextColumn(width="medium") for name in ("first", "second")},
+    )
     chosen = next((row for row in event.selection.rows if row < len(rows)), 0)
     if len(pairs) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} are listed.")

@@ -33,7 +33,7 @@ def _let_go() -> None:
 def from_map(sets_id: str) -> None:
     """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
     the map's own figure must not change by it."""
-    rows = sorted({int(row) for row, in _points(MAP)})
+    rows = sorted({int(row) for (row,) in _points(MAP)})
     st.session_state[CHOSEN] = {"sets": sets_id, "rows": rows, "spans": spans(sets_id)}
 
 
@@ -64,16 +64,23 @@ def shown(found: Comparison, rows: Sequence[int]) -> None:
     if rows:
         st.button("Let go", key="let-go", icon=":material/deselect:", on_click=_let_go)
     if not rows:
-        st.info("Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
-                "to list what is in it.", icon=":material/lasso_select:")
+        st.info(
+            "Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
+            "to list what is in it.",
+            icon=":material/lasso_select:",
+        )
     elif len(rows) == 1:
         _one(found, rows[0])
     else:
         n_retro = int(sum(found.labels[row] for row in rows))
         st.markdown(f"**{len(rows):,} entries: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
         closest = [round(float(found.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
-        st.dataframe(entry_rows(found, rows[:MOST_ROWS], nearest_of_the_other_set=closest), hide_index=True, height=520,
-                     column_config={"entry": st.column_config.TextColumn(width="large")})
+        st.dataframe(
+            entry_rows(found, rows[:MOST_ROWS], nearest_of_the_other_set=closest),
+            hide_index=True,
+            height=520,
+            column_config={"entry": st.column_config.TextColumn(width="large")},
+        )
         if len(rows) > MOST_ROWS:
             st.caption(f"The first {MOST_ROWS} are listed; draw around fewer to see the others.")
 
@@ -81,15 +88,22 @@ def shown(found: Comparison, rows: Sequence[int]) -> None:
 def _one(found: Comparison, row: int) -> None:
     """The entry and its nearest entries, of the other set first."""
     item = found.items[row]
-    st.markdown(f"**{'Retro' if found.labels[row] else 'Target'} entry** {plain(item.item_id.split('@')[0])}"
-                f"{f' · {plain(item.category)}' if item.category else ''}")
+    st.markdown(
+        f"**{'Retro' if found.labels[row] else 'Target'} entry** {plain(item.item_id.split('@')[0])}"
+        f"{f' · {plain(item.category)}' if item.category else ''}"
+    )
     st.text(found.texts[row])
     own, other = ("retro", "target") if found.labels[row] else ("target", "retro")
-    for title, rows, cosines in ((f"Nearest in the {other} set", found.across[0][row], found.across[1][row]),
-                                 (f"Nearest in its own set ({own})", *found.nearest_own(row))):
+    for title, rows, cosines in (
+        (f"Nearest in the {other} set", found.across[0][row], found.across[1][row]),
+        (f"Nearest in its own set ({own})", *found.nearest_own(row)),
+    ):
         st.markdown(f"**{title}**")
-        st.dataframe(entry_rows(found, rows[:5], cosine=[round(float(one), 3) for one in cosines[:5]]), hide_index=True,
-                     column_config={"set": None, "entry": st.column_config.TextColumn(width="large")})
+        st.dataframe(
+            entry_rows(found, rows[:5], cosine=[round(float(one), 3) for one in cosines[:5]]),
+            hide_index=True,
+            column_config={"set": None, "entry": st.column_config.TextColumn(width="large")},
+        )
 
 
 def loners(found: Comparison) -> None:
@@ -97,5 +111,8 @@ def loners(found: Comparison) -> None:
     with st.expander("Which entries stand alone?"):
         rows = [int(row) for row in found.loneliest[:20]]
         st.caption(f"By the mean cosine with the {found.near[0].shape[1]} nearest entries of either set, loneliest first.")
-        st.dataframe(entry_rows(found, rows, mean_cosine=[round(float(found.near[1][row].mean()), 3) for row in rows]),
-                     hide_index=True, column_config={"entry": st.column_config.TextColumn(width="large")})
+        st.dataframe(
+            entry_rows(found, rows, mean_cosine=[round(float(found.near[1][row].mean()), 3) for row in rows]),
+            hide_index=True,
+            column_config={"entry": st.column_config.TextColumn(width="large")},
+        )

@@ -39,23 +39,33 @@ def _results(sets: Sets) -> None:
 
 
 def _build(sets: Sets) -> None:
-    st.caption("Each annotator gets a sheet of their own: labelled examples of both sets, then triples of two target entries "
-               "and one retro entry, with attention checks between them. No entry stands on a sheet twice. The source shows "
-               "ten examples of each set and asks ten triples, with three checks.")
+    st.caption(
+        "Each annotator gets a sheet of their own: labelled examples of both sets, then triples of two target entries "
+        "and one retro entry, with attention checks between them. No entry stands on a sheet twice. The source shows "
+        "ten examples of each set and asks ten triples, with three checks."
+    )
     columns = st.columns(4)
     most = most_triples(sets.target, sets.retro, 0)
     usual = 10 if most_triples(sets.target, sets.retro, 10) >= 10 else min(10, most // 3)
     examples = columns[0].number_input("Examples of each set", 0, 50, usual, key=f"survey-examples-{sets.sets_id}")
     room = most_triples(sets.target, sets.retro, int(examples))
-    triples = columns[1].number_input(f"Triples (at most {room})", 1, 100, max(1, min(10, room)),
-                                      key=f"survey-triples-{sets.sets_id}")
+    triples = columns[1].number_input(
+        f"Triples (at most {room})", 1, 100, max(1, min(10, room)), key=f"survey-triples-{sets.sets_id}"
+    )
     checks = columns[2].number_input("Attention checks", 0, 10, 3, key="survey-checks")
     seed = columns[3].number_input("Seed", 0, 2**31 - 1, 0, key="survey-seed")
     name = st.text_input("Name that annotators see", "Which one is different?", key="survey-name", max_chars=120)
     if st.button("Build the survey", key="build-survey", type="primary"):
         with shown_problem():
-            made = new_survey(name, sets.target, sets.retro, n_examples=int(examples), n_triples=int(triples),
-                              n_checks=int(checks), seed=int(seed))
+            made = new_survey(
+                name,
+                sets.target,
+                sets.retro,
+                n_examples=int(examples),
+                n_triples=int(triples),
+                n_checks=int(checks),
+                seed=int(seed),
+            )
             holdout.keep_survey(session.store(), made.row(sets.sets_id), [*sets.target, *sets.retro])
             st.rerun()
 
@@ -64,11 +74,17 @@ def _one(survey: Survey, sets: Sets) -> None:
     answers = holdout.answers(session.store(), survey.survey_id)
     n_people = len({row["annotator"] for row in answers if not row["is_model"]})
     with st.container(border=True, key=f"survey-{survey.survey_id}"):
-        st.markdown(f"**{plain(survey.name)}** · {survey.n_triples} triples, {survey.n_examples} examples of each set, "
-                    f"{survey.n_checks} checks · {n_people:,} {'person has' if n_people == 1 else 'people have'} answered")
+        st.markdown(
+            f"**{plain(survey.name)}** · {survey.n_triples} triples, {survey.n_examples} examples of each set, "
+            f"{survey.n_checks} checks · {n_people:,} {'person has' if n_people == 1 else 'people have'} answered"
+        )
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.page_link("pages/survey/page.py", label="Open the survey", icon=":material/open_in_new:",
-                         query_params={"survey": survey.survey_id})
+            st.page_link(
+                "pages/survey/page.py",
+                label="Open the survey",
+                icon=":material/open_in_new:",
+                query_params={"survey": survey.survey_id},
+            )
             st.caption(f"link for annotators: /survey?survey={survey.survey_id}")
         with st.container(horizontal=True):
             with st.popover("Ask a model", icon=":material/smart_toy:"):
@@ -78,8 +94,14 @@ def _one(survey: Survey, sets: Sets) -> None:
             with st.popover("Sheets in", icon=":material/upload:"):
                 _in()
             if answers:
-                st.download_button("Answers as CSV", files.written(answers), f"answers-{survey.survey_id}.csv",
-                                   "text/csv", key=f"answers-{survey.survey_id}", icon=":material/table:")
+                st.download_button(
+                    "Answers as CSV",
+                    files.written(answers),
+                    f"answers-{survey.survey_id}.csv",
+                    "text/csv",
+                    key=f"answers-{survey.survey_id}",
+                    icon=":material/table:",
+                )
 
 
 def _items(sets: Sets) -> dict:
@@ -91,14 +113,16 @@ def _ask(survey: Survey, sets: Sets) -> None:
     model = st.selectbox("Model", list(cards), key=f"ask-model-{survey.survey_id}")
     own = st.text_input("Or a Python function", key=f"ask-own-{survey.survey_id}", placeholder="module:function")
     n = int(st.number_input("Sheets", 1, 200, 5, key=f"ask-n-{survey.survey_id}", help="each shows other entries"))
-    budget = st.number_input("Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}",
-                             placeholder="none: no paid call")
+    budget = st.number_input(
+        "Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}", placeholder="none: no paid call"
+    )
     with shown_problem():
         st.caption(plain(models.projection(survey, _items(sets), own or model, n, cards).sentence()))
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
-                asked = models.ask_model(session.store(), survey, _items(sets), own or model, cards, n_sheets=n,
-                                                budget_usd=budget)
+                asked = models.ask_model(
+                    session.store(), survey, _items(sets), own or model, cards, n_sheets=n, budget_usd=budget
+                )
             st.session_state["model-asked"] = f"{own or model}: {asked.sentence()}"
             st.rerun()
 
@@ -108,8 +132,13 @@ def _out(survey: Survey, sets: Sets) -> None:
     names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
     rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], _items(sets))
     for kind in ("csv", "json"):
-        st.download_button(f"Download as {kind.upper()}", files.written(rows, kind), f"survey-{survey.survey_id}.{kind}",
-                           key=f"out-{kind}-{survey.survey_id}", disabled=not rows)
+        st.download_button(
+            f"Download as {kind.upper()}",
+            files.written(rows, kind),
+            f"survey-{survey.survey_id}.{kind}",
+            key=f"out-{kind}-{survey.survey_id}",
+            disabled=not rows,
+        )
 
 
 def _in() -> None:

@@ -21,21 +21,37 @@ def what_is_compared(sets: Sets) -> None:
     across = [pair for pair in found if pair.first < n <= pair.second]
     exact = sum(pair.exact for pair in found)
     aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
-    twice = (f"Near duplicates: {len(found):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
-             "under "
-             "Look inside." if found else "No two entries share nine tenths of their words in order.")
+    twice = (
+        f"Near duplicates: {len(found):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
+        "under "
+        "Look inside."
+        if found
+        else "No two entries share nine tenths of their words in order."
+    )
     st.caption(plain(" ".join([f"{n:,} target entries, {len(sets.retro):,} retro entries{aside}.", *sets.notes, twice])))
     if any(pair.exact for pair in across):
-        st.warning("A text stands in both sets word for word, so it is not held out: leave it out before reading on.",
-                   icon=":material/content_copy:")
+        st.warning(
+            "A text stands in both sets word for word, so it is not held out: leave it out before reading on.",
+            icon=":material/content_copy:",
+        )
 
 
 def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool) -> None:
     """Every test's numbers as a table, then difficulty by model and condition."""
-    rows = [{"test": TITLES[name], "estimate": estimate_text(test), "ours": test.state, "p": p_text(test.p),
-             "source's rule": test.source_state, "source's p": ", ".join(p_text(p) for p in test.p_source),
-             "bound against the margin": _bound(test), "could detect": detectable_text(test), "how": about[name]}
-            for name, test in tests.items()]
+    rows = [
+        {
+            "test": TITLES[name],
+            "estimate": estimate_text(test),
+            "ours": test.state,
+            "p": p_text(test.p),
+            "source's rule": test.source_state,
+            "source's p": ", ".join(p_text(p) for p in test.p_source),
+            "bound against the margin": _bound(test),
+            "could detect": detectable_text(test),
+            "how": about[name],
+        }
+        for name, test in tests.items()
+    ]
     st.dataframe(rows, hide_index=True, column_config={"how": st.column_config.TextColumn(width="large")})
     for name, why in missing.items():
         st.caption(plain(f"{TITLES[name]}. {why}"))
@@ -53,15 +69,20 @@ def _bound(test) -> str:
 
 def _difficulty(sets: Sets, confirmatory: bool) -> None:
     st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
-    st.caption("Only a model whose training ended before the target was published cannot have seen it. Weak models make "
-               "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
-               "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
-               "question” and “Prompt format” (Helpful prompt) add them.")
+    st.caption(
+        "Only a model whose training ended before the target was published cannot have seen it. Weak models make "
+        "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
+        "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
+        "question” and “Prompt format” (Helpful prompt) add them."
+    )
     found = cached.all_conditions(sets, confirmatory)
     if not found:
-        st.info("No model has answered both sets. Ask the model in the box under Inflation, or declare a "
-                "study "
-                "with these items as target and retro.", icon=":material/science:")
+        st.info(
+            "No model has answered both sets. Ask the model in the box under Inflation, or declare a "
+            "study "
+            "with these items as target and retro.",
+            icon=":material/science:",
+        )
         return
     states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
     for one in states.values():
@@ -69,9 +90,18 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
     rows = []
     for one in found:
         test, (k_t, n_t, k_r, n_r) = one.test(cached.START["difficulty"]), one.counts
-        rows.append({"model": one.model, "read as": one.extractor.replace("_", " "), "asked as": one.layout,
-                     "boost": one.boost or "none", "target right": f"{k_t:,} of {n_t:,}", "retro right": f"{k_r:,} of {n_r:,}",
-                     "difference": test.estimate.text_pp(), "p": p_text(test.p),
-                     "pairs": "source-paired" if one.pairs else "independent",
-                     "in the test": "yes" if states[one.model].state == BEFORE else "no"})
+        rows.append(
+            {
+                "model": one.model,
+                "read as": one.extractor.replace("_", " "),
+                "asked as": one.layout,
+                "boost": one.boost or "none",
+                "target right": f"{k_t:,} of {n_t:,}",
+                "retro right": f"{k_r:,} of {n_r:,}",
+                "difference": test.estimate.text_pp(),
+                "p": p_text(test.p),
+                "pairs": "source-paired" if one.pairs else "independent",
+                "in the test": "yes" if states[one.model].state == BEFORE else "no",
+            }
+        )
     st.dataframe(rows, hide_index=True)

@@ -18,8 +18,11 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
     _keep(sets, tests, view, kept)
     names = list(dict.fromkeys(row["name"] for row in reversed(kept)))
     if not names:
-        st.info("No version has been kept yet. Keep this one, edit your retro file, load it again and keep that: this tab then "
-                "says whether the edit helped.", icon=":material/history:")
+        st.info(
+            "No version has been kept yet. Keep this one, edit your retro file, load it again and keep that: this tab then "
+            "says whether the edit helped.",
+            icon=":material/history:",
+        )
         return
     name = st.selectbox("Series", names, key="series", bind="query-params")
     rows = [row for row in kept if row["name"] == name]
@@ -28,33 +31,65 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
         for sentence in edited(rows[-2], rows[-1]):
             st.markdown(plain(sentence))
     if len(rows) > 2:
-        st.caption(f"{len(rows):,} versions were tested: a set that was edited until it passed has been fitted to these tests. "
-                   "Confirm the last version on entries that were set aside, or with another classifier and another embedding.")
-    st.plotly_chart(equivalence_figure(labelled, colours(st.context.theme.type)), key="versions", theme=None,
-                    config={"displayModeBar": False})
-    st.caption("Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, cross different, open circle "
-               "inconclusive; a change of embedding, classifier or seed between versions is in the table.")
-    st.dataframe([{"version": label["label"], "kept": row["created"], "by": row["author"], "note": row["note"],
-                   "target": len(row["target_ids"]), "retro": len(row["retro_ids"]),
-                   **{test: one["state"] for test, one in row["results"].items()},
-                   "settings": ", ".join(f"{key} {value}" for key, value in row["settings"].items()),
-                   "link": f"?sets=version:{row['version_id']}"}
-                  for label, row in zip(labelled, rows, strict=True)][::-1], hide_index=True)
+        st.caption(
+            f"{len(rows):,} versions were tested: a set that was edited until it passed has been fitted to these tests. "
+            "Confirm the last version on entries that were set aside, or with another classifier and another embedding."
+        )
+    st.plotly_chart(
+        equivalence_figure(labelled, colours(st.context.theme.type)),
+        key="versions",
+        theme=None,
+        config={"displayModeBar": False},
+    )
+    st.caption(
+        "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, cross different, open circle "
+        "inconclusive; a change of embedding, classifier or seed between versions is in the table."
+    )
+    st.dataframe(
+        [
+            {
+                "version": label["label"],
+                "kept": row["created"],
+                "by": row["author"],
+                "note": row["note"],
+                "target": len(row["target_ids"]),
+                "retro": len(row["retro_ids"]),
+                **{test: one["state"] for test, one in row["results"].items()},
+                "settings": ", ".join(f"{key} {value}" for key, value in row["settings"].items()),
+                "link": f"?sets=version:{row['version_id']}",
+            }
+            for label, row in zip(labelled, rows, strict=True)
+        ][::-1],
+        hide_index=True,
+    )
 
 
 def _keep(sets: Sets, tests: dict, view: dict, kept: list[dict]) -> None:
     with st.popover("Keep this version", icon=":material/bookmark_add:"):
-        series = st.text_input("Name of the series", kept[-1]["name"] if kept else "", key="version-name",
-                               placeholder="what this retro set is called", max_chars=120)
+        series = st.text_input(
+            "Name of the series",
+            kept[-1]["name"] if kept else "",
+            key="version-name",
+            placeholder="what this retro set is called",
+            max_chars=120,
+        )
         note = st.text_input("What was changed", key="version-note", max_chars=400)
         who = st.text_input("Your name", key="version-author", max_chars=80)
         if st.button("Keep", key="keep-version", type="primary", disabled=not (series.strip() and who.strip())):
             before = [row["version_id"] for row in kept if row["name"] == series.strip()]
-            holdout.keep_version(session.store(), {
-                "name": series.strip(), "note": note.strip(), "parent_id": before[-1] if before else None,
-                "sets_id": sets.sets_id, "target_ids": [item.item_id for item in sets.target],
-                "retro_ids": [item.item_id for item in sets.retro], "author": who.strip(),
-                "results": {name: result_of(test) for name, test in tests.items()},
-                "settings": {key: view[key] for key in ("embedding", "classifier", "seed", "permutations")}},
-                [*sets.target, *sets.retro])
+            holdout.keep_version(
+                session.store(),
+                {
+                    "name": series.strip(),
+                    "note": note.strip(),
+                    "parent_id": before[-1] if before else None,
+                    "sets_id": sets.sets_id,
+                    "target_ids": [item.item_id for item in sets.target],
+                    "retro_ids": [item.item_id for item in sets.retro],
+                    "author": who.strip(),
+                    "results": {name: result_of(test) for name, test in tests.items()},
+                    "settings": {key: view[key] for key in ("embedding", "classifier", "seed", "permutations")},
+                },
+                [*sets.target, *sets.retro],
+            )
             st.rerun()

@@ -34,20 +34,44 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.markdown(f"**{plain(table.sentence())}**")
     top = table.rows[:N_SHOWN]
     if top:
-        st.plotly_chart(giveaway_bars([row.text for row in top], [row.log_odds.value for row in top],
-                                      [row.log_odds.low for row in top], [row.log_odds.high for row in top],
-                                      colours(st.context.theme.type),
-                                      title="log odds that an entry contains it, with 95 % interval"),
-                        key="ngrams", theme=None, config={"displayModeBar": False},
-                        alt="The words and word pairs that differ most between the sets.")
-        st.dataframe([{"n-gram": row.text, "target entries": row.entries_target, "retro entries": row.entries_retro,
-                       "target total": row.total_target, "retro total": row.total_retro, "log odds": row.log_odds.text(),
-                       "p": row.p, "q": row.q} for row in table.rows[:1_000]], hide_index=True, height=320,
-                     column_config={name: st.column_config.NumberColumn(format="%.2g") for name in "pq"})
-    st.caption(f"{table.n_target:,} target entries with {table.n_words_target:,} words, {table.n_retro:,} retro entries with "
-               f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
-               "entries those with at least one: only entries are tested (exactly), for one may repeat a word in every option. "
-               "The bars are those with the smallest p; q is p at a false discovery rate over all of them.")
+        st.plotly_chart(
+            giveaway_bars(
+                [row.text for row in top],
+                [row.log_odds.value for row in top],
+                [row.log_odds.low for row in top],
+                [row.log_odds.high for row in top],
+                colours(st.context.theme.type),
+                title="log odds that an entry contains it, with 95 % interval",
+            ),
+            key="ngrams",
+            theme=None,
+            config={"displayModeBar": False},
+            alt="The words and word pairs that differ most between the sets.",
+        )
+        st.dataframe(
+            [
+                {
+                    "n-gram": row.text,
+                    "target entries": row.entries_target,
+                    "retro entries": row.entries_retro,
+                    "target total": row.total_target,
+                    "retro total": row.total_retro,
+                    "log odds": row.log_odds.text(),
+                    "p": row.p,
+                    "q": row.q,
+                }
+                for row in table.rows[:1_000]
+            ],
+            hide_index=True,
+            height=320,
+            column_config={name: st.column_config.NumberColumn(format="%.2g") for name in "pq"},
+        )
+    st.caption(
+        f"{table.n_target:,} target entries with {table.n_words_target:,} words, {table.n_retro:,} retro entries with "
+        f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
+        "entries those with at least one: only entries are tested (exactly), for one may repeat a word in every option. "
+        "The bars are those with the smallest p; q is p at a false discovery rate over all of them."
+    )
 
 
 @st.cache_resource(show_spinner="Training on four fifths, five times …", max_entries=8)
@@ -59,10 +83,19 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.subheader("By what does a classifier tell the sets apart?", anchor=False)
     known = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    chosen = known[right.selectbox("Classifier", list(known), key="giveaway-classifier", bind="query-params",
-                                   format_func=lambda name: known[name].title)]
-    left.caption(f"{chosen.about} The pull of a token is measured on entries that the classifier was not trained on, and "
-                 "only tokens that pull the same way in every fold are shown. Whether the sets can be told apart is in Tests.")
+    chosen = known[
+        right.selectbox(
+            "Classifier",
+            list(known),
+            key="giveaway-classifier",
+            bind="query-params",
+            format_func=lambda name: known[name].title,
+        )
+    ]
+    left.caption(
+        f"{chosen.about} The pull of a token is measured on entries that the classifier was not trained on, and "
+        "only tokens that pull the same way in every fold are shown. Whether the sets can be told apart is in Tests."
+    )
     if chosen.why_not():
         st.info(plain(chosen.why_not()), icon=":material/extension_off:")
         return
@@ -73,11 +106,32 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
         st.info("No token pulls the same way in every fold: there is nothing that this classifier leans on.")
         return
     top = found[:N_SHOWN]
-    st.plotly_chart(giveaway_bars([one.token for one in top], [one.weight for one in top], [one.lowest for one in top],
-                                  [one.highest for one in top], colours(st.context.theme.type),
-                                  title="mean pull on held-out entries, with the range over five folds"),
-                    key="giveaways", theme=None, config={"displayModeBar": False},
-                    alt="Tokens that speak for one set, strongest first.")
-    st.dataframe([{"token": one.token, "pull": round(one.weight, 3), "least": round(one.lowest, 3),
-                   "most": round(one.highest, 3), "target entries": one.n_target, "retro entries": one.n_retro}
-                  for one in found[:1_000]], hide_index=True, height=320)
+    st.plotly_chart(
+        giveaway_bars(
+            [one.token for one in top],
+            [one.weight for one in top],
+            [one.lowest for one in top],
+            [one.highest for one in top],
+            colours(st.context.theme.type),
+            title="mean pull on held-out entries, with the range over five folds",
+        ),
+        key="giveaways",
+        theme=None,
+        config={"displayModeBar": False},
+        alt="Tokens that speak for one set, strongest first.",
+    )
+    st.dataframe(
+        [
+            {
+                "token": one.token,
+                "pull": round(one.weight, 3),
+                "least": round(one.lowest, 3),
+                "most": round(one.highest, 3),
+                "target entries": one.n_target,
+                "retro entries": one.n_retro,
+            }
+            for one in found[:1_000]
+        ],
+        hide_index=True,
+        height=320,
+    )

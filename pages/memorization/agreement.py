@@ -13,29 +13,55 @@ from pages.memorization.items import item_table
 def show(view: View, mode: str, settings: dict, controls) -> None:
     found = flags(view, settings)
     if len(found) < 2:
-        st.info("Agreement needs two detectors on the same items. Add another loss, PEARL with a second similarity, or an axis "
-                "that rewrites.", icon=":material/join_inner:")
+        st.info(
+            "Agreement needs two detectors on the same items. Add another loss, PEARL with a second similarity, or an axis "
+            "that rewrites.",
+            icon=":material/join_inner:",
+        )
         return
     share = share_flagged_by_all(found)
-    st.markdown("### " + plain(
-        "No detector flags any item." if not share.n else
-        f"{share.n:,} items are flagged by at least one of {len(found)} detectors; {share.text()} of them by every one that "
-        "judged them."))
+    st.markdown(
+        "### "
+        + plain(
+            "No detector flags any item."
+            if not share.n
+            else f"{share.n:,} items are flagged by at least one of {len(found)} detectors; {share.text()} of them by every one that "
+            "judged them."
+        )
+    )
     compared = pairs(found)
-    st.dataframe([{
-        "detector": one.first, "and": one.second, "κ": "–" if _is_silent(one) else one.agreement.estimate.text(),
-        "same verdict, %": round(100 * one.agreement.raw, 1), "both flag": one.both, "first only": one.first_only,
-        "second only": one.second_only, "items": one.agreement.n_items} for one in compared], hide_index=True)
+    st.dataframe(
+        [
+            {
+                "detector": one.first,
+                "and": one.second,
+                "κ": "–" if _is_silent(one) else one.agreement.estimate.text(),
+                "same verdict, %": round(100 * one.agreement.raw, 1),
+                "both flag": one.both,
+                "first only": one.first_only,
+                "second only": one.second_only,
+                "items": one.agreement.n_items,
+            }
+            for one in compared
+        ],
+        hide_index=True,
+    )
     st.caption(plain(_distrust(compared)))
     st.markdown("**Items, those that most detectors flag first**")
-    item_table(view, flag_table(found), "paraphrase" if view.kind != "completion" else "bit_flip", "question_loss",
-               key="agreement-items")
+    item_table(
+        view,
+        flag_table(found),
+        "paraphrase" if view.kind != "completion" else "bit_flip",
+        "question_loss",
+        key="agreement-items",
+    )
     with st.expander("How to read this"):
         st.markdown(
             "κ is agreement beyond chance: 0 is what independent detectors would show, 1 is perfect. Detectors measure "
             "different things: losses see the wording, PEARL sees whether the text can be continued from a damaged beginning, "
             "a broken answer sees whether the result depends on the published form. Where few items are flagged, κ is "
-            "unstable and its interval says so.")
+            "unstable and its interval says so."
+        )
 
 
 def _is_silent(one: Pair) -> bool:
@@ -46,8 +72,7 @@ def _is_silent(one: Pair) -> bool:
 def _distrust(compared: list[Pair]) -> str:
     """Why some κ mean little: one verdict prevails, or two detectors never differ."""
     rare = sum(map(_is_silent, compared))
-    same = [f"{one.first} and {one.second}" for one in compared
-            if one.both and not one.first_only and not one.second_only]
+    same = [f"{one.first} and {one.second}" for one in compared if one.both and not one.first_only and not one.second_only]
     said = [f"In {rare} of {len(compared)} pairs one detector flags nothing, so κ says nothing there."] if rare else []
     said += [f"{', '.join(same)} flag the very same items."] if same else []
     return " ".join(said)

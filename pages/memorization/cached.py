@@ -72,8 +72,11 @@ def measures_of(view: View, among: tuple[str, ...]) -> list[str]:
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> DropGap:
     frame = view.frame
-    return drop_gap_analysis(frames.rewritten(frame, operator, extractor, view.judged),
-                             frames.rewritten(frame, operator, extractor, view.compared), margin=margin)
+    return drop_gap_analysis(
+        frames.rewritten(frame, operator, extractor, view.judged),
+        frames.rewritten(frame, operator, extractor, view.compared),
+        margin=margin,
+    )
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -104,8 +107,11 @@ def setting_of(view: View, metric: str, axis: str) -> Setting:
 
 def pearls_of(view: View) -> list[tuple[str, str, str]]:
     """(axis, metric, title) of every PEARL that was asked."""
-    return [(axis, metric, f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {SIMILAR.get(metric, metric)}")
-            for axis in frames.tasks(view.frame) for metric in measures_of(view, frames.SIMILARITIES)]
+    return [
+        (axis, metric, f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {SIMILAR.get(metric, metric)}")
+        for axis in frames.tasks(view.frame)
+        for metric in measures_of(view, frames.SIMILARITIES)
+    ]
 
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:

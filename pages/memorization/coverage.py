@@ -14,8 +14,11 @@ from pages.memorization.cached import View
 
 def shown(view: View, operator: str, found: DropGap) -> None:
     """Sentences, and a table of refusals by class where there are any."""
-    said = [f"Benchmark: {one.selection_sentence()}" if name == "benchmark" else f"Control: {one.selection_sentence()}"
-            for name, one in (("benchmark", found.benchmark), ("control", found.control)) if one.selection_sentence()]
+    said = [
+        f"Benchmark: {one.selection_sentence()}" if name == "benchmark" else f"Control: {one.selection_sentence()}"
+        for name, one in (("benchmark", found.benchmark), ("control", found.control))
+        if one.selection_sentence()
+    ]
     pairs = memory.operands(session.store(), view.study_id, operator)
     if pairs:
         was, became = zip(*pairs, strict=True)

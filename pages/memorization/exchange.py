@@ -19,15 +19,21 @@ def shown(view: View, measure: str, found: LossTest) -> None:
     with shown_problem():
         made = _diagnosis(view, measure)
         st.markdown(plain(made.exchangeability.sentence()))
-        st.dataframe([{"p-values": name, "flagged after Benjamini-Hochberg": n, "without a p": missing}
-                      for name, n, missing in made.rows], hide_index=True)
+        st.dataframe(
+            [
+                {"p-values": name, "flagged after Benjamini-Hochberg": n, "without a p": missing}
+                for name, n, missing in made.rows
+            ],
+            hide_index=True,
+        )
 
 
 @st.cache_resource(show_spinner="Comparing the texts …", max_entries=16)
 def _diagnosis(view: View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
     judged, compared = losses(view, measure)
-    texts, topics = ([items.loc[frame["item_id"], column].tolist() for frame in (judged, compared)]
-                     for column in ("question", "category"))
+    texts, topics = (
+        [items.loc[frame["item_id"], column].tolist() for frame in (judged, compared)] for column in ("question", "category")
+    )
     base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (judged, compared)]
     return diagnosis(loss(view, measure), texts, base, topics)

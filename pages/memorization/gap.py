@@ -25,30 +25,50 @@ DECISIONS = {FLAG: "flags memory", NO_EVIDENCE: "does not flag memory", UNRESOLV
 def show(view: View, mode: str, settings: dict, controls) -> None:
     operators, readouts = frames.operators(view.frame), readouts_of(view)
     if not operators or not readouts:
-        st.info("The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
-                "paraphrase) and a readout of answers to the study.", icon=":material/edit_note:")
+        st.info(
+            "The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
+            "paraphrase) and a readout of answers to the study.",
+            icon=":material/edit_note:",
+        )
         return
-    operator = controls.segmented_control("Rewriting", operators, default=operators[0], required=True, format_func=NAMES.get,
-                                          key=f"operator-{view.study_id}-{view.kind}", label_visibility="collapsed")
-    extractor = controls.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout", width=200,
-                                   label_visibility="collapsed")
+    operator = controls.segmented_control(
+        "Rewriting",
+        operators,
+        default=operators[0],
+        required=True,
+        format_func=NAMES.get,
+        key=f"operator-{view.study_id}-{view.kind}",
+        label_visibility="collapsed",
+    )
+    extractor = controls.selectbox(
+        "Answers read by", readouts, format_func=title_of, key="gap-readout", width=200, label_visibility="collapsed"
+    )
     found = gap(view, operator, extractor, settings["margin"])
     st.markdown(f"### {plain(found.sentence())}")
     st.markdown(plain(_source(found)))
     left, right = st.columns([2, 3])
-    left.plotly_chart(slopes(found.benchmark, found.control, ("benchmark", "control"), colours(st.context.theme.type)),
-                      key="slopes", theme=None, config={"displayModeBar": False})
+    left.plotly_chart(
+        slopes(found.benchmark, found.control, ("benchmark", "control"), colours(st.context.theme.type)),
+        key="slopes",
+        theme=None,
+        config={"displayModeBar": False},
+    )
     with right:
-        moved, decision = cutoff_line(margin_line(found, settings["margin"]), locked=mode == "locked",
-                                      key=f"margin-{view}-{operator}-{extractor}-{mode}")
+        moved, decision = cutoff_line(
+            margin_line(found, settings["margin"]), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
+        )
     record.log_move(view.study_id, moved)
     if decision:
         decision["sentences"] = [found.sentence(), *decision["sentences"]]
     record.offer(view.study_id, "memorization", mode, decision and decision | {"operator": operator, "readout": extractor})
     modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
     _table(found)
-    st.markdown(plain(f"{found.benchmark.identity_sentence()} With this many items a gap of {100 * found.detectable:.0f} pp "
-                      "would be found four times in five."))
+    st.markdown(
+        plain(
+            f"{found.benchmark.identity_sentence()} With this many items a gap of {100 * found.detectable:.0f} pp "
+            "would be found four times in five."
+        )
+    )
     coverage.shown(view, operator, found)
     _published()
     _items(view, operator, extractor)
@@ -58,28 +78,40 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "on the control too. The **gap** is the difference of the two drops. Memory is claimed only when a studentised "
             "permutation of the drops (one-sided p ≤ .025) **and** the gap among items answered right before agree; one of the "
             "two alone may come from a control of another difficulty. The source's rule asks whether its bootstrap interval "
-            "excludes zero, which also happens for a negative gap. *No memory* is claimed only within a margin that you set.")
+            "excludes zero, which also happens for a negative gap. *No memory* is claimed only within a margin that you set."
+        )
 
 
 def _source(found: DropGap) -> str:
     flagged = "flags memory" if found.source_literal else "does not flag memory"
     negative = found.source_literal and not found.source_directional
     twist = " Read as a direction it would not: the gap is negative." if negative else ""
-    return (f"The source's rule {flagged}: its bootstrap gap is {found.gap_source.text_pp()}.{twist} "
-            f"The recommended rule {DECISIONS[found.decision]}.")
+    return (
+        f"The source's rule {flagged}: its bootstrap gap is {found.gap_source.text_pp()}.{twist} "
+        f"The recommended rule {DECISIONS[found.decision]}."
+    )
 
 
 def _table(found: DropGap) -> None:
     rows = []
     for name, one in (("benchmark", found.benchmark), ("control", found.control)):
         tests = one.mcnemar or {}
-        rows.append({
-            "set": name, "items": one.n_items, "covered": one.coverage.text(), "before": one.accuracy_before.text(),
-            "after": one.accuracy_after.text(), "drop, pp": one.drop.text_pp().replace(" pp", ""), "broken": one.n_broken,
-            "fixed": one.n_fixed, "McNemar exact": p_text(tests["exact"]) if tests else "–",
-            "mid-p": p_text(tests["midp"]) if tests else "–",
-            "p, corrected χ² (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
-            "uncovered items right": one.accuracy_uncovered.text()})
+        rows.append(
+            {
+                "set": name,
+                "items": one.n_items,
+                "covered": one.coverage.text(),
+                "before": one.accuracy_before.text(),
+                "after": one.accuracy_after.text(),
+                "drop, pp": one.drop.text_pp().replace(" pp", ""),
+                "broken": one.n_broken,
+                "fixed": one.n_fixed,
+                "McNemar exact": p_text(tests["exact"]) if tests else "–",
+                "mid-p": p_text(tests["midp"]) if tests else "–",
+                "p, corrected χ² (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
+                "uncovered items right": one.accuracy_uncovered.text(),
+            }
+        )
     st.dataframe(rows, hide_index=True)
 
 

@@ -11,8 +11,11 @@ from flipcore.charts.theme import colours
 from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
 from pages.common.notes import plain
 
-TITLES = {"conformal": "conformal (5 % on average)", "tolerance": "tolerance bound (at most 5 %, 95 % sure)",
-          "source": "the source's quantile"}
+TITLES = {
+    "conformal": "conformal (5 % on average)",
+    "tolerance": "tolerance bound (at most 5 %, 95 % sure)",
+    "source": "the source's quantile",
+}
 QUIET = {"displayModeBar": False}
 
 
@@ -20,17 +23,23 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     """`scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times read, 0 never, None
     unknown; `fresh` are never-seen items that set no cut-off."""
     if not scores or 0 not in doses.values() or not any(doses.values()):
-        st.info("Nobody knows what an ordinary model has read. The model in the box read each of its items 0, 1, 4, 16, 64 or "
-                "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
-                "dose 0 among them.", icon=":material/fact_check:")
+        st.info(
+            "Nobody knows what an ordinary model has read. The model in the box read each of its items 0, 1, 4, 16, 64 or "
+            "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
+            "dose 0 among them.",
+            icon=":material/fact_check:",
+        )
         return
     rules = _rules(scores, doses, fresh)
-    rule = st.selectbox("Cut-off from never-seen items by", rules, format_func=TITLES.get, key=f"truth-rule-{rules[0]}",
-                        width=320)
+    rule = st.selectbox(
+        "Cut-off from never-seen items by", rules, format_func=TITLES.get, key=f"truth-rule-{rules[0]}", width=320
+    )
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
-        st.info("No detector has a score on an item that was read. Wait for answers, or add readouts to the study.",
-                icon=":material/hourglass_empty:")
+        st.info(
+            "No detector has a score on an item that was read. Wait for answers, or add readouts to the study.",
+            icon=":material/hourglass_empty:",
+        )
         return
     st.markdown(f"### {plain(truth.sentence())}")
     c = colours(st.context.theme.type)
@@ -48,7 +57,8 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
             "A detector **sees from** the smallest dose at which, as at every larger one, the interval of what it flags lies "
             "wholly above that of its false positives; **a group from** the smallest from which on the group's mean score lies "
             "above that of the never-seen (Welch), which asks for much less. One small model, one training: the order of "
-            "detectors carries over to large models better than the doses do.")
+            "detectors carries over to large models better than the doses do."
+        )
 
 
 def _rules(scores, doses, fresh) -> list[str]:
@@ -59,11 +69,18 @@ def _rules(scores, doses, fresh) -> list[str]:
 
 def rows(truth: GroundTruth) -> list[dict]:
     """One row a detector: what it flags at each dose, and wrongly."""
-    return [{"detector": one.name, "sees from": "–" if one.sees is None else f"{one.sees:,}×",
-             "a group from": "–" if one.shifts is None else f"{one.shifts:,}×",
-             "false positives": share_text(one.false_positives),
-             **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
-             "never seen": len(one.never), "fresh": one.false_positives.n} for one in truth.detectors]
+    return [
+        {
+            "detector": one.name,
+            "sees from": "–" if one.sees is None else f"{one.sees:,}×",
+            "a group from": "–" if one.shifts is None else f"{one.shifts:,}×",
+            "false positives": share_text(one.false_positives),
+            **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
+            "never seen": len(one.never),
+            "fresh": one.false_positives.n,
+        }
+        for one in truth.detectors
+    ]
 
 
 def _closely(truth: GroundTruth, c) -> None:
@@ -74,6 +91,17 @@ def _closely(truth: GroundTruth, c) -> None:
     left, right = st.columns(2)
     left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
     right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)
-    st.dataframe([{"times read": f"{at.dose:,}", "items": len(at.scores), "mean score": at.mean.text(),
-                   "above never-seen": at.above.text(), "AUC": at.auc.text(), "flagged": share_text(at.detected)}
-                  for at in one.at], hide_index=True)
+    st.dataframe(
+        [
+            {
+                "times read": f"{at.dose:,}",
+                "items": len(at.scores),
+                "mean score": at.mean.text(),
+                "above never-seen": at.above.text(),
+                "AUC": at.auc.text(),
+                "flagged": share_text(at.detected),
+            }
+            for at in one.at
+        ],
+        hide_index=True,
+    )

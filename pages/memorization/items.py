@@ -9,8 +9,13 @@ from pages.common import session
 from pages.common.inspector import open_item
 from pages.memorization.cached import View
 
-TITLES = {"original": "as published, nats", "reworded": "reworded, nats", "d": "D, nats", "before": "right before",
-          "after": "right after"}
+TITLES = {
+    "original": "as published, nats",
+    "reworded": "reworded, nats",
+    "d": "D, nats",
+    "before": "right before",
+    "after": "right after",
+}
 
 
 def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
@@ -19,10 +24,20 @@ def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str
     rows = rows.rename(columns=TITLES)
     shown = rows.assign(question=rows["item_id"].map(asked), item=rows["item_id"].str.split("@").str[0])
     columns = ["item", *(name for name in rows.columns if name != "item_id"), "question"]
-    formats = {name: st.column_config.NumberColumn(format="%.3f") for name in rows.columns
-               if name != "item_id" and rows[name].dtype.kind == "f"}
-    chosen = st.dataframe(shown[columns], hide_index=True, key=key, on_select="rerun", selection_mode="single-row", height=260,
-                          column_config=formats)
+    formats = {
+        name: st.column_config.NumberColumn(format="%.3f")
+        for name in rows.columns
+        if name != "item_id" and rows[name].dtype.kind == "f"
+    }
+    chosen = st.dataframe(
+        shown[columns],
+        hide_index=True,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        height=260,
+        column_config=formats,
+    )
     picked = chosen["selection"]["rows"]
     if picked:
         wanted = rows["item_id"].iloc[picked[0]]

@@ -23,11 +23,21 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     measures = measures_of(view, frames.LOSSES)
     measures = [name for name in measures if len(losses(view, name)[0])]
     if not measures:
-        st.info("The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
-                "paraphrase to a study, on a model that can score a given text.", icon=":material/ssid_chart:")
+        st.info(
+            "The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
+            "paraphrase to a study, on a model that can score a given text.",
+            icon=":material/ssid_chart:",
+        )
         return
-    measure = controls.segmented_control("Measured by", measures, default=measures[0], required=True, format_func=title_of,
-                                         key=f"measure-{view.study_id}-{view.kind}", label_visibility="collapsed")
+    measure = controls.segmented_control(
+        "Measured by",
+        measures,
+        default=measures[0],
+        required=True,
+        format_func=title_of,
+        key=f"measure-{view.study_id}-{view.kind}",
+        label_visibility="collapsed",
+    )
     found = loss(view, measure)
     st.markdown(f"### {plain(found.sentence())}")
     start = settings["loss_cutoff"]
@@ -35,7 +45,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     unit = UNITS.get(measure, "D: loss of the rewording minus loss of the published wording, nats")
     moved, decision = cutoff_line(
         loss_line(found, start, unit, ("benchmark", "control"), mode == "simultaneous"),
-        key=f"loss-{view}-{measure}-{mode}", locked=mode == "locked")
+        key=f"loss-{view}-{measure}-{mode}",
+        locked=mode == "locked",
+    )
     record.log_move(view.study_id, moved)
     if decision:
         decision["sentences"] = [found.sentence(), *decision["sentences"]]
@@ -59,25 +71,42 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "model cannot have read; if items and controls are exchangeable, a control's D is as good as an item's, and the "
             "conformal p = (1 + controls at least as high) / (controls + 1) is valid. The source's p can be 0 and its table "
             "uses p < .01 without correction. **Beyond chance** is the flagged share less the controls' share. Min-k % needs "
-            "no rewording: there D is the mean log-probability of the text's least likely tokens.")
+            "no rewording: there D is the mean log-probability of the text's least likely tokens."
+        )
 
 
 def _rules(found: LossTest) -> list[dict]:
     rows = []
     for rule, title in RULES.items():
         rate = found.rate(rule)
-        rows.append({"rule": title, "flagged": int(found.flagged[rule].sum()), "of": rate.n, "share": rate.text(3),
-                     "smallest D flagged": None if found.cutoff(rule) == float("inf") else round(found.cutoff(rule), 3)})
+        rows.append(
+            {
+                "rule": title,
+                "flagged": int(found.flagged[rule].sum()),
+                "of": rate.n,
+                "share": rate.text(3),
+                "smallest D flagged": None if found.cutoff(rule) == float("inf") else round(found.cutoff(rule), 3),
+            }
+        )
     return rows
 
 
 def _published() -> None:
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         rows = loss_rows()
-        st.dataframe(rows, hide_index=True, column_config={
-            name: st.column_config.NumberColumn(format="%.2f") for name, value in rows[0].items() if isinstance(value, float)})
-        st.caption("Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies beyond chance, with its "
-                   "one-sided 95 % Clopper–Pearson bound, is computed here. " + loss_notes())
+        st.dataframe(
+            rows,
+            hide_index=True,
+            column_config={
+                name: st.column_config.NumberColumn(format="%.2f")
+                for name, value in rows[0].items()
+                if isinstance(value, float)
+            },
+        )
+        st.caption(
+            "Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies beyond chance, with its "
+            "one-sided 95 % Clopper–Pearson bound, is computed here. " + loss_notes()
+        )
 
 
 def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
@@ -90,9 +119,17 @@ def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
     st.markdown(plain(found.paired_correctness(right, reworded, control, [reworded[item] for item in compared]).sentence()))
     accuracy = found.corrected_accuracy(right, control)
     beyond = accuracy.beyond_placebo
-    st.markdown(plain(
-        f"Accuracy is {accuracy.raw.text()}, and {accuracy.corrected.text()} without the {accuracy.n_flagged:,} flagged items. "
-        f"The placebo, the same cut-off taken to the controls: {accuracy.control_raw.text()} and "
-        f"{accuracy.control_corrected.text()} without {accuracy.n_controls_flagged:,}."
-        + ("" if beyond != beyond else
-           f" Beyond the placebo, leaving them out changes accuracy by {-100 * beyond + 0.0:+.1f} pp.".replace("-", "−"))))
+    st.markdown(
+        plain(
+            f"Accuracy is {accuracy.raw.text()}, and {accuracy.corrected.text()} without the {accuracy.n_flagged:,} flagged items. "
+            f"The placebo, the same cut-off taken to the controls: {accuracy.control_raw.text()} and "
+            f"{accuracy.control_corrected.text()} without {accuracy.n_controls_flagged:,}."
+            + (
+                ""
+                if beyond != beyond
+                else f" Beyond the placebo, leaving them out changes accuracy by {-100 * beyond + 0.0:+.1f} pp.".replace(
+                    "-", "−"
+                )
+            )
+        )
+    )

@@ -10,14 +10,28 @@ from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.cached import KINDS, View, compares
 
 PAGE = "memorization"
-TABS = {"summary": ("Summary", summary), "gap": ("Drop gap", gap), "loss": ("Loss test", loss), "pearl": ("PEARL", pearl),
-        "agreement": ("Do they agree?", agreement), "truth": ("Ground truth", truth)}
+TABS = {
+    "summary": ("Summary", summary),
+    "gap": ("Drop gap", gap),
+    "loss": ("Loss test", loss),
+    "pearl": ("PEARL", pearl),
+    "agreement": ("Do they agree?", agreement),
+    "truth": ("Ground truth", truth),
+}
 
 study_id = page_header("Memorization", "Is the score memory?", fits=compares)
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        tab = st.segmented_control("View", list(TABS), default="summary", key="tab", bind="query-params", required=True,
-                                   format_func=lambda name: TABS[name][0], label_visibility="collapsed")
+        tab = st.segmented_control(
+            "View",
+            list(TABS),
+            default="summary",
+            key="tab",
+            bind="query-params",
+            required=True,
+            format_func=lambda name: TABS[name][0],
+            label_visibility="collapsed",
+        )
         mode = modes.chosen()
     lock = modes.lock_of(study_id, mode, PAGE)
     settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
@@ -32,22 +46,37 @@ if study_id is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
             model = st.selectbox("Model", models, key="model", bind="query-params", width=240, label_visibility="collapsed")
             passages = tab == "pearl" and "completion" in kinds
-            kind = st.segmented_control("Items", kinds, default="completion" if passages else kinds[0], required=True,
-                                        key=f"kind-{study_id}-{passages}",
-                                        format_func=KINDS.get, label_visibility="collapsed")
+            kind = st.segmented_control(
+                "Items",
+                kinds,
+                default="completion" if passages else kinds[0],
+                required=True,
+                key=f"kind-{study_id}-{passages}",
+                format_func=KINDS.get,
+                label_visibility="collapsed",
+            )
             controls = st.container(horizontal=True, vertical_alignment="center", width="content")
         view = View(study_id, revision, model, kind, mode == "locked")
         if not view.judged or not view.compared:
-            st.info("A memorization test compares items that may have been trained on with controls that cannot have been. "
-                    "This study has only one of the two among these items: add items with the role control (or benchmark) "
-                    "under New study.", icon=":material/compare:")
+            st.info(
+                "A memorization test compares items that may have been trained on with controls that cannot have been. "
+                "This study has only one of the two among these items: add items with the role control (or benchmark) "
+                "under New study.",
+                icon=":material/compare:",
+            )
             st.page_link("pages/new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():
                 TABS[tab][1].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
                 with st.container(border=True):
-                    inspector(study_id, model, st.query_params["item"], st.query_params.get("axis", "identity"),
-                              st.query_params.get("readout", "regex"), list(dict.fromkeys(view.frame["item_id"])))
+                    inspector(
+                        study_id,
+                        model,
+                        st.query_params["item"],
+                        st.query_params.get("axis", "identity"),
+                        st.query_params.get("readout", "regex"),
+                        list(dict.fromkeys(view.frame["item_id"])),
+                    )
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
             record.kept(study_id)

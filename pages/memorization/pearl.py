@@ -27,40 +27,84 @@ TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "s
 def show(view: View, mode: str, settings: dict, controls) -> None:
     metrics = measures_of(view, frames.SIMILARITIES)
     if not metrics:
-        st.info("PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity readout.",
-                icon=":material/flip:")
+        st.info(
+            "PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity readout.",
+            icon=":material/flip:",
+        )
         return
     asked = frames.tasks(view.frame)
-    axis = controls.segmented_control("Task", asked, default=asked[0], required=True, format_func=TASKS.get,
-                                      key=f"task-{view.study_id}", label_visibility="collapsed") if asked[1:] else asked[0]
-    metric = controls.selectbox("Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280,
-                                label_visibility="collapsed")
+    axis = (
+        controls.segmented_control(
+            "Task",
+            asked,
+            default=asked[0],
+            required=True,
+            format_func=TASKS.get,
+            key=f"task-{view.study_id}",
+            label_visibility="collapsed",
+        )
+        if asked[1:]
+        else asked[0]
+    )
+    metric = controls.selectbox(
+        "Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280, label_visibility="collapsed"
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        rule = st.selectbox("α from non-members by", sorted(RULES, reverse=True), format_func=TITLES.get, key="pearl-rule",
-                            width=240, disabled=mode == "locked", index=sorted(RULES, reverse=True).index(settings["rule"]))
-        fpr = st.number_input("False positives at most", 0.005, 0.5, float(settings["fpr"]), 0.005, key="pearl-fpr", width=190,
-                              format="%.3f", disabled=mode == "locked")
+        rule = st.selectbox(
+            "α from non-members by",
+            sorted(RULES, reverse=True),
+            format_func=TITLES.get,
+            key="pearl-rule",
+            width=240,
+            disabled=mode == "locked",
+            index=sorted(RULES, reverse=True).index(settings["rule"]),
+        )
+        fpr = st.number_input(
+            "False positives at most",
+            0.005,
+            0.5,
+            float(settings["fpr"]),
+            0.005,
+            key="pearl-fpr",
+            width=190,
+            format="%.3f",
+            disabled=mode == "locked",
+        )
     found, left_out = sensitivities(view, metric, rule, fpr, axis)
     st.markdown(f"### {plain(found.sentence())}")
     if found.calibration.n < min_calibration(fpr) and rule == "tolerance":
-        st.warning(f"{found.calibration.n:,} non-members are too few for a tolerance bound. Add some, let more false positives "
-                   "through, or take the conformal rule, which holds on average.", icon=":material/warning:")
+        st.warning(
+            f"{found.calibration.n:,} non-members are too few for a tolerance bound. Add some, let more false positives "
+            "through, or take the conformal rule, which holds on average.",
+            icon=":material/warning:",
+        )
     start = settings["alpha"]
     start = _start(found) if start is None else start
     moved, decision = cutoff_line(
-        alpha_line(found, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next",
-                   mode == "simultaneous"), key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}", locked=mode == "locked")
+        alpha_line(
+            found, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next", mode == "simultaneous"
+        ),
+        key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
+        locked=mode == "locked",
+    )
     record.log_move(view.study_id, moved)
     if decision:
         decision["sentences"] = [found.sentence(), *decision["sentences"]]
-    record.offer(view.study_id, "memorization", mode, decision and decision | {
-        "task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr})
+    record.offer(
+        view.study_id,
+        "memorization",
+        mode,
+        decision and decision | {"task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr},
+    )
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
-    curves = level_curves(found.means, found.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type),
-                          title_of(metric))
+    curves = level_curves(
+        found.means, found.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type), title_of(metric)
+    )
     st.plotly_chart(curves, key="curves", theme=None, config={"displayModeBar": False})
-    st.caption("α is dragged on the texts that are judged and on those that set it: a detection rate read off beside its own "
-               "calibration is optimistic. Lock α before the confirmatory texts are read.")
+    st.caption(
+        "α is dragged on the texts that are judged and on those that set it: a detection rate read off beside its own "
+        "calibration is optimistic. Lock α before the confirmatory texts are read."
+    )
     if left_out:
         st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
     _items(view, metric, axis, found, start)
@@ -73,7 +117,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "texts. The source chose α on the very texts on which it then reports about 2 % false positives, and does not "
             "name its compressor; its public code differs from its text. The share of bits is not the share of characters: "
             "both stand on the axis. **p** shuffles a text's own "
-            "outputs over the levels; q is the same after Benjamini–Hochberg.")
+            "outputs over the levels; q is the same after Benjamini–Hochberg."
+        )
 
 
 def _start(found: Pearl) -> float:
@@ -84,13 +129,24 @@ def _start(found: Pearl) -> float:
 def _levels(view: View, metric: str, axis: str) -> list[str]:
     """Percent of bits with the percent of characters that was really touched."""
     touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
-    return [f"{level:g} % ({100 * touched[level]:.0f} %)" if level in touched else f"{level:g} %"
-            for level in setting_of(view, metric, axis).levels_pct]
+    return [
+        f"{level:g} % ({100 * touched[level]:.0f} %)" if level in touched else f"{level:g} %"
+        for level in setting_of(view, metric, axis).levels_pct
+    ]
 
 
 def _items(view: View, metric: str, axis: str, found: Pearl, alpha: float) -> None:
-    rows = pd.DataFrame({"item_id": found.item_ids, "sensitivity": found.sensitivity, "abruptness": found.abruptness,
-                         "p": found.p, "q": found.q, "flagged": found.sensitivity > alpha})
+    rows = pd.DataFrame(
+        {
+            "item_id": found.item_ids,
+            "sensitivity": found.sensitivity,
+            "abruptness": found.abruptness,
+            "p": found.p,
+            "q": found.q,
+            "flagged": found.sensitivity > alpha,
+        }
+    )
     st.markdown(f"**Texts, the most abrupt first; flagged above α = {number_text(alpha, 3)}**")
-    item_table(view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric,
-               key=f"pearl-{axis}-{metric}")
+    item_table(
+        view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric, key=f"pearl-{axis}-{metric}"
+    )

@@ -29,20 +29,27 @@ FLAGGED, SILENT, UNDECIDED = "✓ memory", "✗ no sign", "– undecided"
 def show(view: View, mode: str, settings: dict, controls) -> None:
     rows = [*_gaps(view, settings), *_losses(view), *_pearls(view, settings)]
     if not rows:
-        st.info("This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",
-                icon=":material/memory:")
+        st.info(
+            "This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",
+            icon=":material/memory:",
+        )
         return
     n_yes, n_open = (sum(row["verdict"] == verdict for row in rows) for verdict in (FLAGGED, UNDECIDED))
-    st.markdown("### " + plain(
-        f"{n_yes} of {len(rows)} detectors see memory in these {len(set(view.frame['item_id'])):,} {KINDS[view.kind].lower()}"
-        + (f"; {n_open} are undecided." if n_open > 1 else "; one is undecided." if n_open else ".")))
+    st.markdown(
+        "### "
+        + plain(
+            f"{n_yes} of {len(rows)} detectors see memory in these {len(set(view.frame['item_id'])):,} {KINDS[view.kind].lower()}"
+            + (f"; {n_open} are undecided." if n_open > 1 else "; one is undecided." if n_open else ".")
+        )
+    )
     st.table({name: [plain(row[name]) for row in rows] for name in rows[0]}, border="horizontal", hide_index=True)
     dates_of_controls(view)
     with st.expander("How to read this"):
         st.markdown(
             "Each row is one test with its own control. **Error rate** is what the rule promises when nothing was memorized. "
             "Tests that measure different things may disagree without either being wrong: see *Do they agree?*. ✗ means that "
-            "the test saw nothing, which is not the same as showing that there is nothing.")
+            "the test saw nothing, which is not the same as showing that there is nothing."
+        )
 
 
 def _gaps(view: View, settings: dict) -> list[dict]:
@@ -51,8 +58,15 @@ def _gaps(view: View, settings: dict) -> list[dict]:
         for readout in readouts_of(view)[:1]:
             found = gap(view, operator, readout, settings["margin"])
             verdict = {"flag": FLAGGED, "no evidence": SILENT}.get(found.decision, UNDECIDED)
-            rows.append(_row(f"Drop gap, {NAMES[operator]}", verdict, found.sentence(),
-                             f"{found.control.n_items:,} controls, rewritten alike", "2.5 % (one-sided permutation)"))
+            rows.append(
+                _row(
+                    f"Drop gap, {NAMES[operator]}",
+                    verdict,
+                    found.sentence(),
+                    f"{found.control.n_items:,} controls, rewritten alike",
+                    "2.5 % (one-sided permutation)",
+                )
+            )
     return rows
 
 
@@ -67,8 +81,15 @@ def _losses(view: View) -> list[dict]:
             rows.append(_row(title_of(measure), UNDECIDED, str(error), "too few", "–"))
             continue
         verdict = FLAGGED if found.flagged[DEFAULT_RULE].any() else SILENT
-        rows.append(_row(title_of(measure), verdict, found.sentence(), f"{len(found.d0):,} controls",
-                         "5 % of the flagged (false discoveries)"))
+        rows.append(
+            _row(
+                title_of(measure),
+                verdict,
+                found.sentence(),
+                f"{len(found.d0):,} controls",
+                "5 % of the flagged (false discoveries)",
+            )
+        )
     return rows
 
 
@@ -78,8 +99,15 @@ def _pearls(view: View, settings: dict) -> list[dict]:
         found, _ = sensitivities(view, metric, settings["rule"], settings["fpr"], axis)
         usable = found.calibration.alpha < 2
         verdict = UNDECIDED if not usable else FLAGGED if found.flagged.any() else SILENT
-        rows.append(_row(title, verdict, found.sentence(), f"{found.calibration.n:,} non-members",
-                         f"{100 * settings['fpr']:g} % of non-members"))
+        rows.append(
+            _row(
+                title,
+                verdict,
+                found.sentence(),
+                f"{found.calibration.n:,} non-members",
+                f"{100 * settings['fpr']:g} % of non-members",
+            )
+        )
     return rows
 
 

@@ -14,5 +14,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     known = session.doses(view.study_id)
     items = {item for mine in found.values() for item in mine}
     ground_truth.show(found, {item: known.get(item) for item in items}, session.fresh_items(view.study_id) & items)
-    st.caption("The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
-               "data/ground_truth.toml`, some ten minutes on two cores.")
+    st.caption(
+        "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
+        "data/ground_truth.toml`, some ten minutes on two cores."
+    )

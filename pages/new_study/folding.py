@@ -18,8 +18,9 @@ def remember(number: int, summary: str) -> None:
 
 
 def done_button(number: int, ready: bool) -> None:
-    st.button("Done with this step", key=f"done-{number}", icon=":material/check:", disabled=not ready, on_click=_fold,
-              args=(number,))
+    st.button(
+        "Done with this step", key=f"done-{number}", icon=":material/check:", disabled=not ready, on_click=_fold, args=(number,)
+    )
 
 
 def _fold(number: int) -> None:
@@ -29,7 +30,8 @@ def _fold(number: int) -> None:
 
 
 def items_summary(sources: list[ItemSource]) -> str:
-    """"24 of Flipscope: choices, all of Pocket: passages (control)"."""
+    """ "24 of Flipscope: choices, all of Pocket: passages (control)"."""
+
     def one(source: ItemSource) -> str:
         title = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
         role = "" if source.role == "benchmark" else f" ({source.role})"

@@ -14,8 +14,14 @@ from flipcore.datasets import LOADERS, few_valued, guess_columns, load_report, r
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload
 
 SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
-FIELDS = {"question": "question", "options": "options", "target": "right answer", "category": "category", "key": "id",
-          "source_id": "written from"}
+FIELDS = {
+    "question": "question",
+    "options": "options",
+    "target": "right answer",
+    "category": "category",
+    "key": "id",
+    "source_id": "written from",
+}
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
@@ -63,8 +69,19 @@ def _report(source: ItemSource) -> None:
     if report.refused:
         with st.popover(f"{len(report.refused):,} rows were refused", icon=":material/warning:"):
             st.dataframe([{"line": line, "why": why} for line, why in report.refused[:200]], hide_index=True)
-    st.dataframe([{"item": item.item_id.split("@")[0], "question": item.question, "options": " | ".join(item.options),
-                   "category": item.category} for item in report.items[:5]], hide_index=True, height=215)
+    st.dataframe(
+        [
+            {
+                "item": item.item_id.split("@")[0],
+                "question": item.question,
+                "options": " | ".join(item.options),
+                "category": item.category,
+            }
+            for item in report.items[:5]
+        ],
+        hide_index=True,
+        height=215,
+    )
 
 
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
@@ -79,8 +96,9 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
         return
     categories = sorted({item.category for item in probe.items if item.category})
     left, middle, right = st.columns(3)
-    role = left.selectbox("As", roles, key=f"add-role-{len(roles)}",
-                          help="benchmark and control for memorization, target and retro for a holdout")
+    role = left.selectbox(
+        "As", roles, key=f"add-role-{len(roles)}", help="benchmark and control for memorization, target and retro for a holdout"
+    )
     most = len(probe.items)
     n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, min(24, most), key=f"add-n-{dataset}")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn")
@@ -106,8 +124,9 @@ def _with_place(source: ItemSource) -> ItemSource | None:
     if source.dataset in SHIPPED:
         return source
     if source.dataset == "file":
-        upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet"],
-                                  key="add-file")
+        upload = st.file_uploader(
+            f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet"], key="add-file"
+        )
         return None if upload is None else _mapped(replace(source, path=str(saved_upload(upload))))
     if source.dataset == "text":
         left, right = st.columns([3, 1])
@@ -141,10 +160,12 @@ def _mapped(source: ItemSource) -> ItemSource | None:
     single = [field for field in FIELDS if field != "options"]
     for place, field in zip(st.columns(len(single)), single, strict=True):
         value = guessed.get(field)
-        chosen[field] = place.selectbox(FIELDS[field], [None, *columns], key=f"map-{field}",
-                                        index=columns.index(value) + 1 if value in columns else 0)
+        chosen[field] = place.selectbox(
+            FIELDS[field], [None, *columns], key=f"map-{field}", index=columns.index(value) + 1 if value in columns else 0
+        )
     value = guessed.get("options")
-    picked = st.multiselect(FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [],
-                            key="map-options")
+    picked = st.multiselect(
+        FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [], key="map-options"
+    )
     chosen["options"] = picked[0] if len(picked) == 1 else picked
     return replace(source, columns={field: value for field, value in chosen.items() if value})

@@ -17,11 +17,19 @@ def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[Mo
     """The chosen models, each with its sampling and a sentence for what it cannot do."""
     cards = model_cards()
     left, right = st.columns([3, 2], vertical_alignment="bottom")
-    names = left.multiselect("Models", [*cards, *(m.name for m in models if m.name not in cards)],
-                             [model.name for model in models], key="model-names",
-                             help="declared in data/models.toml")
-    own = right.text_input("Or a Python function", key="model-callable", placeholder="module:function",
-                           help="answer(prompt) -> str, or an object with is_correct(item) -> bool")
+    names = left.multiselect(
+        "Models",
+        [*cards, *(m.name for m in models if m.name not in cards)],
+        [model.name for model in models],
+        key="model-names",
+        help="declared in data/models.toml",
+    )
+    own = right.text_input(
+        "Or a Python function",
+        key="model-callable",
+        placeholder="module:function",
+        help="answer(prompt) -> str, or an object with is_correct(item) -> bool",
+    )
     known = {model.name: model for model in models}
     wanted = [*names, own] if own and own not in names else names
     return [_settings(known.get(name, ModelUse(name)), extractors) for name in wanted]
@@ -33,12 +41,20 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
         temperature, samples, seed, tokens = st.columns(4, vertical_alignment="bottom")
         chosen = replace(
             model,
-            temperature=float(temperature.number_input("Temperature", 0.0, 2.0, model.temperature, 0.1,
-                                                       key=f"t-{model.name}")),
-            n_samples=int(samples.number_input("Samples", 1, 100, model.n_samples, key=f"s-{model.name}",
-                                               help="times each variant is asked; 2 or more measure the noise floor")),
+            temperature=float(temperature.number_input("Temperature", 0.0, 2.0, model.temperature, 0.1, key=f"t-{model.name}")),
+            n_samples=int(
+                samples.number_input(
+                    "Samples",
+                    1,
+                    100,
+                    model.n_samples,
+                    key=f"s-{model.name}",
+                    help="times each variant is asked; 2 or more measure the noise floor",
+                )
+            ),
             seed=int(seed.number_input("Seed", 0, 2**31 - 1, model.seed, key=f"seed-{model.name}")),
-            max_tokens=int(tokens.number_input("Most tokens", 1, 32_768, model.max_tokens, key=f"m-{model.name}")))
+            max_tokens=int(tokens.number_input("Most tokens", 1, 32_768, model.max_tokens, key=f"m-{model.name}")),
+        )
         _abilities(chosen, extractors)
     return chosen
 
@@ -47,15 +63,18 @@ def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
     """What this model cannot do, and what will therefore be absent."""
     try:
         backend = open_backend(model.name, model_cards())
-        lacking = {part.name: ability for part in extractors
-                   for ability in made(part.name, part.params).abilities if ability not in backend.abilities}
+        lacking = {
+            part.name: ability
+            for part in extractors
+            for ability in made(part.name, part.params).abilities
+            if ability not in backend.abilities
+        }
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return
     if backend.simulated:
         st.caption("Simulated: its answers follow planted rates. Everything computed from it is labelled SIMULATED.")
     for extractor, ability in lacking.items():
-        st.caption(f":material/block: *{plain(made(extractor).title)}* will be absent: "
-                   f"{plain(backend.why_not(ability))}")
+        st.caption(f":material/block: *{plain(made(extractor).title)}* will be absent: {plain(backend.why_not(ability))}")
     if model.n_samples < 2:
         st.caption("Asked once: the noise floor will be measured on the base prompt only, where the identity axis is chosen.")

@@ -23,8 +23,13 @@ steps, side = st.columns([5, 2], gap="medium")
 def step(number: int, title: str, icon: str):
     """A step that folds to a line; `done_button` at its end opens the next."""
     summary = st.session_state.get(f"summary-{number}")
-    return st.expander(f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""), icon=icon,
-                       expanded=st.session_state.get(f"step-{number}", number == 1), key=f"step-{number}", on_change="rerun")
+    return st.expander(
+        f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""),
+        icon=icon,
+        expanded=st.session_state.get(f"step-{number}", number == 1),
+        key=f"step-{number}",
+        on_change="rerun",
+    )
 
 
 with steps:
@@ -63,6 +68,14 @@ with side, st.container(border=True):
     if study is not None:
         price_panel(study)
     else:
-        missing = [word for word, there in (("items", sources), ("an axis", asked.get("axes")),
-                                            ("an extractor", asked.get("extractors")), ("a model", models)) if not there]
+        missing = [
+            word
+            for word, there in (
+                ("items", sources),
+                ("an axis", asked.get("axes")),
+                ("an extractor", asked.get("extractors")),
+                ("a model", models),
+            )
+            if not there
+        ]
         st.info(f"Still to choose: {', '.join(missing)}." if missing else "Mend the TOML to go on.")

@@ -25,25 +25,40 @@ def detectable(n_by_role: dict[str, int], n_read_twice: int) -> None:
         st.caption("Below 10 items no interval is printed: take more.")
         return
     if n_read_twice >= 10:
-        st.caption(f"With {n_read_twice:,} items that are read in two ways or more, a difference between artifact and genuine "
-                   f"of about {mde_flip_rate(n_read_twice):.2f} would be found four times in five.")
+        st.caption(
+            f"With {n_read_twice:,} items that are read in two ways or more, a difference between artifact and genuine "
+            f"of about {mde_flip_rate(n_read_twice):.2f} would be found four times in five."
+        )
     else:
         st.caption("Fewer than 10 items are read in two ways, so artifact and genuine cannot be told apart: add a readout.")
     judged, compared = (sum(n_by_role.get(role, 0) for role in roles) for roles in (JUDGED, COMPARED))
     if judged and compared:
         gap = mde_gap(judged, compared, 0.2, 0.1, 0.2, 0.1)
         margin = mde_equivalence(0.7, judged, compared)
-        st.caption(f"With {judged:,} against {compared:,}, a drop gap of about {100 * gap:.0f} pp would be found (if a fifth "
-                   f"of the items change), and two sets could be shown equal within {100 * margin:.0f} pp.")
+        st.caption(
+            f"With {judged:,} against {compared:,}, a drop gap of about {100 * gap:.0f} pp would be found (if a fifth "
+            f"of the items change), and two sets could be shown equal within {100 * margin:.0f} pp."
+        )
 
 
 def calculator() -> None:
     """Items needed for a drop gap, for two accuracies, and to show that two are equal."""
     with st.popover("How many items do I need?", icon=":material/calculate:"):
-        power = st.segmented_control("Found how often", [0.8, 0.9], default=0.8, required=True, key="power-power",
-                                     format_func=lambda share: f"{100 * share:.0f} %")
-        what = st.segmented_control("Claim", ["drop gap", "two accuracies differ", "two accuracies are equal"],
-                                    default="drop gap", required=True, key="power-what")
+        power = st.segmented_control(
+            "Found how often",
+            [0.8, 0.9],
+            default=0.8,
+            required=True,
+            key="power-power",
+            format_func=lambda share: f"{100 * share:.0f} %",
+        )
+        what = st.segmented_control(
+            "Claim",
+            ["drop gap", "two accuracies differ", "two accuracies are equal"],
+            default="drop gap",
+            required=True,
+            key="power-what",
+        )
         st.markdown(f"**{_answer(what, power)}**")
         st.caption("Two-sided at 5 %, normal approximation, per set.")
 

@@ -24,8 +24,11 @@ def price_panel(study: Study) -> None:
             st.caption(plain(note))
         foreign = sum(not asked.item.dataset.startswith("pocket_") for asked in made.items)
         if foreign and any(use.name == "pocket" for use in study.models):
-            st.warning(f"The model in the box answers nothing outside its own world: {foreign:,} of these items are. Expect it "
-                       "to be wrong on them, and most of what is below to come out lower.", icon=":material/public_off:")
+            st.warning(
+                f"The model in the box answers nothing outside its own world: {foreign:,} of these items are. Expect it "
+                "to be wrong on them, and most of what is below to come out lower.",
+                icon=":material/public_off:",
+            )
         _numbers(projection(made), len(made.items))
         shown = [asked for asked in made.items if not asked.confirmatory]
         detectable(Counter(asked.role for asked in shown), sum(_n_readings(study, asked.item.kind) > 1 for asked in shown))
@@ -38,8 +41,11 @@ def price_panel(study: Study) -> None:
 
 def _n_readings(study: Study, kind: str) -> int:
     """How many of the study's readouts read an answer of that kind: with one alone there is nothing to tell apart."""
-    return sum(kind in EXTRACTORS[part.name].applies_to for part in study.extractors
-               if part.name in EXTRACTORS and part.name not in VALUES)
+    return sum(
+        kind in EXTRACTORS[part.name].applies_to
+        for part in study.extractors
+        if part.name in EXTRACTORS and part.name not in VALUES
+    )
 
 
 @st.cache_data(show_spinner="Counting the calls …", max_entries=16)
@@ -50,9 +56,13 @@ def _planned(toml: str):
 def _numbers(projected, n_items: int) -> None:
     most = "" if projected.measured else ", at most"
     cost = "unknown" if projected.cost_usd is None else f"${projected.cost_usd:,.2f}"
-    for label, value in (("Items", f"{n_items:,}"), ("Calls", f"{projected.n_calls:,}"),
-                         (f"Tokens in / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
-                         (f"Price{most}", cost), ("Time", _duration(projected.seconds))):
+    for label, value in (
+        ("Items", f"{n_items:,}"),
+        ("Calls", f"{projected.n_calls:,}"),
+        (f"Tokens in / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
+        (f"Price{most}", cost),
+        ("Time", _duration(projected.seconds)),
+    ):
         left, right = st.columns([1, 1])
         left.caption(label)
         right.markdown(f"**{value}**".replace("$", "\\$"))
@@ -66,8 +76,10 @@ def _duration(seconds: float | None) -> str:
 
 def _pilot(study: Study, n_items: int) -> None:
     with st.popover("Pilot", icon=":material/speed:"):
-        st.markdown("Asks the first items of the study and turns the estimate into a measurement. What it asks is kept: the "
-                    "study itself will not ask it again.")
+        st.markdown(
+            "Asks the first items of the study and turns the estimate into a measurement. What it asks is kept: the "
+            "study itself will not ask it again."
+        )
         k = st.number_input("Items", 1, 50, 3, key="pilot-k")
         if st.button("Run the pilot", key="pilot-run"):
             with st.spinner("Asking …"), shown_problem():
@@ -77,9 +89,16 @@ def _pilot(study: Study, n_items: int) -> None:
 
 
 def _start(study: Study) -> None:
-    cap = st.number_input("Budget (US dollars)", 0.0, 100_000.0, study.budget_usd, 1.0, key="budget",
-                          placeholder="none: no paid call",
-                          help="A study that would cost more refuses to start; spending stops here.")
+    cap = st.number_input(
+        "Budget (US dollars)",
+        0.0,
+        100_000.0,
+        study.budget_usd,
+        1.0,
+        key="budget",
+        placeholder="none: no paid call",
+        help="A study that would cost more refuses to start; spending stops here.",
+    )
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)
         session.registry().start(ready)

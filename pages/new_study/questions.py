@@ -23,10 +23,19 @@ from pages.common.notes import plain
 from pages.new_study.items import loaded
 
 REWRITING = frozenset({*OPERATORS, *TASKS}) - {"paraphrase"}
-LABELS = {"kind": "orders", "n": "how many", "sets": "label sets", "norm": "likelihood per",
-          "top_k": "log-probabilities asked for",
-          "levels_pct": "levels (% of bits)", "n_samples": "samples a level", "unreviewed": "also unreviewed ones",
-          "pct": "lowest % of tokens", "least_mass": "least label mass", "max_tokens": "most tokens"}
+LABELS = {
+    "kind": "orders",
+    "n": "how many",
+    "sets": "label sets",
+    "norm": "likelihood per",
+    "top_k": "log-probabilities asked for",
+    "levels_pct": "levels (% of bits)",
+    "n_samples": "samples a level",
+    "unreviewed": "also unreviewed ones",
+    "pct": "lowest % of tokens",
+    "least_mass": "least label mass",
+    "max_tokens": "most tokens",
+}
 
 
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
@@ -34,34 +43,65 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     kinds = {item.kind for source in sources for item in (loaded(source)[0] or _none()).items}
     harmless, rewriting = _split(AXES, lambda axis: axis.name not in REWRITING)
     answers, values = _split(EXTRACTORS, lambda extractor: extractor.name not in VALUES)
-    axes = (*_parts("What is changed without touching the answer: flips", harmless, base.axes, kinds, "axis"),
-            *_parts("What is rewritten or damaged: memory", rewriting, base.axes, kinds, "axis"))
-    extractors = (*_parts("How the answer is read", answers, base.extractors, kinds, "extractor"),
-                  *_parts("What else is measured: losses and similarities", values, base.extractors, kinds, "extractor"))
+    axes = (
+        *_parts("What is changed without touching the answer: flips", harmless, base.axes, kinds, "axis"),
+        *_parts("What is rewritten or damaged: memory", rewriting, base.axes, kinds, "axis"),
+    )
+    extractors = (
+        *_parts("How the answer is read", answers, base.extractors, kinds, "extractor"),
+        *_parts("What else is measured: losses and similarities", values, base.extractors, kinds, "extractor"),
+    )
     left, middle, right = st.columns(3)
-    layout = left.selectbox("Prompt layout", list(LAYOUTS), list(LAYOUTS).index(base.layout), key="layout",
-                            format_func=lambda name: LAYOUTS[name].title,
-                            help="The base prompt of every axis. Chat models do better with instructions.")
-    protocol = middle.selectbox("Protocol", list(PROTOCOLS), list(PROTOCOLS).index(base.protocol.name), key="protocol",
-                                format_func=lambda name: PROTOCOLS[name].title)
-    share = right.number_input("Set aside for confirmation (%)", 0, 80, round(100 * base.confirmatory_share), 5,
-                               key="confirmatory", help="No page shows these items until the settings are locked.")
+    layout = left.selectbox(
+        "Prompt layout",
+        list(LAYOUTS),
+        list(LAYOUTS).index(base.layout),
+        key="layout",
+        format_func=lambda name: LAYOUTS[name].title,
+        help="The base prompt of every axis. Chat models do better with instructions.",
+    )
+    protocol = middle.selectbox(
+        "Protocol",
+        list(PROTOCOLS),
+        list(PROTOCOLS).index(base.protocol.name),
+        key="protocol",
+        format_func=lambda name: PROTOCOLS[name].title,
+    )
+    share = right.number_input(
+        "Set aside for confirmation (%)",
+        0,
+        80,
+        round(100 * base.confirmatory_share),
+        5,
+        key="confirmatory",
+        help="No page shows these items until the settings are locked.",
+    )
     judge = None
     if any(part.name == "judge" for part in extractors):
         judge = st.selectbox("Who judges", list(model_cards()), key="judge")
     _preview(sources, axes, layout)
-    return {"axes": axes, "extractors": extractors, "layout": layout, "protocol": Part(protocol), "judge": judge,
-            "confirmatory_share": share / 100, "seed": base.seed}
+    return {
+        "axes": axes,
+        "extractors": extractors,
+        "layout": layout,
+        "protocol": Part(protocol),
+        "judge": judge,
+        "confirmatory_share": share / 100,
+        "seed": base.seed,
+    }
 
 
 def _split(known: dict, first) -> tuple[dict, dict]:
-    return ({name: one for name, one in known.items() if first(one)},
-            {name: one for name, one in known.items() if not first(one)})
+    return (
+        {name: one for name, one in known.items() if first(one)},
+        {name: one for name, one in known.items() if not first(one)},
+    )
 
 
 def _none():
     class Nothing:
         items = ()
+
     return Nothing
 
 
@@ -73,8 +113,13 @@ def _parts(label: str, known: dict, chosen: tuple[Part, ...], kinds: set[str], w
     for name, plugin in known.items():
         fits = bool(plugin.applies_to & kinds)
         left, right = st.columns([2, 3], vertical_alignment="center")
-        on = left.toggle(plugin.title, name in before and fits, key=f"{what}-{name}", disabled=not fits,
-                         help=plugin.about if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only")
+        on = left.toggle(
+            plugin.title,
+            name in before and fits,
+            key=f"{what}-{name}",
+            disabled=not fits,
+            help=plugin.about if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
+        )
         if on and fits:
             parts.append(Part(name, _params(plugin, dict(before.get(name, {})), right, f"{what}-{name}")))
     return tuple(parts)
@@ -138,12 +183,15 @@ def _preview(sources: list[ItemSource], axes: tuple[Part, ...], layout: str) -> 
         st.warning(plain(error), icon=":material/info:")
         return
     if len(variants) == 1:
-        st.caption("Only the base prompt: identity is measured by asking it again, so set two or more samples."
-                   if name == "identity" else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
-                   "It keeps its base prompt only.")
+        st.caption(
+            "Only the base prompt: identity is measured by asking it again, so set two or more samples."
+            if name == "identity"
+            else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
+            "It keeps its base prompt only."
+        )
     base = variants[0].prompt.text
     for start in range(0, len(variants), 2):
-        for column, variant in zip(st.columns(2), variants[start:start + 2], strict=False):
+        for column, variant in zip(st.columns(2), variants[start : start + 2], strict=False):
             with column.container(border=True):
                 st.caption(plain(variant.key))
                 differences(base, variant.prompt.text, key=f"preview-{variant.key}")

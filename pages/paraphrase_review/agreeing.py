@@ -32,8 +32,10 @@ EVERY = "all sources"
 def show() -> None:
     verdicts = _of(review.verdicts(session.store()), EVERY)
     if not verdicts:
-        st.info("Nobody has judged a pair yet. Agreement can be measured once two people have judged the same pairs.",
-                icon=":material/group:")
+        st.info(
+            "Nobody has judged a pair yet. Agreement can be measured once two people have judged the same pairs.",
+            icon=":material/group:",
+        )
         return
     only = _source(verdicts)
     verdicts = _of(verdicts, only)
@@ -44,28 +46,56 @@ def show() -> None:
     if any(one.alpha.n_items for one in found.values()):
         _coefficients(found)
     else:
-        st.info("Agreement needs two people on the same pairs: let a second one judge under Review, where a share of the pairs "
-                "goes to everybody.", icon=":material/group_add:")
+        st.info(
+            "Agreement needs two people on the same pairs: let a second one judge under Review, where a share of the pairs "
+            "goes to everybody.",
+            icon=":material/group_add:",
+        )
     _retention(verdicts)
     settling.shown(disagreements(verdicts))
 
 
 def _coefficients(found: dict[str, CheckAgreement]) -> None:
     rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in found.items()]
-    st.plotly_chart(interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None,
-                    config={"displayModeBar": False})
-    st.dataframe([{"asked": RATED[check].capitalize(), "pairs judged by two or more": one.alpha.n_items,
-                   "raw agreement": number_text(one.alpha.raw), "Krippendorff's alpha": one.alpha.estimate.text(),
-                   "Fleiss' kappa": one.fleiss.estimate.text(), "on pairs": one.fleiss.n_items}
-                  for check, one in found.items()], hide_index=True)
-    st.caption("The picture shows Krippendorff's alpha with its interval over pairs: 1 is full agreement, 0 what chance alone "
-               "would give. Fleiss' kappa needs equally many reviewers a pair and is taken on the largest such group. A dash "
-               "is undefined: everybody gave the same one answer, or nobody judged together.")
+    st.plotly_chart(
+        interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None, config={"displayModeBar": False}
+    )
+    st.dataframe(
+        [
+            {
+                "asked": RATED[check].capitalize(),
+                "pairs judged by two or more": one.alpha.n_items,
+                "raw agreement": number_text(one.alpha.raw),
+                "Krippendorff's alpha": one.alpha.estimate.text(),
+                "Fleiss' kappa": one.fleiss.estimate.text(),
+                "on pairs": one.fleiss.n_items,
+            }
+            for check, one in found.items()
+        ],
+        hide_index=True,
+    )
+    st.caption(
+        "The picture shows Krippendorff's alpha with its interval over pairs: 1 is full agreement, 0 what chance alone "
+        "would give. Fleiss' kappa needs equally many reviewers a pair and is taken on the largest such group. A dash "
+        "is undefined: everybody gave the same one answer, or nobody judged together."
+    )
     if len(found[KEPT].pairwise) > 0:
         with st.expander("Two by two: Cohen's kappa"):
-            st.dataframe([{"reviewer": a, "and": b, "asked": RATED[check], "pairs": one.n_items,
-                           "raw agreement": number_text(one.raw), "Cohen's kappa": one.estimate.text()}
-                          for check, whole in found.items() for a, b, one in whole.pairwise], hide_index=True)
+            st.dataframe(
+                [
+                    {
+                        "reviewer": a,
+                        "and": b,
+                        "asked": RATED[check],
+                        "pairs": one.n_items,
+                        "raw agreement": number_text(one.raw),
+                        "Cohen's kappa": one.estimate.text(),
+                    }
+                    for check, whole in found.items()
+                    for a, b, one in whole.pairwise
+                ],
+                hide_index=True,
+            )
 
 
 def _source(verdicts: list[dict]) -> str:
@@ -96,8 +126,10 @@ def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
 def _sentence(found: CheckAgreement) -> str:
     if not found.alpha.n_items:
         return "No pair has been judged by two people yet, so agreement is not measured."
-    said = (f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, "
-            f"{percent_text(found.alpha.raw)} of the judgements agree about keeping the pair")
+    said = (
+        f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, "
+        f"{percent_text(found.alpha.raw)} of the judgements agree about keeping the pair"
+    )
     if math.isnan(found.alpha.estimate.value):
         return f"{said}. All say the same one thing, so agreement beyond chance is undefined."
     return f"{said}; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha)."
@@ -105,9 +137,21 @@ def _sentence(found: CheckAgreement) -> str:
 
 def _retention(verdicts: list[dict]) -> None:
     st.subheader("What the audit keeps", anchor=False)
-    st.dataframe([{"rule": rule + (" (counts)" if rule == RULES[0] else ""),
-                   "checks": ", ".join(RATED[check] for check in checks), "kept": found.text(3), "of pairs": found.n}
-                  for rule in RULES for checks in (SOURCE_CHECKS, tuple(CHECKS))
-                  for found in [retained(verdicts, rule, checks)]], hide_index=True)
-    st.caption("Wilson's interval. The majority rule is the one stored with every verdict and decides what may be asked; an "
-               "even split rejects. Source 001 audits meaning and solution path, without saying by which rule.")
+    st.dataframe(
+        [
+            {
+                "rule": rule + (" (counts)" if rule == RULES[0] else ""),
+                "checks": ", ".join(RATED[check] for check in checks),
+                "kept": found.text(3),
+                "of pairs": found.n,
+            }
+            for rule in RULES
+            for checks in (SOURCE_CHECKS, tuple(CHECKS))
+            for found in [retained(verdicts, rule, checks)]
+        ],
+        hide_index=True,
+    )
+    st.caption(
+        "Wilson's interval. The majority rule is the one stored with every verdict and decides what may be asked; an "
+        "even split rejects. Source 001 audits meaning and solution path, without saying by which rule."
+    )

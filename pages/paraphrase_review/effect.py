@@ -16,8 +16,11 @@ from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.paraphrase_review import flips, risk
 
-NAMES = {"all": "every rewording that was asked", "standing": "without those struck out (what the pages show)",
-         "accepted": "accepted ones only"}
+NAMES = {
+    "all": "every rewording that was asked",
+    "standing": "without those struck out (what the pages show)",
+    "accepted": "accepted ones only",
+}
 
 
 def show() -> None:
@@ -28,8 +31,10 @@ def show() -> None:
     _gates(source_gates(states))
     studies = risk.studies()
     if not studies:
-        st.info("No study has asked these rewordings yet, so there is no estimate to move. Declare one with the axis "
-                "Paraphrase.", icon=":material/science:")
+        st.info(
+            "No study has asked these rewordings yet, so there is no estimate to move. Declare one with the axis Paraphrase.",
+            icon=":material/science:",
+        )
         st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     _estimate(studies)
@@ -39,17 +44,25 @@ def _gates(found: list[SourceGate]) -> None:
     n_open = sum(one.gate.is_open for one in found)
     some = "" if len(found) == 1 else f" of {len(found)}"
     st.markdown(f"### {n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate")
-    st.caption(f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
-               f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and enter no claim.")
+    st.caption(
+        f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
+        f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and enter no claim."
+    )
     judged = [one for one in found if one.gate.accepted.n]
     if judged:
         rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in judged]
-        st.plotly_chart(interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"), key="gates",
-                        theme=None, config={"displayModeBar": False})
+        st.plotly_chart(
+            interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"),
+            key="gates",
+            theme=None,
+            config={"displayModeBar": False},
+        )
     for one in judged:
         sign = "✓" if one.gate.is_open else "–"
-        st.markdown(f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
-                    f"pairs reviewed  \n{plain(one.sentence())}")
+        st.markdown(
+            f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
+            f"pairs reviewed  \n{plain(one.sentence())}"
+        )
     if len(judged) < len(found):
         names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in found if not one.gate.accepted.n)
         st.markdown(plain(f"No pair has been reviewed yet of {names}."))
@@ -82,7 +95,8 @@ def _estimate(studies: dict[str, str]) -> None:
             "answer that the model wrote, **A** = T − G what only the readout makes. A rewording is struck out when half or "
             "more of its reviewers do not find everything kept that they were asked; it leaves T, G and A at once, and taking "
             "the verdict back brings it back: answers stay stored, so nothing is asked again. A **gate** looks at the lower "
-            "end of the interval, never at the share itself, and says how many more pairs would lift it over the bound.")
+            "end of the interval, never at the share itself, and says how many more pairs would lift it over the bound."
+        )
 
 
 def title_of(extractor: str) -> str:
@@ -98,18 +112,37 @@ def _effect(study_id: str, model: str, readout: str, reference: str, revision: i
 
 
 def _table(found: Effect) -> None:
-    rows = [{"counted": NAMES[name], "rewordings": n, "T": one.T.text(), "G (genuine)": one.G.text(),
-             "A (artifact)": one.A.text(), "items": f"{one.n_items:,}"} for name, n, one in found.counted]
+    rows = [
+        {
+            "counted": NAMES[name],
+            "rewordings": n,
+            "T": one.T.text(),
+            "G (genuine)": one.G.text(),
+            "A (artifact)": one.A.text(),
+            "items": f"{one.n_items:,}",
+        }
+        for name, n, one in found.counted
+    ]
     bounds = found.bounds
     if bounds:
         n_left = next(n for name, n, _ in found.counted if name == "standing") - bounds.n_bad
-        rows.append({"counted": "smallest to largest, if the unreviewed are as bad", "rewordings": n_left,
-                     "T": bounds.text("T"), "G (genuine)": bounds.text("G"), "A (artifact)": bounds.text("A"), "items": ""})
+        rows.append(
+            {
+                "counted": "smallest to largest, if the unreviewed are as bad",
+                "rewordings": n_left,
+                "T": bounds.text("T"),
+                "G (genuine)": bounds.text("G"),
+                "A (artifact)": bounds.text("A"),
+                "items": "",
+            }
+        )
     st.dataframe(rows, hide_index=True)
     if bounds:
-        st.caption(f"{bounds.n_unreviewed:,} rewordings have no verdict. If as large a share of them is bad as of the "
-                   f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
-                   "row strikes those that move each estimate most, either way.")
+        st.caption(
+            f"{bounds.n_unreviewed:,} rewordings have no verdict. If as large a share of them is bad as of the "
+            f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
+            "row strikes those that move each estimate most, either way."
+        )
     elif found.unbounded:
         st.caption(plain(found.unbounded))
     elif found.counted[1][1] > found.counted[2][1]:
@@ -123,7 +156,16 @@ def _struck(study_id: str) -> None:
     rows = [row for row in states.to_dict("records") if row["pair_id"] in asked and row["state"] not in KEEP["standing"]]
     if rows:
         with st.expander(f"The {len(rows):,} that were struck out"):
-            st.dataframe([{"pair": row["pair_id"], "kept by": f"{row['n_kept']:.0f} of {row['n_reviewers']}",
-                           "moves T by at most": round(moved.get(row["pair_id"], 0.0), 4), "original": row["original"],
-                           "paraphrase": row["paraphrase"]} for row in
-                          sorted(rows, key=lambda row: -moved.get(row["pair_id"], 0.0))], hide_index=True)
+            st.dataframe(
+                [
+                    {
+                        "pair": row["pair_id"],
+                        "kept by": f"{row['n_kept']:.0f} of {row['n_reviewers']}",
+                        "moves T by at most": round(moved.get(row["pair_id"], 0.0), 4),
+                        "original": row["original"],
+                        "paraphrase": row["paraphrase"],
+                    }
+                    for row in sorted(rows, key=lambda row: -moved.get(row["pair_id"], 0.0))
+                ],
+                hide_index=True,
+            )

@@ -16,5 +16,7 @@ def shown(study_id: str, model: str, readout: str, found: Decomposition) -> None
     marks = review.flip_marks(session.store(), study_id, model, found.axis, readout)
     st.subheader("What people made of single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(found.T, found.G)))
-    st.caption("Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U "
-               "(unclear). The bounds take the marked flips for a fair sample of all; flips that were looked for are not.")
+    st.caption(
+        "Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U "
+        "(unclear). The bounds take the marked flips for a fair sample of all; flips that were looked for are not."
+    )

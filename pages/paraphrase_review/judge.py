@@ -24,8 +24,10 @@ NONE_KEY = "0"
 def show() -> None:
     studies = judges.studies_with_judge(session.store())
     if not studies:
-        st.info("No judge has read anything yet. Declare a study with the readout Judge and name a model that judges.",
-                icon=":material/balance:")
+        st.info(
+            "No judge has read anything yet. Declare a study with the readout Judge and name a model that judges.",
+            icon=":material/balance:",
+        )
         st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     study_id = st.selectbox("Study", list(studies), format_func=studies.get, key="judge-study", bind="query-params", width=420)
@@ -40,8 +42,9 @@ def show() -> None:
 def _who() -> None:
     """A form, so that after Enter no field has the keys of the options."""
     with st.form("label-as", border=False):
-        name = st.text_input("Your name, to label texts", st.query_params.get("as", ""), max_chars=80, key="judge-name",
-                             width=320)
+        name = st.text_input(
+            "Your name, to label texts", st.query_params.get("as", ""), max_chars=80, key="judge-name", width=320
+        )
         if st.form_submit_button("Label texts", type="primary", icon=":material/label:") and name.strip():
             with shown_problem():
                 st.session_state["labels-as"] = reviewer_name(name)
@@ -54,32 +57,66 @@ def _gate(study_id: str) -> None:
     st.markdown(f"### {plain(gate)}")
     if not found.gate.is_open:
         show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
-    st.progress(min(1.0, found.gate.agreement.n_items / found.gate.fewest),
-                text=f"{found.gate.agreement.n_items:,} of at least {found.gate.fewest} texts labelled; {found.n_texts:,} were "
-                     "judged")
+    st.progress(
+        min(1.0, found.gate.agreement.n_items / found.gate.fewest),
+        text=f"{found.gate.agreement.n_items:,} of at least {found.gate.fewest} texts labelled; {found.n_texts:,} were judged",
+    )
     for text in found.gate.agreement.warnings:
         st.warning(plain(text), icon=":material/warning:")
     if found.gate.agreement.n_items:
         rows = [("Kappa against people", found.gate.agreement.estimate)]
-        st.plotly_chart(interval_rows(rows, colours(st.context.theme.type), found.gate.threshold, "lower bound wanted"),
-                        key="judge-kappa", theme=None, config={"displayModeBar": False})
-    st.dataframe([
-        {"asked": "Does it read as people do? (Cohen's kappa)", "found": found.gate.agreement.estimate.text(),
-         "must be": f"lower bound {number_text(found.gate.threshold)}", "texts": found.gate.agreement.n_items},
-        {"asked": "Raw agreement with people", "found": number_text(found.gate.agreement.raw), "must be": "",
-         "texts": found.gate.agreement.n_items},
-        *([{"asked": "Does the order of the options move it? (exact McNemar)",
-            "found": found.gate.position.flip_rate.text(), "must be": "no position favoured, p ≥ .05",
-            "texts": found.gate.position.flip_rate.n}] if found.gate.position else []),
-        {"asked": "Does it contradict itself when asked again?", "found": found.again.text(), "must be": "",
-         "texts": found.again.n}], hide_index=True)
+        st.plotly_chart(
+            interval_rows(rows, colours(st.context.theme.type), found.gate.threshold, "lower bound wanted"),
+            key="judge-kappa",
+            theme=None,
+            config={"displayModeBar": False},
+        )
+    st.dataframe(
+        [
+            {
+                "asked": "Does it read as people do? (Cohen's kappa)",
+                "found": found.gate.agreement.estimate.text(),
+                "must be": f"lower bound {number_text(found.gate.threshold)}",
+                "texts": found.gate.agreement.n_items,
+            },
+            {
+                "asked": "Raw agreement with people",
+                "found": number_text(found.gate.agreement.raw),
+                "must be": "",
+                "texts": found.gate.agreement.n_items,
+            },
+            *(
+                [
+                    {
+                        "asked": "Does the order of the options move it? (exact McNemar)",
+                        "found": found.gate.position.flip_rate.text(),
+                        "must be": "no position favoured, p ≥ .05",
+                        "texts": found.gate.position.flip_rate.n,
+                    }
+                ]
+                if found.gate.position
+                else []
+            ),
+            {
+                "asked": "Does it contradict itself when asked again?",
+                "found": found.again.text(),
+                "must be": "",
+                "texts": found.again.n,
+            },
+        ],
+        hide_index=True,
+    )
     st.markdown(plain(position))
     st.markdown(plain(again))
     if found.n_even:
-        st.caption(f"{found.n_even} texts were read differently by as many people as agreed; they have no label until one more "
-                   "person reads them.")
-    st.caption("An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
-               "enters no claim. Whoever labels sees the text and the options, not what the judge said.")
+        st.caption(
+            f"{found.n_even} texts were read differently by as many people as agreed; they have no label until one more "
+            "person reads them."
+        )
+    st.caption(
+        "An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
+        "enters no claim. Whoever labels sees the text and the options, not what the judge said."
+    )
 
 
 @st.fragment
@@ -96,8 +133,13 @@ def _label(study_id: str, name: str) -> None:
         st.success("Every text that is yours to label has a label. Thank you.")
     with st.container(horizontal=True):
         if mine:
-            st.button("Take the last one back", key="unlabel", shortcut="z", icon=":material/undo:",
-                      on_click=lambda: judges.keep_labels(held, [undo_row(mine[-1])]))
+            st.button(
+                "Take the last one back",
+                key="unlabel",
+                shortcut="z",
+                icon=":material/undo:",
+                on_click=lambda: judges.keep_labels(held, [undo_row(mine[-1])]),
+            )
         if st.button("Stop, and see the gate", key="unlabelled", icon=":material/logout:"):
             st.session_state.pop("labels-as")
             st.rerun()
@@ -117,14 +159,26 @@ def _text(text: dict, name: str) -> None:
         with st.form("number", border=False):
             place = f"number-{text['call_id']}"
             st.text_input("The number that it gives", key=place, width=260)
-            st.form_submit_button("This number", type="primary",
-                                  on_click=lambda: _keep(text, name, st.session_state[place].strip() or "nothing"))
+            st.form_submit_button(
+                "This number", type="primary", on_click=lambda: _keep(text, name, st.session_state[place].strip() or "nothing")
+            )
     with st.container(horizontal=True):
         for place, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
-            st.button(plain(f"{label}. {answer_text(item, str(option))}"), key=f"label-{text['call_id']}-{option}",
-                      shortcut=str(place) if place < 10 else None, on_click=_keep, args=(text, name, str(option)))
-        st.button("No single answer", key=f"label-none-{text['call_id']}", shortcut=NONE_KEY, icon=":material/block:",
-                  on_click=_keep, args=(text, name, None))
+            st.button(
+                plain(f"{label}. {answer_text(item, str(option))}"),
+                key=f"label-{text['call_id']}-{option}",
+                shortcut=str(place) if place < 10 else None,
+                on_click=_keep,
+                args=(text, name, str(option)),
+            )
+        st.button(
+            "No single answer",
+            key=f"label-none-{text['call_id']}",
+            shortcut=NONE_KEY,
+            icon=":material/block:",
+            on_click=_keep,
+            args=(text, name, None),
+        )
 
 
 def _keep(text: dict, name: str, answer: str | None) -> None:

@@ -39,9 +39,11 @@ def _who() -> None:
     if not n:
         st.info("There is no rewording to judge yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
         return
-    st.markdown("You will see a question and a rewording of it, and say with **Y**, **N** or **U** whether it means the same, "
-                "is as hard, and is solved the same way. You do not see what others said, nor what any model answered. Stop "
-                "whenever you like: under the same name you go on where you left off.")
+    st.markdown(
+        "You will see a question and a rewording of it, and say with **Y**, **N** or **U** whether it means the same, "
+        "is as hard, and is solved the same way. You do not see what others said, nor what any model answered. Stop "
+        "whenever you like: under the same name you go on where you left off."
+    )
     with st.form("who", border=False):
         name = st.text_input("Your name", max_chars=80, key="reviewer-name", width=320)
         if st.form_submit_button("Begin", type="primary") and name.strip():
@@ -54,8 +56,16 @@ def _settings() -> dict:
     """What is judged and in which order; it stands in the link, so that a team shares it."""
     strata = review.strata(session.store())
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
-        shared = st.slider("Share of the pairs that everybody judges, so that agreement can be measured", 0, 100, 30, 10,
-                           key="shared", bind="query-params", format="%d %%")
+        shared = st.slider(
+            "Share of the pairs that everybody judges, so that agreement can be measured",
+            0,
+            100,
+            30,
+            10,
+            key="shared",
+            bind="query-params",
+            format="%d %%",
+        )
         sources = sorted({(row["dataset"], row["generator"]) for row in strata})
         names = [f"{dataset} · {generator}" for dataset, generator in sources]
         only = st.selectbox("Pairs of", ["all sources", *names], key="source", bind="query-params")
@@ -86,8 +96,7 @@ def _desk(name: str, settings: dict) -> None:
 def _order(name: str, shared: float, only: str, study_id: str | None, stored: tuple[str, int, int]) -> list[Place]:
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
     `stored`."""
-    pairs = [row for row in review.strata(session.store())
-             if only in ("all sources", f"{row['dataset']} · {row['generator']}")]
+    pairs = [row for row in review.strata(session.store()) if only in ("all sources", f"{row['dataset']} · {row['generator']}")]
     return queue(pairs, name, shared=shared, risk=risk.moved_by(study_id) if study_id else None)
 
 

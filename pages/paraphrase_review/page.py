@@ -11,8 +11,9 @@ focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[
 if not focused:
     page_header("Paraphrase review", "Is this the same question?", choose=False)
 with st.container(horizontal=True, vertical_alignment="center"):
-    part = st.segmented_control("Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True,
-                                label_visibility="collapsed")
+    part = st.segmented_control(
+        "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
+    )
     beside = st.container(width="content")
 if part == "Review":
     judging.show(beside)

@@ -18,21 +18,26 @@ from pages.common.notes import plain, shown_problem
 
 def show() -> None:
     st.subheader("Let a model propose", anchor=False)
-    st.markdown("A model words the questions anew. What keeps numbers, names, negations and options and is about as long is "
-                "stored without a verdict; nothing is asked of it before a person has accepted it.")
+    st.markdown(
+        "A model words the questions anew. What keeps numbers, names, negations and options and is about as long is "
+        "stored without a verdict; nothing is asked of it before a person has accepted it."
+    )
     sources = _sources()
     first, second, third = st.columns(3)
     source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.get)
     model = second.selectbox("Model", _models(), key="propose-model")
     recipe = RECIPES[third.selectbox("How", list(RECIPES), key="propose-recipe", format_func=lambda name: RECIPES[name].title)]
     with st.expander("The prompts, and how it is asked"):
-        steps = [st.text_area(f"Step {i}", text, key=f"propose-{recipe.name}-{i}", height=150)
-                 for i, text in enumerate(recipe.steps, start=1)]
+        steps = [
+            st.text_area(f"Step {i}", text, key=f"propose-{recipe.name}-{i}", height=150)
+            for i, text in enumerate(recipe.steps, start=1)
+        ]
         left, middle, right = st.columns(3)
         temperature = left.number_input("Temperature", 0.0, 2.0, 0.7, 0.1, key="propose-temperature")
         max_tokens = middle.number_input("Most tokens a reply", 16, 4096, 256, key="propose-tokens")
-        budget = right.number_input("Budget, US dollars", 0.0, None, 0.0, 1.0, key="propose-budget",
-                                    help="0: only models that cost nothing")
+        budget = right.number_input(
+            "Budget, US dollars", 0.0, None, 0.0, 1.0, key="propose-budget", help="0: only models that cost nothing"
+        )
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
     with shown_problem():
         use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
@@ -41,8 +46,12 @@ def show() -> None:
         if not items:
             st.info("Every question of this set has a rewording by this model and recipe already.")
         else:
-            st.caption(plain(f"{len(items):,} questions: {expected(items, recipe, use).sentence()}. Calls that were made "
-                             "before cost nothing, so it may be stopped and started again."))
+            st.caption(
+                plain(
+                    f"{len(items):,} questions: {expected(items, recipe, use).sentence()}. Calls that were made "
+                    "before cost nothing, so it may be stopped and started again."
+                )
+            )
             if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
                 st.session_state["proposed"] = _asked(items, recipe, use, budget or None)
         _found(st.session_state.get("proposed", []))
@@ -79,8 +88,14 @@ def _items(source: str, n: int, generator: str) -> list[Item]:
 def _asked(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:
     bar = st.progress(0.0, text="Asking …")
     review.keep_pairs(session.store(), [], items)
-    made = propose(items, recipe, use, session.store(), budget_usd=budget,
-                   on_progress=lambda done, total: bar.progress(done / total, text=f"{done:,} of {total:,} questions"))
+    made = propose(
+        items,
+        recipe,
+        use,
+        session.store(),
+        budget_usd=budget,
+        on_progress=lambda done, total: bar.progress(done / total, text=f"{done:,} of {total:,} questions"),
+    )
     bar.empty()
     return made
 
@@ -94,8 +109,16 @@ def _found(made: list[Proposal]) -> None:
         return
     n = sum(one.pair_id is not None for one in made)
     st.markdown(f"**{n:,} of {len(made):,} proposals passed the rules and wait for review.**")
-    st.dataframe([{"waits for review": "yes" if one.pair_id else "no",
-                   "why not": one.error or " ".join(why for _, passed, why in one.checks if not passed),
-                   "proposal": one.text, "original": one.original, "words in common": number_text(one.overlap)}
-                  for one in made],
-                 hide_index=True)
+    st.dataframe(
+        [
+            {
+                "waits for review": "yes" if one.pair_id else "no",
+                "why not": one.error or " ".join(why for _, passed, why in one.checks if not passed),
+                "proposal": one.text,
+                "original": one.original,
+                "words in common": number_text(one.overlap),
+            }
+            for one in made
+        ],
+        hide_index=True,
+    )

@@ -21,8 +21,10 @@ def chosen_study() -> str | None:
     if not found:
         st.info("No study has asked these rewordings yet, so none is known to flip: the order stays random.")
         return None
-    st.caption("Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
-               "of all: go through to the end, or judge at random for the gate.")
+    st.caption(
+        "Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
+        "of all: go through to the end, or judge at random for the gate."
+    )
     return st.selectbox("By the flips of", list(found), format_func=found.get, key="risk-study", bind="query-params")
 
 

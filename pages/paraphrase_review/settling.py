@@ -20,10 +20,14 @@ def shown(found: list[Disagreement]) -> None:
     if not found:
         st.caption("No pair is kept by one reviewer and struck by another.")
         return
-    st.markdown(f"{len(left):,} of {len(found):,} are open. A third person settles one with a verdict and a reason, having "
-                "seen both; such a verdict counts for the pair, not for agreement.")
-    names = {one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
-             for one in found}
+    st.markdown(
+        f"{len(left):,} of {len(found):,} are open. A third person settles one with a verdict and a reason, having "
+        "seen both; such a verdict counts for the pair, not for agreement."
+    )
+    names = {
+        one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
+        for one in found
+    }
     chosen = st.selectbox("Pair", list(names), format_func=names.get, key="disagreement", label_visibility="collapsed")
     _settle(next(one for one in found if one.pair_id == chosen))
 
@@ -43,8 +47,10 @@ def _settle(one: Disagreement) -> None:
     st.markdown("  \n".join(_saying(row, "settles it and " if row is one.settled else "") for row in rows))
     with st.form(f"settle-{one.pair_id}", border=False):
         columns = st.columns(len(CHECKS))
-        said = {check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
-                for column, (check, question) in zip(columns, CHECKS.items(), strict=True)}
+        said = {
+            check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
+            for column, (check, question) in zip(columns, CHECKS.items(), strict=True)
+        }
         name = st.text_input("Your name", max_chars=80, key=f"settle-name-{one.pair_id}", width=320)
         why = st.text_input("Reason", max_chars=2000, key=f"settle-why-{one.pair_id}")
         if st.form_submit_button("Settle it", type="primary", icon=":material/gavel:"):

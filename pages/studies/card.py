@@ -12,8 +12,14 @@ from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
 
-STATES = {"planned": "Planned", "running": "Running", "done": "Done", "cancelled": "Cancelled",
-          "over_budget": "Stopped at its budget", "failed": "Failed"}
+STATES = {
+    "planned": "Planned",
+    "running": "Running",
+    "done": "Done",
+    "cancelled": "Cancelled",
+    "over_budget": "Stopped at its budget",
+    "failed": "Failed",
+}
 
 
 def matches(row: dict, wanted: str) -> bool:
@@ -28,8 +34,13 @@ def card(row: dict) -> None:
         with left:
             st.subheader(plain(row["name"]), anchor=False)
             said, memory = headline(study_id), memory_headline(study_id) if _compares(study_id) else ""
-            st.markdown(plain(f"{memory[0].upper()}{memory[1:]} {said.sentence[0].upper()}{said.sentence[1:]}" if memory
-                              else said.sentence))
+            st.markdown(
+                plain(
+                    f"{memory[0].upper()}{memory[1:]} {said.sentence[0].upper()}{said.sentence[1:]}"
+                    if memory
+                    else said.sentence
+                )
+            )
             if rotated := harness_headline(study_id):
                 st.markdown(plain(rotated))
             if said.total is not None and said.total.value != said.genuine.value:
@@ -64,8 +75,10 @@ def _facts(row: dict) -> None:
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · ${row['cost_usd']:,.2f}"
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
-    st.caption(f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items{_set_aside(row)} · "
-               f"{int(row['n_calls_done']):,} calls{failed}{cost}")
+    st.caption(
+        f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items{_set_aside(row)} · "
+        f"{int(row['n_calls_done']):,} calls{failed}{cost}"
+    )
 
 
 def _own_file(study_id: str) -> bool:
@@ -81,30 +94,49 @@ def _actions(row: dict) -> None:
     study_id = row["study_id"]
     running = study_id in session.registry().running()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("pages/flip_surface/page.py", label="Flip surface", icon=":material/grid_on:",
-                     query_params={"study": study_id})
-        st.page_link("pages/decomposition/page.py", label="Decomposition", icon=":material/stacked_bar_chart:",
-                     query_params={"study": study_id})
+        st.page_link(
+            "pages/flip_surface/page.py", label="Flip surface", icon=":material/grid_on:", query_params={"study": study_id}
+        )
+        st.page_link(
+            "pages/decomposition/page.py",
+            label="Decomposition",
+            icon=":material/stacked_bar_chart:",
+            query_params={"study": study_id},
+        )
         if _compares(study_id):
-            st.page_link("pages/memorization/page.py", label="Memorization", icon=":material/memory:",
-                         query_params={"study": study_id})
+            st.page_link(
+                "pages/memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id}
+            )
         if {"target", "retro"} <= _roles(study_id):
-            st.page_link("pages/holdout/page.py", label="Holdout", icon=":material/join:",
-                         query_params={"sets": f"study:{study_id}", "part": "Inflation"})
+            st.page_link(
+                "pages/holdout/page.py",
+                label="Holdout",
+                icon=":material/join:",
+                query_params={"sets": f"study:{study_id}", "part": "Inflation"},
+            )
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
-        if not running and row["state"] != "done" and st.button("Resume", key=f"resume-{study_id}",
-                                                                 icon=":material/play_arrow:"):
+        if (
+            not running
+            and row["state"] != "done"
+            and st.button("Resume", key=f"resume-{study_id}", icon=":material/play_arrow:")
+        ):
             with shown_problem():
                 session.registry().start(studies.study(session.store(), study_id))
                 st.rerun()
         if not studies.study(session.store(), study_id).is_recorded:
-            st.page_link("pages/new_study/page.py", label="Duplicate", icon=":material/content_copy:",
-                         query_params={"from_study": study_id})
+            st.page_link(
+                "pages/new_study/page.py",
+                label="Duplicate",
+                icon=":material/content_copy:",
+                query_params={"from_study": study_id},
+            )
         with st.popover("Provenance", icon=":material/receipt_long:"):
-            st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
-                       "Every seed is in the declaration; the same declaration has the same id on every machine."
-                       + (" It names a file by its path, which is this machine's." if _own_file(study_id) else ""))
+            st.caption(
+                f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
+                "Every seed is in the declaration; the same declaration has the same id on every machine."
+                + (" It names a file by its path, which is this machine's." if _own_file(study_id) else "")
+            )
             text = studies.study(session.store(), study_id).to_toml()
             st.code(text, language="toml")
             st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")

@@ -16,26 +16,43 @@ from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
 
-LABELS = {"prompt": "Prompt", "question": "Question alone", "options": "Options shown", "order": "Order of the options",
-          "item": "Item", "variant": "Variant", "text": "Generated text", "target": "Right answer", "models": "Model"}
-HELP = {"prompt": "What the model was sent.", "question": "The question without instructions and options, if it is there.",
-        "options": "A list of the options in the order of the prompt, or scores by option. Empty: numbers are answered.",
-        "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
-        "item": "Rows with the same value are variants of one item.", "variant": "How rows of one item are told apart.",
-        "text": "What the model wrote; it is read as the written answer.",
-        "target": "An option's text, label or place from 0, or a number.", "models": "The column that names the model."}
+LABELS = {
+    "prompt": "Prompt",
+    "question": "Question alone",
+    "options": "Options shown",
+    "order": "Order of the options",
+    "item": "Item",
+    "variant": "Variant",
+    "text": "Generated text",
+    "target": "Right answer",
+    "models": "Model",
+}
+HELP = {
+    "prompt": "What the model was sent.",
+    "question": "The question without instructions and options, if it is there.",
+    "options": "A list of the options in the order of the prompt, or scores by option. Empty: numbers are answered.",
+    "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
+    "item": "Rows with the same value are variants of one item.",
+    "variant": "How rows of one item are told apart.",
+    "text": "What the model wrote; it is read as the written answer.",
+    "target": "An option's text, label or place from 0, or a number.",
+    "models": "The column that names the model.",
+}
 N_SHOWN = 8
 
 
 def section() -> None:
     """The whole of it, folded away until somebody wants it."""
     with st.expander("Import recorded outputs", icon=":material/upload_file:"):
-        st.markdown("Outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
-                    "row with its versions in numbered columns. They become a study like any other; nothing is asked "
-                    "again. Wanted: the prompt, what was written or the scores of the first token, and, where there are any, "
-                    "the options, the right answer, and names of item, variant and model.")
-        upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", key="recorded-file",
-                                  type=["jsonl", "json", "csv", "tsv", "parquet"])
+        st.markdown(
+            "Outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
+            "row with its versions in numbered columns. They become a study like any other; nothing is asked "
+            "again. Wanted: the prompt, what was written or the scores of the first token, and, where there are any, "
+            "the options, the right answer, and names of item, variant and model."
+        )
+        upload = st.file_uploader(
+            f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", key="recorded-file", type=["jsonl", "json", "csv", "tsv", "parquet"]
+        )
         if upload is not None:
             with shown_problem():
                 _mapped(saved_upload(upload), Path(upload.name).stem)
@@ -46,11 +63,15 @@ def _mapped(path: Path, name: str) -> None:
     first = replace(guessed(str(path)), dataset=name)
     rows = looked_at(str(path))
     st.caption("Guessed from the first rows; correct what is wrong.")
-    nested = st.text_input("Numbered columns begin with", first.nested, key=f"recorded-nested-{path.stem}",
-                           help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a "
-                                "row.")
-    recording = _fields(_columns(replace(first, nested=nested), columns_of(rows, nested), path.stem),
-                        columns_of(rows, nested), path.stem)
+    nested = st.text_input(
+        "Numbered columns begin with",
+        first.nested,
+        key=f"recorded-nested-{path.stem}",
+        help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a row.",
+    )
+    recording = _fields(
+        _columns(replace(first, nested=nested), columns_of(rows, nested), path.stem), columns_of(rows, nested), path.stem
+    )
     if left_out := unused(recording, columns_of(rows, nested)):
         st.caption(plain(f"Not used: {', '.join(left_out)}."))
     left, right = st.columns(2)
@@ -67,15 +88,25 @@ def _columns(first: Recording, columns: list[str], key: str) -> Recording:
     places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
     for place, field in zip(places, COLUMNS, strict=True):
         value = getattr(first, field)
-        picked = place.selectbox(LABELS[field], [None, *columns], key=f"recorded-{field}-{key}", help=HELP[field],
-                                 index=columns.index(value) + 1 if value in columns else 0)
+        picked = place.selectbox(
+            LABELS[field],
+            [None, *columns],
+            key=f"recorded-{field}-{key}",
+            help=HELP[field],
+            index=columns.index(value) + 1 if value in columns else 0,
+        )
         chosen[field] = picked or ""
     right, left = st.columns(2)
     if not chosen["options"]:
-        chosen["option_pattern"] = left.text_input("Options in the prompt (regular expression)", first.option_pattern,
-                                                   key=f"recorded-pattern-{key}")
-    after = right.text_input("The answer begins after", first.text_after.replace("\n", "\\n"), key=f"recorded-after-{key}",
-                             help="Where the text repeats the prompt.")
+        chosen["option_pattern"] = left.text_input(
+            "Options in the prompt (regular expression)", first.option_pattern, key=f"recorded-pattern-{key}"
+        )
+    after = right.text_input(
+        "The answer begins after",
+        first.text_after.replace("\n", "\\n"),
+        key=f"recorded-after-{key}",
+        help="Where the text repeats the prompt.",
+    )
     chosen["text_after"] = after.replace("\\n", "\n")
     return replace(first, **chosen)
 
@@ -85,10 +116,18 @@ def _fields(recording: Recording, columns: list[str], key: str) -> Recording:
     known = {field.extractor: field.column for field in recording.fields}
     left, right = st.columns(2)
     score = known.get("first_token")
-    first = left.selectbox("First-token scores", [None, *columns], key=f"recorded-scores-{key}",
-                           index=columns.index(score) + 1 if score in columns else 0)
-    more = right.multiselect("Further recorded answers or scores", columns, key=f"recorded-more-{key}",
-                             default=[column for name, column in known.items() if name != "first_token" and column in columns])
+    first = left.selectbox(
+        "First-token scores",
+        [None, *columns],
+        key=f"recorded-scores-{key}",
+        index=columns.index(score) + 1 if score in columns else 0,
+    )
+    more = right.multiselect(
+        "Further recorded answers or scores",
+        columns,
+        key=f"recorded-more-{key}",
+        default=[column for name, column in known.items() if name != "first_token" and column in columns],
+    )
     fields = [scored_field("first_token", first, columns)] if first else []
     return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))
 
@@ -119,8 +158,11 @@ def _offered(path: Path, recording: Recording, title: str) -> None:
 
 def _shown(record, readouts) -> dict:
     """One record as a row: the question, the version, and what each readout says."""
-    row = {"question": record.item.question[:200], "version": record.variant.key,
-           "options shown": " | ".join(record.item.options[place] for place in record.variant.order)}
+    row = {
+        "question": record.item.question[:200],
+        "version": record.variant.key,
+        "options shown": " | ".join(record.item.options[place] for place in record.variant.order),
+    }
     for readout in readouts:
         if record.call.call_id in readout.source_ids:
             row[readout.extractor] = answer_text(record.item, readout.reading.answer)

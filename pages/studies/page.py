@@ -12,8 +12,9 @@ page_header("Studies", "What have we measured, and what did it say?", choose=Fal
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("pages/new_study/page.py", label="New study", icon=":material/add_circle:")
     files.merge_button()
-    wanted = st.text_input("Find", key="find", bind="query-params", placeholder="name or model",
-                           label_visibility="collapsed", width=260)
+    wanted = st.text_input(
+        "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
+    )
 import_recorded.section()
 
 
@@ -38,4 +39,5 @@ with st.expander("How to read this"):
         "get different answers (T), and how much of that remains when the answer is read from the generated text "
         "(genuine, G) or exists only in the other readout (artifact, A). The bar shows the same split, axis by axis "
         "averaged. Intervals are 95 %, items are the unit of resampling. *Partial* studies are shown as they come: items "
-        "are asked in random order, so the part that is there is unbiased.")
+        "are asked in random order, so the part that is there is unbiased."
+    )

@@ -23,7 +23,8 @@ def annotator(survey: Survey) -> str:
         f"You will first read {survey.n_examples} entries of a set 1 and {survey.n_examples} of a set 2. Then come {n} "
         "questions. Each shows three texts: two come from set 1 and one from set 2. **Choose the one from set 2.** Some of "
         "them may be hard to tell; then choose what seems likeliest. A few questions only check that you are reading, and say "
-        "what to do. There is no time limit, you may go back, and you may stop and come back later under the same name.")
+        "what to do. There is no time limit, you may go back, and you may stop and come back later under the same name."
+    )
     with st.form(f"start-{survey.survey_id}", border=False):
         name = st.text_input("Your name or id", max_chars=80, key=f"name-{survey.survey_id}")
         if st.form_submit_button("Begin", type="primary") and name.strip():
@@ -48,8 +49,10 @@ def run(survey: Survey, name: str) -> None:
             st.session_state[read] = True
             st.rerun()
     elif at >= len(made.questions):
-        st.success("That was the last question. Thank you: your answers are stored, and this page can be closed.",
-                   icon=":material/check_circle:")
+        st.success(
+            "That was the last question. Thank you: your answers are stored, and this page can be closed.",
+            icon=":material/check_circle:",
+        )
         _back(survey, at)
     else:
         _question(survey, name, made.questions[at], at, items, done.get(at))
@@ -88,8 +91,14 @@ def _question(survey: Survey, name: str, question: Question, at: int, items: dic
                 else:
                     st.markdown(plain(shown))
             chosen = before is not None and before["chosen"] == shown
-            if st.button(f"Text {place + 1}", key=f"choose-{at}-{place}", shortcut=str(place + 1), width="stretch",
-                         type="primary" if chosen else "secondary", help="your answer so far" if chosen else None):
+            if st.button(
+                f"Text {place + 1}",
+                key=f"choose-{at}-{place}",
+                shortcut=str(place + 1),
+                width="stretch",
+                type="primary" if chosen else "secondary",
+                help="your answer so far" if chosen else None,
+            ):
                 holdout.keep_answers(session.store(), [sheets.answer_row(survey, name, at, place)])
                 st.session_state.pop(f"at-{survey.survey_id}", None)
                 st.rerun()

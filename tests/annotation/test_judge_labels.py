@@ -9,10 +9,14 @@ from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges
 
-STUDY = Study(name="judged", items=(ItemSource("flipscope_choice", n=24), ItemSource("flipscope_problems", n=16)),
-              axes=(Part("identity"), Part("option_order", {"n": 3})),
-              extractors=(Part("regex"), Part("judge"), Part("judge_backwards")),
-              models=(ModelUse("tests.annotation.judging:reader", n_samples=2),), judge="tests.annotation.judging:reader")
+STUDY = Study(
+    name="judged",
+    items=(ItemSource("flipscope_choice", n=24), ItemSource("flipscope_problems", n=16)),
+    axes=(Part("identity"), Part("option_order", {"n": 3})),
+    extractors=(Part("regex"), Part("judge"), Part("judge_backwards")),
+    models=(ModelUse("tests.annotation.judging:reader", n_samples=2),),
+    judge="tests.annotation.judging:reader",
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +58,12 @@ def test_few_labels_say_how_many_are_missing(texts):
 
 def test_a_judge_that_favours_a_position_does_not_pass(texts):
     # whatever the text says, it names the option shown first: backwards that is the last of the forwards list
-    biased = [one | {"judged": str(one["option_order"][0]), "judged_backwards": str(one["option_order"][-1])}
-              if one["kind"] == "choice" else one for one in texts]
+    biased = [
+        one | {"judged": str(one["option_order"][0]), "judged_backwards": str(one["option_order"][-1])}
+        if one["kind"] == "choice"
+        else one
+        for one in texts
+    ]
     report = judge_report(biased, labels_of(biased), n_boot=50)
     assert not report.gate.is_open and "favours" in report.sentences[0] and report.gate.position.flip_rate.value == 1.0
 

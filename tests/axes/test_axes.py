@@ -59,8 +59,10 @@ def test_variants_keep_the_contract(axis, data, layout, seed):
 def test_the_base_is_the_same_variant_on_every_axis(axis, data):
     item = data.draw(items(axis.applies_to))
     rng = np.random.default_rng(0)
-    assert axis.variants(item, "plain", rng, Material())[0].variant_id == AXES["identity"].variants(
-        item, "plain", rng, Material())[0].variant_id
+    assert (
+        axis.variants(item, "plain", rng, Material())[0].variant_id
+        == AXES["identity"].variants(item, "plain", rng, Material())[0].variant_id
+    )
 
 
 @pytest.mark.parametrize("name", ["identity", "option_order", "label_set", "prompt_format", "paraphrase"])
@@ -76,17 +78,20 @@ def test_an_unknown_axis_lists_the_known_ones():
         made("moon")
 
 
-@pytest.mark.parametrize(("name", "params", "why"), [
-    ("option_order", {"speed": 3}, "no parameter 'speed'; it takes kind, n"),
-    ("identity", {"n": 3}, "takes no parameters"),
-    ("option_order", {"n": "four"}, "must be of the kind of 4"),
-    ("option_order", {"n": True}, "must be of the kind of 4"),
-    ("option_order", {"n": 1}, "n from 2 to 1000"),
-    ("option_order", {"kind": "sideways"}, "cyclic or random"),
-    ("label_set", {"sets": ["klingon"]}, "choose one of upper"),
-    ("label_set", {"sets": "lower"}, "must be of the kind of"),
-    ("prompt_format", {"layouts": ["fancy"]}, "choose one of plain"),
-])
+@pytest.mark.parametrize(
+    ("name", "params", "why"),
+    [
+        ("option_order", {"speed": 3}, "no parameter 'speed'; it takes kind, n"),
+        ("identity", {"n": 3}, "takes no parameters"),
+        ("option_order", {"n": "four"}, "must be of the kind of 4"),
+        ("option_order", {"n": True}, "must be of the kind of 4"),
+        ("option_order", {"n": 1}, "n from 2 to 1000"),
+        ("option_order", {"kind": "sideways"}, "cyclic or random"),
+        ("label_set", {"sets": ["klingon"]}, "choose one of upper"),
+        ("label_set", {"sets": "lower"}, "must be of the kind of"),
+        ("prompt_format", {"layouts": ["fancy"]}, "choose one of plain"),
+    ],
+)
 def test_parameters_that_do_not_fit_get_a_sentence(name, params, why):
     with pytest.raises(BadInput, match=re.escape(why)):
         made(name, params)

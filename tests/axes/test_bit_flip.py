@@ -58,10 +58,17 @@ def test_levels_that_flip_nothing_are_one_variant():
     assert [one.key for one in made_of] == [BASE]
 
 
-@pytest.mark.parametrize(("params", "why"), [
-    ({"levels_pct": [1, 2]}, "at least two rising shares up to 100, 0 first"), ({"levels_pct": [0]}, "at least two"),
-    ({"levels_pct": [0, 2, 2]}, "rising"), ({"levels_pct": [0, 101]}, "up to 100"), ({"n_samples": 1001}, "from 1 to 1000"),
-    ({"n_samples": 0}, "from 1 to 1000")])
+@pytest.mark.parametrize(
+    ("params", "why"),
+    [
+        ({"levels_pct": [1, 2]}, "at least two rising shares up to 100, 0 first"),
+        ({"levels_pct": [0]}, "at least two"),
+        ({"levels_pct": [0, 2, 2]}, "rising"),
+        ({"levels_pct": [0, 101]}, "up to 100"),
+        ({"n_samples": 1001}, "from 1 to 1000"),
+        ({"n_samples": 0}, "from 1 to 1000"),
+    ],
+)
 def test_parameters_that_do_not_fit_are_sentences(params, why):
     with pytest.raises(BadInput, match=re.escape(why)):
         made("bit_flip", params)

@@ -19,8 +19,9 @@ from flipcore.datasets import load
 
 
 def item(question, options=(), target="1"):
-    return Item.make(dataset="t", key="1", kind="choice" if options else "number", question=question, options=tuple(options),
-                     target=target)
+    return Item.make(
+        dataset="t", key="1", kind="choice" if options else "number", question=question, options=tuple(options), target=target
+    )
 
 
 def renamed(question, seed=0, **rest) -> Renaming | Refusal:
@@ -41,11 +42,20 @@ def test_a_name_inside_another_word_stays():
     assert " Annex and 4 Annual passes." in one.question and "tomcat called Tomcat." in one.question
 
 
-@pytest.mark.parametrize(("text", "name", "kind"), [
-    ("Mary has 3 cats.", "Mary", WOMAN), ("Peter has 3 cats.", "Peter", MAN), ("Taylor ate 3 of her pies.", "Taylor", WOMAN),
-    ("Taylor ate 3 of his pies.", "Taylor", MAN), ("Taylor ate 3 pies.", "Taylor", EITHER),
-    ("The Quill family has 3 cats.", "Quill", EITHER), ("Prince Uriel has 3 cats.", "Uriel", EITHER),
-    ("Her brother Alex met Tina. She paid 3 dollars.", "Alex", MAN), ("Zorbo has 4 hats. He buys 2.", "Zorbo", MAN)])
+@pytest.mark.parametrize(
+    ("text", "name", "kind"),
+    [
+        ("Mary has 3 cats.", "Mary", WOMAN),
+        ("Peter has 3 cats.", "Peter", MAN),
+        ("Taylor ate 3 of her pies.", "Taylor", WOMAN),
+        ("Taylor ate 3 of his pies.", "Taylor", MAN),
+        ("Taylor ate 3 pies.", "Taylor", EITHER),
+        ("The Quill family has 3 cats.", "Quill", EITHER),
+        ("Prince Uriel has 3 cats.", "Uriel", EITHER),
+        ("Her brother Alex met Tina. She paid 3 dollars.", "Alex", MAN),
+        ("Zorbo has 4 hats. He buys 2.", "Zorbo", MAN),
+    ],
+)
 def test_gender_follows_the_list_the_pronoun_or_the_relation(text, name, kind):
     assert {one.name: one.gender for one in people(text)}[name] == kind
     if kind != EITHER:
@@ -59,10 +69,18 @@ def test_a_surname_after_a_title_or_a_given_name_is_replaced_by_a_surname():
     assert f"The {new['Quill']}s own" in one.question
 
 
-@pytest.mark.parametrize("text", [
-    "In May and April the shop in Paris sold 30 cakes.", "The Madison bridge is 30 m long.", "Will they have 20 apples?",
-    "Monday was warm. Bill by bill she counted 20 dollars.", "Mark the 3 longest lines.", "A Victoria sponge takes 4 eggs.",
-    "A tram leaves with 34 passengers."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In May and April the shop in Paris sold 30 cakes.",
+        "The Madison bridge is 30 m long.",
+        "Will they have 20 apples?",
+        "Monday was warm. Bill by bill she counted 20 dollars.",
+        "Mark the 3 longest lines.",
+        "A Victoria sponge takes 4 eggs.",
+        "A tram leaves with 34 passengers.",
+    ],
+)
 def test_words_months_and_places_are_no_people(text):
     assert renamed(text).kind == "no person named"
 
@@ -71,25 +89,33 @@ def test_a_name_that_is_also_a_word_counts_where_it_acts():
     assert [one.name for one in people("Mark and Rose baked 12 pies. Rose's pies sold for $3.")] == ["Mark", "Rose"]
 
 
-@pytest.mark.parametrize(("text", "kind"), [
-    ("How many letters of Anna are vowels?", "the name itself matters"),
-    ("Samantha has 3 cats. Sam has 2.", "two forms of one name"),
-    ("Michael has 3 cats. Micheal buys 2.", "two forms of one name"),
-    ("Robert has 3 cats. His friends call him Bob.", "two forms of one name"),
-    ("Nora has 3 cats. How many has nora?", "name in another form")])
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("How many letters of Anna are vowels?", "the name itself matters"),
+        ("Samantha has 3 cats. Sam has 2.", "two forms of one name"),
+        ("Michael has 3 cats. Micheal buys 2.", "two forms of one name"),
+        ("Robert has 3 cats. His friends call him Bob.", "two forms of one name"),
+        ("Nora has 3 cats. How many has nora?", "name in another form"),
+    ],
+)
 def test_what_is_not_certain_is_refused_with_a_class(text, kind):
     one = renamed(text)
     assert one.kind == kind and one.why.endswith(".")
 
 
-@pytest.mark.parametrize(("text", "options", "kind"), [
-    ("Nora pays for what Tom broke. What may she claim?", ("All", "None"), None),
-    ("Nora owes Tom 5 dollars. Who is the debtor?", ("Nora", "Tom"), "name in an option"),
-    ("Which king was beheaded after Charles lost?", ("I", "II"), "may be a real person"),
-    ("What did John Locke hold?", ("a", "b"), "may be a real person"),
-    ("What does the Henry's law constant say?", ("a", "b"), "may be a real person"),
-    ("Which is a Lewis acid?", ("a", "b"), "may be a real person"),
-    ("Translate: if Nora sings, then Tom sings.", ("N > T", "T > N"), "the name itself matters")])
+@pytest.mark.parametrize(
+    ("text", "options", "kind"),
+    [
+        ("Nora pays for what Tom broke. What may she claim?", ("All", "None"), None),
+        ("Nora owes Tom 5 dollars. Who is the debtor?", ("Nora", "Tom"), "name in an option"),
+        ("Which king was beheaded after Charles lost?", ("I", "II"), "may be a real person"),
+        ("What did John Locke hold?", ("a", "b"), "may be a real person"),
+        ("What does the Henry's law constant say?", ("a", "b"), "may be a real person"),
+        ("Which is a Lewis acid?", ("a", "b"), "may be a real person"),
+        ("Translate: if Nora sings, then Tom sings.", ("N > T", "T > N"), "the name itself matters"),
+    ],
+)
 def test_a_choice_is_renamed_only_if_nobody_who_lived_can_be_meant_and_no_option_names_anybody(text, options, kind):
     one = renamed(text, options=options)
     assert isinstance(one, Renaming) if kind is None else one.kind == kind
@@ -99,7 +125,7 @@ def test_new_names_are_no_words_and_like_no_word_of_the_text():
     for kind in (WOMAN, MAN, EITHER, "surname"):
         assert len(pool(kind)) > 50 and not set(pool(kind)) & listed("also_words")
     for seed in range(20):
-        (_, new), = renamed("Nora has 3 cats.", seed).names
+        ((_, new),) = renamed("Nora has 3 cats.", seed).names
         assert new not in ("Norah", "Nora") and new[0] != "N"
 
 
@@ -127,8 +153,14 @@ def test_the_shipped_problems_are_renamed_where_they_name_somebody():
 
 def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, capsys):
     rows = [json.loads(line) for line in (shared_data / "gsm8k" / "test.jsonl").read_text(encoding="utf-8").splitlines()]
-    found = coverage(AXIS, [Item.make(dataset="gsm8k", key=str(i), kind="number", question=row["question"], target="1")
-                            for i, row in enumerate(rows)], seed=0)
+    found = coverage(
+        AXIS,
+        [
+            Item.make(dataset="gsm8k", key=str(i), kind="number", question=row["question"], target="1")
+            for i, row in enumerate(rows)
+        ],
+        seed=0,
+    )
     covered = sum(one.is_covered for one in found)
     with capsys.disabled():
         print(f"\n{covered:,} of {len(found):,} renamed; refused: {dict(refusal_table(found))}")

@@ -10,10 +10,21 @@ from flipcore.core.records import Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs.plan import plan
 
-CHOICES = [Item.make(dataset="t", key=str(i), kind="choice", question=f"Which is {i}?", options=("tin", f"oak {i}"), target="1")
-           for i in range(4)]
-PROBLEMS = [Item.make(dataset="t", key=f"p{i}", kind="number", question=f"{i} + 1?", target=str(i + 1),
-                      solution=f"<<{i}+1={i + 1}>>\n#### {i + 1}" if i else "") for i in range(3)]
+CHOICES = [
+    Item.make(dataset="t", key=str(i), kind="choice", question=f"Which is {i}?", options=("tin", f"oak {i}"), target="1")
+    for i in range(4)
+]
+PROBLEMS = [
+    Item.make(
+        dataset="t",
+        key=f"p{i}",
+        kind="number",
+        question=f"{i} + 1?",
+        target=str(i + 1),
+        solution=f"<<{i}+1={i + 1}>>\n#### {i + 1}" if i else "",
+    )
+    for i in range(3)
+]
 
 
 def asked(item, pool, n, layout="plain"):
@@ -23,16 +34,19 @@ def asked(item, pool, n, layout="plain"):
 
 def test_examples_carry_their_answers_and_the_question_comes_last():
     base, changed = asked(CHOICES[0], CHOICES, 2)
-    assert changed.prompt.text == ("Question: Which is 1?\nA. tin\nB. oak 1\nAnswer: B\n\n"
-                                   "Question: Which is 2?\nA. tin\nB. oak 2\nAnswer: B\n\n" + base.prompt.text)
+    assert changed.prompt.text == (
+        "Question: Which is 1?\nA. tin\nB. oak 1\nAnswer: B\n\n"
+        "Question: Which is 2?\nA. tin\nB. oak 2\nAnswer: B\n\n" + base.prompt.text
+    )
     assert (changed.key, changed.target, changed.order, changed.layout) == ("2-shot", base.target, base.order, "plain")
     assert dict(changed.prompt.parts)["shots"].endswith("\n\n") and "shots" not in dict(base.prompt.parts)
 
 
 def test_a_problem_is_shown_worked_out_where_its_solution_is_known():
     _, changed = asked(PROBLEMS[2], PROBLEMS, 2, "bare")
-    assert changed.prompt.text == ("0 + 1?\nThe answer is 1\n\n1 + 1?\nThe answer is <<1+1=2>>\n#### 2\n\n"
-                                   "2 + 1?\nThe answer is")
+    assert changed.prompt.text == (
+        "0 + 1?\nThe answer is 1\n\n1 + 1?\nThe answer is <<1+1=2>>\n#### 2\n\n2 + 1?\nThe answer is"
+    )
 
 
 @pytest.mark.parametrize("pool", [[], CHOICES[:2], PROBLEMS, [CHOICES[0]] * 5])
@@ -47,10 +61,17 @@ def test_the_number_of_examples_is_bounded():
 
 
 def test_a_study_shows_examples_of_the_items_own_role_only():
-    study = Study("s", (ItemSource("flipscope_choice", role="target", categories=("logic",)),
-                        ItemSource("flipscope_choice", role="retro", categories=("science",)),
-                        ItemSource("flipscope_problems", role="retro", n=8)),
-                  (Part("few_shot", {"n": 5}),), (Part("regex"),), (ModelUse("simulated-clean"),))
+    study = Study(
+        "s",
+        (
+            ItemSource("flipscope_choice", role="target", categories=("logic",)),
+            ItemSource("flipscope_choice", role="retro", categories=("science",)),
+            ItemSource("flipscope_problems", role="retro", n=8),
+        ),
+        (Part("few_shot", {"n": 5}),),
+        (Part("regex"),),
+        (ModelUse("simulated-clean"),),
+    )
     questions = {item.question: (role, item.kind) for asked in plan(study).items for item, role in [(asked.item, asked.role)]}
     for one in plan(study).items:
         shots = dict(one.variants[1].prompt.parts)["shots"]

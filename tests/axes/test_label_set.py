@@ -10,8 +10,9 @@ from flipcore.core.records import Item
 
 
 def choice(n_options):
-    return Item.make(dataset="t", key="1", kind="choice", question="?", target="0",
-                     options=tuple(f"option {i}" for i in range(n_options)))
+    return Item.make(
+        dataset="t", key="1", kind="choice", question="?", target="0", options=tuple(f"option {i}" for i in range(n_options))
+    )
 
 
 def asked(item, *sets):
@@ -21,7 +22,10 @@ def asked(item, *sets):
 def test_each_set_is_one_variant_and_the_own_set_collapses_into_the_base():
     variants = asked(choice(3), "upper", "digits", "roman", "digits")
     assert [(one.key, one.labels) for one in variants] == [
-        ("base", ("A", "B", "C")), ("digits", ("1", "2", "3")), ("roman", ("i", "ii", "iii"))]
+        ("base", ("A", "B", "C")),
+        ("digits", ("1", "2", "3")),
+        ("roman", ("i", "ii", "iii")),
+    ]
     assert dict(variants[2].prompt.parts)["options"] == "i. option 0\nii. option 1\niii. option 2"
     assert {one.order for one in variants} == {(0, 1, 2)}
 

@@ -26,8 +26,10 @@ from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.memory.operands import operand_check
 from tests.conftest import ROOT
 
-EGGS = ("Nora has ducks that lay 16 eggs per day. She eats three and sells the rest for $2 per egg. How many dollars does "
-        "she make every day?")
+EGGS = (
+    "Nora has ducks that lay 16 eggs per day. She eats three and sells the rest for $2 per egg. How many dollars does "
+    "she make every day?"
+)
 CHAIN = "She sells 16 - 3 = <<16-3=13>>13 eggs.\nShe makes 13 * 2 = $<<13*2=26>>26.\n#### 26"
 
 
@@ -51,31 +53,49 @@ def test_the_same_seed_gives_the_same_rewriting_and_others_differ():
 
 def test_whole_numbers_stay_whole_and_positive():
     for seed in range(40):
-        made = resample("Ada shares 24 pears equally among 6 friends. How many pears does each get?",
-                        "Each gets 24/6=<<24/6=4>>4.\n#### 4", rng(seed))
+        made = resample(
+            "Ada shares 24 pears equally among 6 friends. How many pears does each get?",
+            "Each gets 24/6=<<24/6=4>>4.\n#### 4",
+            rng(seed),
+        )
         assert isinstance(made, Refusal) or (made.target.denominator == 1 and made.target > 0)
 
 
-@pytest.mark.parametrize("question, solution, kind", [
-    ("He has 3 cats.", "#### 3", "no chain"),
-    ("He has 3 cats and 4 dogs.", "3+4=<<3+4=7>>7\n#### 8", "final step"),
-    ("He has 3 cats and 4 dogs.", "3+4=<<3+4=8>>8\n#### 8", "inexact step"),
-    ("He has 3 cats and 4 dogs.", "He has <<7=7>>7.\n#### 7", "no chain"),
-    ("He has 30 pets, 4 more cats than dogs.", "Let x be dogs.\nx = (30-4)/2 = <<(30-4)/2=13>>13\n#### 13",
-     "algebra or mental step"),
-    ("Buy one book at $8 and get one free. He takes 6.", "<<6/2=3>>3\n<<3*8=24>>24\n#### 24", "non-linear keyword"),
-    ("He has 4 cats. Each has 4 toys of 2 dollars.", "<<4*2=8>>8\n<<4*8=32>>32\n<<32-3=29>>29\n#### 32", "final step"),
-    ("They all had 5 minutes.", "There are 5*60=<<5*60=300>>300.\n<<300/300=1>>1\n#### 1", "gold never changes"),
-    ("He has 3 cats and 4 dogs.", "3*19=<<3*19=57>>57\n#### 57", "literal cannot be traced"),
-])
+@pytest.mark.parametrize(
+    "question, solution, kind",
+    [
+        ("He has 3 cats.", "#### 3", "no chain"),
+        ("He has 3 cats and 4 dogs.", "3+4=<<3+4=7>>7\n#### 8", "final step"),
+        ("He has 3 cats and 4 dogs.", "3+4=<<3+4=8>>8\n#### 8", "inexact step"),
+        ("He has 3 cats and 4 dogs.", "He has <<7=7>>7.\n#### 7", "no chain"),
+        (
+            "He has 30 pets, 4 more cats than dogs.",
+            "Let x be dogs.\nx = (30-4)/2 = <<(30-4)/2=13>>13\n#### 13",
+            "algebra or mental step",
+        ),
+        ("Buy one book at $8 and get one free. He takes 6.", "<<6/2=3>>3\n<<3*8=24>>24\n#### 24", "non-linear keyword"),
+        ("He has 4 cats. Each has 4 toys of 2 dollars.", "<<4*2=8>>8\n<<4*8=32>>32\n<<32-3=29>>29\n#### 32", "final step"),
+        ("They all had 5 minutes.", "There are 5*60=<<5*60=300>>300.\n<<300/300=1>>1\n#### 1", "gold never changes"),
+        ("He has 3 cats and 4 dogs.", "3*19=<<3*19=57>>57\n#### 57", "literal cannot be traced"),
+    ],
+)
 def test_a_refusal_has_a_class(question, solution, kind):
     assert resample(question, solution, rng()).kind == kind
 
 
-@pytest.mark.parametrize(("line", "literals", "result"), [
-    ("She sells 16 - 3 = <<16-3=13>>13 eggs.", "16 3", 13), ("3 times 5 equals 15", "3 5", 15), ("2(60) = 120", "2 60", 120),
-    ("20% of $50 = $10", "1/5 50", 10), ("4/8 = .5 * 100% = 50%", "1/2 100", 50), ("15 / .5 = <<30=30>>30", "15 1/2", 30),
-    ("$12 000 x 5/100 = $600", "12000 5 100", 600), ("3 miles/hour * 2 hours = 6 miles", "3 2", 6)])
+@pytest.mark.parametrize(
+    ("line", "literals", "result"),
+    [
+        ("She sells 16 - 3 = <<16-3=13>>13 eggs.", "16 3", 13),
+        ("3 times 5 equals 15", "3 5", 15),
+        ("2(60) = 120", "2 60", 120),
+        ("20% of $50 = $10", "1/5 50", 10),
+        ("4/8 = .5 * 100% = 50%", "1/2 100", 50),
+        ("15 / .5 = <<30=30>>30", "15 1/2", 30),
+        ("$12 000 x 5/100 = $600", "12000 5 100", 600),
+        ("3 miles/hour * 2 hours = 6 miles", "3 2", 6),
+    ],
+)
 def test_equations_are_read_from_annotations_and_from_prose(line, literals, result):
     last = steps(line)[-1]
     assert (last.result, last.literals) == (result, tuple(map(Fraction, literals.split())))
@@ -160,7 +180,8 @@ def test_a_result_worked_out_in_prose_is_not_mistaken_for_a_stated_number():
     solution = "He needs 60/15 = 4 cartons.\nThey cost 4*4=$<<4*4=16>>16.\n#### 16"
     made = resample(question, solution, rng())
     assert isinstance(made, Refusal) or made.target == Fraction(new_numbers(made)[2]) / Fraction(
-        new_numbers(made)[0]) * Fraction(new_numbers(made)[1])
+        new_numbers(made)[0]
+    ) * Fraction(new_numbers(made)[1])
 
 
 def test_a_count_that_the_solution_found_in_its_head_freezes_what_it_may_come_from():
@@ -184,8 +205,10 @@ def test_percents_stay_below_100_and_articles_fit():
 def test_a_choice_between_two_results_is_not_lost_where_prose_repeats_the_steps():
     # Without the second plan the larger of the two could not be known for other numbers.
     question = "Plan A is worth $5,000 and gains 2.5%, plan B is worth $8,000 and gains 1.2%. What does the better one gain?"
-    solution = ("A gains 5000*(2.5/100) = $<<5000*(2.5/100)=125>>125.\nB gains 8000*(1.2/100) = $<<8000*(1.2/100)=96>>96.\n"
-                "Since 125 > 96, it is $<<125=125>>125.\n#### 125")
+    solution = (
+        "A gains 5000*(2.5/100) = $<<5000*(2.5/100)=125>>125.\nB gains 8000*(1.2/100) = $<<8000*(1.2/100)=96>>96.\n"
+        "Since 125 > 96, it is $<<125=125>>125.\n#### 125"
+    )
     assert resample(question, solution, rng()).kind == "final step"
 
 
@@ -198,38 +221,58 @@ def test_a_number_on_which_the_gold_does_not_depend_stays():
         assert "12 times as high as Pom" in made.question and made.target == int(new_numbers(made)[2])
 
 
-@pytest.mark.parametrize("text, number, kind", [
-    ("He has six $20 bills.", "20", "name of a thing"), ("He has two 20 dollar bills.", "20", "name of a thing"),
-    ("There are 31 days in March.", "31", "unit definition"), ("He works in a 30 day month.", "30", "unit definition"),
-    ("He rides for 5 days, and twice on the other days.", "5", "part of a week"), ("His bills come to $20.", "20", "")])
+@pytest.mark.parametrize(
+    "text, number, kind",
+    [
+        ("He has six $20 bills.", "20", "name of a thing"),
+        ("He has two 20 dollar bills.", "20", "name of a thing"),
+        ("There are 31 days in March.", "31", "unit definition"),
+        ("He works in a 30 day month.", "30", "unit definition"),
+        ("He rides for 5 days, and twice on the other days.", "5", "part of a week"),
+        ("His bills come to $20.", "20", ""),
+    ],
+)
 def test_what_has_one_value_only_in_this_world_stays(text, number, kind):
     assert {m.text: m.frozen for m in mentions(text)}[number] == kind
 
 
 def test_a_share_may_pass_a_count_where_nothing_else_can_be_drawn():
     # 2 % lies between no number and 3 months; as a share it has no order among months.
-    made = resample("Ann owes $100 at 2% a month. What does she owe after 3 months?",
-                    "A month is 100*2/100=$<<100*2/100=2>>2. 3 are 2*3=$<<2*3=6>>6. She owes 100+6=<<100+6=106>>106.\n#### 106",
-                    rng())
+    made = resample(
+        "Ann owes $100 at 2% a month. What does she owe after 3 months?",
+        "A month is 100*2/100=$<<100*2/100=2>>2. 3 are 2*3=$<<2*3=6>>6. She owes 100+6=<<100+6=106>>106.\n#### 106",
+        rng(),
+    )
     assert isinstance(made, Resample)
 
 
 def test_a_stated_30_is_not_the_days_of_a_month():
     question = "She loses 30 pounds at 400 calories each from April 1 to the end of June. How many calories is that a day?"
-    solution = ("April and June have 30 days, May has 31: 2*30+31=<<2*30+31=91>>91 days.\n30*400=<<30*400=12000>>12000.\n"
-                "12000-91=<<12000-91=11909>>11909.\n#### 11909")
+    solution = (
+        "April and June have 30 days, May has 31: 2*30+31=<<2*30+31=91>>91 days.\n30*400=<<30*400=12000>>12000.\n"
+        "12000-91=<<12000-91=11909>>11909.\n#### 11909"
+    )
     for seed in range(10):
         assert "30 pounds" in resample(question, solution, rng(seed)).question
 
 
 def test_buying_two_and_getting_one_free_is_no_line():
-    assert resample("Buy 2 scoops, get 1 scoop free. A scoop costs $2. How many for $8?",
-                    "2*2=$<<2*2=4>>4 for 3. 8/4=<<8/4=2>>2. 2*3=<<2*3=6>>6.\n#### 6", rng()).kind == "non-linear keyword"
+    assert (
+        resample(
+            "Buy 2 scoops, get 1 scoop free. A scoop costs $2. How many for $8?",
+            "2*2=$<<2*2=4>>4 for 3. 8/4=<<8/4=2>>2. 2*3=<<2*3=6>>6.\n#### 6",
+            rng(),
+        ).kind
+        == "non-linear keyword"
+    )
 
 
 def test_the_parts_of_a_written_fraction_are_no_results():
-    made = resample("She cuts 12 slices and gives 1/3 to Bo and 1/4 to Mo. How many slices are left?",
-                    "Bo gets 12*1/3=<<12*1/3=4>>4. Mo gets 12*1/4=<<12*1/4=3>>3. 12-4-3=<<12-4-3=5>>5 are left.\n#### 5", rng())
+    made = resample(
+        "She cuts 12 slices and gives 1/3 to Bo and 1/4 to Mo. How many slices are left?",
+        "Bo gets 12*1/3=<<12*1/3=4>>4. Mo gets 12*1/4=<<12*1/4=3>>3. 12-4-3=<<12-4-3=5>>5 are left.\n#### 5",
+        rng(),
+    )
     n = int(new_numbers(made)[0])
     assert made.target == n - Fraction(n, 3) - Fraction(n, 4)
 
@@ -281,8 +324,12 @@ def audit():
 def test_the_audit_found_at_most_two_wrong_golds_in_150(capsys):
     head, rows = audit()
     verdicts = Counter(row["verdict"] for row in rows)
-    assert len(rows) == len({row["id"] for row in rows}) == 150 == sum(verdicts[v] for v in (
-        "right", "implausible", "slip", "inherited", "wrong"))
+    assert (
+        len(rows)
+        == len({row["id"] for row in rows})
+        == 150
+        == sum(verdicts[v] for v in ("right", "implausible", "slip", "inherited", "wrong"))
+    )
     assert all((row["answer"] == row["gold"]) == (row["verdict"] in ("right", "implausible")) for row in rows)
     not_right = verdicts["wrong"] + verdicts["inherited"]
     low, high = clopper_pearson(not_right, 150)
@@ -297,7 +344,8 @@ def test_the_audited_operator_is_the_shipped_one():
     made = {name: rewritten(ItemSource(name), head["seed"])[1] for name in ("flipscope_problems", "pocket_problems")}
     assert {name: outputs_hash(variants) for name, variants in made.items()} == head["shipped"], (
         "the operator changed after its audit: run the next test where the public data are; if its outputs are the audited "
-        "ones, write the new hashes into numeric_audit.jsonl, otherwise draw a new sample and audit it")
+        "ones, write the new hashes into numeric_audit.jsonl, otherwise draw a new sample and audit it"
+    )
 
 
 @pytest.mark.slow
@@ -306,8 +354,10 @@ def test_the_golds_of_the_audit_are_recomputed(shared_data):
     items, variants = rewritten(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl")), head["seed"])
     assert (len(items), len(variants), outputs_hash(variants)) == (head["n_items"], head["n_covered"], head["outputs"])
     assert {row["id"]: row["gold"] for row in rows} == {row["id"]: variants[row["id"]].target for row in rows}
-    sizes = operand_check([x for one in variants.values() for x in one.params["was"]],
-                          [x for one in variants.values() for x in one.params["operands"]])
+    sizes = operand_check(
+        [x for one in variants.values() for x in one.params["was"]],
+        [x for one in variants.values() for x in one.params["operands"]],
+    )
     assert sizes.p > 0.05 and 0.9 < sizes.median_ratio < 1.1, sizes.sentence()
     drawn = generator(head["seed"], "audit").choice(len(variants), 150, replace=False)
     assert [row["id"] for row in rows] == [sorted(variants)[i] for i in drawn]

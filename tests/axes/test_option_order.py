@@ -14,8 +14,14 @@ from flipcore.text.prompts import LABEL_SETS
 
 
 def choice(n_options):
-    return Item.make(dataset="t", key="1", kind="choice", question="?", target="0",
-                     options=tuple(f"option number {i};" for i in range(n_options)))
+    return Item.make(
+        dataset="t",
+        key="1",
+        kind="choice",
+        question="?",
+        target="0",
+        options=tuple(f"option number {i};" for i in range(n_options)),
+    )
 
 
 def asked(item, seed=0, **params):
@@ -32,11 +38,15 @@ def test_the_text_behind_each_label_is_the_option_that_the_order_names(kind, n_o
         assert one.labels == LABEL_SETS["upper"][:n_options]
 
 
-@pytest.mark.parametrize(("n_options", "n", "orders"), [
-    (3, 4, [(0, 1, 2), (1, 2, 0), (2, 0, 1)]),  # no more rotations than options
-    (4, 2, [(0, 1, 2, 3), (1, 2, 3, 0)]),
-    (10, 4, None), (1, 4, [(0,)]),
-])
+@pytest.mark.parametrize(
+    ("n_options", "n", "orders"),
+    [
+        (3, 4, [(0, 1, 2), (1, 2, 0), (2, 0, 1)]),  # no more rotations than options
+        (4, 2, [(0, 1, 2, 3), (1, 2, 3, 0)]),
+        (10, 4, None),
+        (1, 4, [(0,)]),
+    ],
+)
 def test_rotations_are_counted(n_options, n, orders):
     variants = asked(choice(n_options), n=n)
     assert len(variants) == min(n, n_options)

@@ -39,8 +39,10 @@ async def bare(url, n=N):
     from openai import AsyncOpenAI
 
     async with AsyncOpenAI(base_url=url, api_key="x") as client:
-        return await bounded(n, lambda i: client.chat.completions.create(
-            model="m", messages=[{"role": "user", "content": f"{i}?"}], max_tokens=8))
+        return await bounded(
+            n,
+            lambda i: client.chat.completions.create(model="m", messages=[{"role": "user", "content": f"{i}?"}], max_tokens=8),
+        )
 
 
 @pytest.mark.slow

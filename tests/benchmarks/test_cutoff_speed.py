@@ -54,8 +54,10 @@ def test_drag_to_paint_at_100_000_items(address, capsys):
         server = _server_round_trips(page)
         assert page.errors == []
     with capsys.disabled():
-        print(f"\n{N_ITEMS:,} texts: drag to paint median {statistics.median(painted):.0f} ms (two frames are 33); Streamlit's "
-              f"own slider, release to text {np.median(server):.0f} ms")
+        print(
+            f"\n{N_ITEMS:,} texts: drag to paint median {statistics.median(painted):.0f} ms (two frames are 33); Streamlit's "
+            f"own slider, release to text {np.median(server):.0f} ms"
+        )
 
 
 def _server_round_trips(page) -> list[float]:

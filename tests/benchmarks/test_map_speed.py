@@ -40,9 +40,11 @@ def test_principal_components_and_neighbours_need_no_matrix_of_all_pairs(capsys)
     full, full_seconds = timed(lambda: np.argsort(-(units @ units.T - 3 * np.eye(N, dtype=np.float32)), axis=1)[:, :10])
     assert (rows == full).mean() > 0.999  # float32 ties
     with capsys.disabled():
-        print(f"\n{N:,} entries: principal components {1000 * seconds:.0f} ms, by the full decomposition "
-              f"{svd_seconds / seconds:.0f} x; ten nearest neighbours {1000 * near_seconds:.0f} ms, by a full sort "
-              f"{full_seconds / near_seconds:.0f} x")
+        print(
+            f"\n{N:,} entries: principal components {1000 * seconds:.0f} ms, by the full decomposition "
+            f"{svd_seconds / seconds:.0f} x; ten nearest neighbours {1000 * near_seconds:.0f} ms, by a full sort "
+            f"{full_seconds / near_seconds:.0f} x"
+        )
 
 
 @pytest.mark.slow
@@ -61,6 +63,8 @@ def test_umap_comes_later_and_from_the_store_at_once(capsys, tmp_path):
     store.close()
     assert np.array_equal(found, kept) and np.array_equal(kept, first)
     with capsys.disabled():
-        print(f"\nUMAP of {N:,} entries: first in this process {first_seconds:.1f} s, later {again_seconds:.1f} s, from the "
-              f"store {1000 * kept_seconds:.0f} ms; principal components {1000 * pca_seconds:.0f} ms. Later against first "
-              f"1 : {first_seconds / again_seconds:.1f}, components against a later UMAP 1 : {again_seconds / pca_seconds:.0f}")
+        print(
+            f"\nUMAP of {N:,} entries: first in this process {first_seconds:.1f} s, later {again_seconds:.1f} s, from the "
+            f"store {1000 * kept_seconds:.0f} ms; principal components {1000 * pca_seconds:.0f} ms. Later against first "
+            f"1 : {first_seconds / again_seconds:.1f}, components against a later UMAP 1 : {again_seconds / pca_seconds:.0f}"
+        )

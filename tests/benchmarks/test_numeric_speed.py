@@ -16,6 +16,8 @@ def test_1319_problems_are_resampled(shared_data, capsys):
     start = time.perf_counter()
     found = coverage(AXIS, items, seed=0)
     with capsys.disabled():
-        print(f"\n{len(found):,} problems, {sum(one.is_covered for one in found):,} resampled: "
-              f"{time.perf_counter() - start:.1f} s")
+        print(
+            f"\n{len(found):,} problems, {sum(one.is_covered for one in found):,} resampled: "
+            f"{time.perf_counter() - start:.1f} s"
+        )
     assert len(found) == 1_319

@@ -35,11 +35,17 @@ def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paint")
     items = folder / "items.jsonl"
     options = ["tin", "oak", "rye", "owl"]
-    items.write_text("\n".join(json.dumps({"question": f"Question {i}?", "options": options, "answer": i % 4})
-                               for i in range(N_ITEMS)))
+    items.write_text(
+        "\n".join(json.dumps({"question": f"Question {i}?", "options": options, "answer": i % 4}) for i in range(N_ITEMS))
+    )
     columns = {"question": "question", "options": "options", "target": "answer"}
-    study = Study("paint", (ItemSource("file", path=str(items), columns=columns),), (Part("identity"), Part("option_order")),
-                  (Part("first_token"), Part("regex")), (ModelUse("simulated-artifact-prone"),))
+    study = Study(
+        "paint",
+        (ItemSource("file", path=str(items), columns=columns),),
+        (Part("identity"), Part("option_order")),
+        (Part("first_token"), Part("regex")),
+        (ModelUse("simulated-artifact-prone"),),
+    )
     store = Store.open(folder / "flips.duckdb")
     assert runner.run(study, store).state == "done"
     store.close()
@@ -61,8 +67,10 @@ def test_drag_to_paint_and_click_to_inspector(address, capsys):
         clicks = [_click(page, row) for row in range(N_CLICKS)]
         assert page.errors == []
     with capsys.disabled():
-        print(f"\n{N_ITEMS:,} items: drag to paint median {statistics.median(painted):.0f} ms (two frames are 33), click to "
-              f"inspector median {1000 * statistics.median(clicks):.0f} ms, first {1000 * clicks[0]:.0f} ms")
+        print(
+            f"\n{N_ITEMS:,} items: drag to paint median {statistics.median(painted):.0f} ms (two frames are 33), click to "
+            f"inspector median {1000 * statistics.median(clicks):.0f} ms, first {1000 * clicks[0]:.0f} ms"
+        )
 
 
 def _click(page, row: int) -> float:
@@ -71,9 +79,13 @@ def _click(page, row: int) -> float:
     old = shown.first.inner_text() if shown.count() else ""
     start = time.perf_counter()
     page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 24 * row + 12)
-    page.wait_for_function("""old => {
+    page.wait_for_function(
+        """old => {
         const heading = document.querySelector('[data-testid=stMain] h4');
-        return heading && heading.innerText !== old }""", arg=old, polling=10)
+        return heading && heading.innerText !== old }""",
+        arg=old,
+        polling=10,
+    )
     taken = time.perf_counter() - start
     time.sleep(0.7)
     return taken

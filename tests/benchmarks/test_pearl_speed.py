@@ -53,8 +53,10 @@ def test_ncd_of_ten_thousand_outputs_equals_the_loop(capsys):
     assert [ours[i] for i in sample] == loop
     loop_seconds *= N_OUTPUTS / len(sample)
     with capsys.disabled():
-        print(f"\nNCD, {N_OUTPUTS:,} outputs: {seconds:.2f} s; loop at preset 9|EXTREME {loop_seconds:.0f} s "
-              f"(from {len(sample)} of them): {loop_seconds / seconds:.0f} x")
+        print(
+            f"\nNCD, {N_OUTPUTS:,} outputs: {seconds:.2f} s; loop at preset 9|EXTREME {loop_seconds:.0f} s "
+            f"(from {len(sample)} of them): {loop_seconds / seconds:.0f} x"
+        )
 
 
 @pytest.mark.slow
@@ -64,9 +66,12 @@ def test_rouge_l_of_ten_thousand_outputs_equals_rouge_score(capsys):
     sample = range(0, N_OUTPUTS, 20)
     scorer = rouge_scorer.RougeScorer(["rougeL"])
     loop, loop_seconds = timed(
-        lambda: [scorer.score(references[i % N_REFERENCES], outputs[i])["rougeL"].fmeasure for i in sample])
+        lambda: [scorer.score(references[i % N_REFERENCES], outputs[i])["rougeL"].fmeasure for i in sample]
+    )
     assert [ours[i] for i in sample] == loop
     loop_seconds *= N_OUTPUTS / len(sample)
     with capsys.disabled():
-        print(f"\nROUGE-L, {N_OUTPUTS:,} outputs: {seconds:.2f} s; rouge-score {loop_seconds:.0f} s "
-              f"(from {len(sample)} of them): {loop_seconds / seconds:.0f} x")
+        print(
+            f"\nROUGE-L, {N_OUTPUTS:,} outputs: {seconds:.2f} s; rouge-score {loop_seconds:.0f} s "
+            f"(from {len(sample)} of them): {loop_seconds / seconds:.0f} x"
+        )

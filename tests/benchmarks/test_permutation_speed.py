@@ -37,5 +37,7 @@ def test_ten_thousand_regroupings_equal_those_of_the_gram_matrix(capsys):
     assert fast == pytest.approx(np.array(slow), abs=1e-12)
     assert found["n_perm"] == PERMUTATIONS and 0 < found["p"] <= 1
     with capsys.disabled():
-        print(f"\n{PERMUTATIONS:,} permutations of {2 * N_EACH:,} x {DIMENSIONS}: {seconds:.2f} s; Gram matrix "
-              f"{gram_seconds:.0f} s (from {SAMPLE} of them): {gram_seconds / seconds:.0f} x")
+        print(
+            f"\n{PERMUTATIONS:,} permutations of {2 * N_EACH:,} x {DIMENSIONS}: {seconds:.2f} s; Gram matrix "
+            f"{gram_seconds:.0f} s (from {SAMPLE} of them): {gram_seconds / seconds:.0f} x"
+        )

@@ -30,7 +30,7 @@ def columns():
             t = pair_rates(reference ^ deviations(N_ITEMS, 4, 0.25, rng)) if readout else g
             table += [t, g, t - g]
     table = np.column_stack(table)
-    table[: N_ITEMS // 10, -3 * N_READOUTS:] = np.nan
+    table[: N_ITEMS // 10, -3 * N_READOUTS :] = np.nan
     return table
 
 
@@ -67,14 +67,21 @@ def test_the_joint_bootstrap_agrees_with_the_loop_and_takes_a_fraction_of_its_ti
     assert reps[:, moving].std(axis=0) == pytest.approx(quick_reps[:, moving].std(axis=0), rel=0.25)
     assert joint.replicates[:, moving].std(axis=0) == pytest.approx(loop_reps[:, moving].std(axis=0), rel=0.25)
     assert reps[:, moving].std(axis=0) * np.sqrt(N_ITEMS) == pytest.approx(complete[:, moving].std(axis=0), rel=0.03)
-    found, scipy_one = timed(lambda: stats.bootstrap((complete[:, 0],), np.mean, n_resamples=N_SCIPY, method="percentile",
-                                                     batch=50, rng=np.random.default_rng(1)))
+    found, scipy_one = timed(
+        lambda: stats.bootstrap(
+            (complete[:, 0],), np.mean, n_resamples=N_SCIPY, method="percentile", batch=50, rng=np.random.default_rng(1)
+        )
+    )
     assert found.confidence_interval.low == pytest.approx(limits[0, 0, 0], abs=3 * joint.se[0])
-    scaled = {"loop, items missing": (loop * N_BOOT / N_LOOP, ours),
-              "loop, none missing": (quick * N_BOOT / N_LOOP, ours_complete),
-              "scipy, column by column": (scipy_one * N_BOOT / N_SCIPY * columns.shape[1], ours)}
+    scaled = {
+        "loop, items missing": (loop * N_BOOT / N_LOOP, ours),
+        "loop, none missing": (quick * N_BOOT / N_LOOP, ours_complete),
+        "scipy, column by column": (scipy_one * N_BOOT / N_SCIPY * columns.shape[1], ours),
+    }
     with capsys.disabled():
-        print(f"\n{columns.shape[1]} columns, {N_ITEMS:,} items, {N_BOOT:,} resamples: percentile limits in {ours:.2f} s, "
-              f"replicates without gaps in {ours_complete:.2f} s")
+        print(
+            f"\n{columns.shape[1]} columns, {N_ITEMS:,} items, {N_BOOT:,} resamples: percentile limits in {ours:.2f} s, "
+            f"replicates without gaps in {ours_complete:.2f} s"
+        )
         for what, (slow, fast) in scaled.items():
             print(f"  {what:24} {slow:7.1f} s (scaled up)  {slow / fast:6.1f} times as long")

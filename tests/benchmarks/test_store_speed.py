@@ -34,8 +34,10 @@ def test_group_commit_beside_single_row_commits(tmp_path, capsys):
     assert store.rows("SELECT count(*) FROM completions") == [(4_300,)]
     store.close()
     with capsys.disabled():
-        print(f"\ngroup commit {grouped:,.0f} rows/s, {grouped / single:,.0f} times autocommitted rows ({single:,.0f}/s); "
-              f"waiting for each row {waited:,.0f}/s")
+        print(
+            f"\ngroup commit {grouped:,.0f} rows/s, {grouped / single:,.0f} times autocommitted rows ({single:,.0f}/s); "
+            f"waiting for each row {waited:,.0f}/s"
+        )
 
 
 def autocommitted(store, n):
@@ -56,8 +58,13 @@ def autocommitted(store, n):
 
 def test_a_study_over_http_beside_a_bare_loop(tmp_path, monkeypatch, capsys):
     """2,016 requests, 64 in flight, everything read and stored. Ratios are printed; a busy machine decides them."""
-    study = Study("speed", (ItemSource("flipscope_problems"),), (Part("identity"),), (Part("regex"),),
-                  (ModelUse("lab", n_samples=28, max_tokens=8),))
+    study = Study(
+        "speed",
+        (ItemSource("flipscope_problems"),),
+        (Part("identity"),),
+        (Part("regex"),),
+        (ModelUse("lab", n_samples=28, max_tokens=8),),
+    )
     ratios = []
     with Server(delay_s=0.02) as server:
         card = ModelCard("lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0)
@@ -76,5 +83,6 @@ def test_a_study_over_http_beside_a_bare_loop(tmp_path, monkeypatch, capsys):
             _, loop = asyncio.run(bare(server.url, 2_016))
             ratios.append(ours / loop)
     with capsys.disabled():
-        print(f"\nplan, ask, read and store {ours:.2f} s, bare loop {loop:.2f} s; "
-              f"ratios {', '.join(f'{r:.2f}' for r in ratios)}")
+        print(
+            f"\nplan, ask, read and store {ours:.2f} s, bare loop {loop:.2f} s; ratios {', '.join(f'{r:.2f}' for r in ratios)}"
+        )

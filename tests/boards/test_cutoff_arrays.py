@@ -16,8 +16,9 @@ def items(name, n_right, n_broken, n=200):
     return Rewritten.make([f"{name}{i}" for i in range(n)], before, after[:, None], None)
 
 
-@pytest.mark.parametrize(("n_broken", "at", "word"), [
-    (100, 0.05, "lies beyond"), (0, 0.1, "lies within"), (10, 0.05, "may lie within or beyond")])
+@pytest.mark.parametrize(
+    ("n_broken", "at", "word"), [(100, 0.05, "lies beyond"), (0, 0.1, "lies within"), (10, 0.05, "may lie within or beyond")]
+)
 def test_a_gap_is_within_a_margin_beyond_it_or_neither(n_broken, at, word):
     line = margin_line(drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 0), n_boot=50, m=99), at)
     table = line["tables"]["inside"]

@@ -19,13 +19,17 @@ from flipcore.stats.holdout.verdict import (
 
 def made(name, p=0.4, value=None, bound=(0.0, 0.55), margin=0.6, detectable=0.1):
     value = NOTHING[name] if value is None else value
-    return HoldoutTest(name, p, (p,), Estimate(value, *bound, 0.95, "wilson", 100, 0), False, bound, margin,
-                       detectable).held_against(margin)
+    return HoldoutTest(
+        name, p, (p,), Estimate(value, *bound, 0.95, "wilson", 100, 0), False, bound, margin, detectable
+    ).held_against(margin)
 
 
-FOUR = [made("difficulty", bound=(-0.05, 0.04), margin=0.1),
-        made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003),
-        made("prediction"), made("odd one out", bound=(0.0, 0.42), margin=0.45)]
+FOUR = [
+    made("difficulty", bound=(-0.05, 0.04), margin=0.1),
+    made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003),
+    made("prediction"),
+    made("odd one out", bound=(0.0, 0.42), margin=0.45),
+]
 ALL = {test.name: test.margin for test in FOUR}
 
 
@@ -54,8 +58,10 @@ def test_the_overall_sentence_of_every_combination_is_the_verdict_on_it():
     found = board(FOUR, ALL, {}, {})
     assert len(found["overall"]) == 2**4
     for states, said in found["overall"].items():
-        tests = tuple(replace(test, equivalent=state == "equivalent", margin=1.0 if state == "equivalent" else test.margin)
-                      for test, state in zip(FOUR, states.split("|"), strict=True))
+        tests = tuple(
+            replace(test, equivalent=state == "equivalent", margin=1.0 if state == "equivalent" else test.margin)
+            for test, state in zip(FOUR, states.split("|"), strict=True)
+        )
         assert said["state"] == HoldoutVerdict(tests).state
     assert found["overall"]["|".join(["equivalent"] * 4)]["state"] == "indistinguishable"
 
@@ -120,8 +126,10 @@ def test_several_models_are_as_different_as_their_worst_and_as_equal_as_all_of_t
 
 
 def test_together_p_values_grow_by_holm_and_bounds_by_the_smaller_level():
-    pair = [made("prediction", p=0.02, value=0.52, bound=(0.0, 0.55)),
-            made("odd one out", p=0.03, value=0.36, bound=(0.0, 0.42), margin=0.43)]
+    pair = [
+        made("prediction", p=0.02, value=0.52, bound=(0.0, 0.55)),
+        made("odd one out", p=0.03, value=0.36, bound=(0.0, 0.42), margin=0.43),
+    ]
     found = simultaneous(pair)
     # Holm: .02 * 2, max(.04, .03); z(.975) / z(.95) = 1.1916
     assert [test.p for test in found] == pytest.approx([0.04, 0.04])

@@ -15,14 +15,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-         "--disable-background-networking", "--disable-component-update"]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 
 
 def chromium_path() -> str:
     """Chromium on PATH (or in CHROMIUM); without one the test is skipped, but in CI it fails."""
     found = os.environ.get("CHROMIUM") or next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
     if found is None and os.environ.get("CI"):
         pytest.fail("CI must have Chromium: .ci/run installs it")
     if found is None:
@@ -42,9 +51,21 @@ def dashboard(app: Path, database: Path, **environment: str):
     port, log = free_port(), database.with_suffix(".log")
     with log.open("wb") as out:
         server = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(app), "--server.headless=true", f"--server.port={port}",
-             "--server.fileWatcherType=none"],
-            cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, env=os.environ | {"FLIPSCOPE_DB": str(database)} | environment)
+            [
+                sys.executable,
+                "-m",
+                "streamlit",
+                "run",
+                str(app),
+                "--server.headless=true",
+                f"--server.port={port}",
+                "--server.fileWatcherType=none",
+            ],
+            cwd=ROOT,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"FLIPSCOPE_DB": str(database)} | environment,
+        )
         try:
             _wait_until_healthy(port, server, log)
             yield f"http://localhost:{port}"

@@ -31,9 +31,18 @@ def hostile_store(tmp_path_factory):
     study = study_of(written(folder / "items.jsonl", hostile.rows()).path, judge=None)
     runner.run(study, store)
     name = hostile.TEXTS["markdown"]
-    rows = [{"id": i, "v": v, "prompt": f"{v} {text}\nA. {text} tin\nB. {i} oak", "response": f"B {text}", "model": name,
-             "s": "AB"[v]}
-            for i, text in enumerate(text for name, text in hostile.TEXTS.items() if name != "lines") for v in range(2)]
+    rows = [
+        {
+            "id": i,
+            "v": v,
+            "prompt": f"{v} {text}\nA. {text} tin\nB. {i} oak",
+            "response": f"B {text}",
+            "model": name,
+            "s": "AB"[v],
+        }
+        for i, text in enumerate(text for name, text in hostile.TEXTS.items() if name != "lines")
+        for v in range(2)
+    ]
     path = written(folder / "out.jsonl", rows).path
     recording = replace(guessed(path), axis=name, fields=(Field(name, "s"),))
     recorded_id = store_imported(imported(path, recording, name), store)
@@ -83,8 +92,10 @@ def test_a_card_shows_a_hostile_name_letter_by_letter(page):
 
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_the_inspector_shows_it_and_runs_nothing(page, hostile_store, name):
-    page.goto(f"{page.address}/flip_surface?study={hostile_store[1][0]}&item={quote(hostile_store[2][name], safe='')}"
-              "&axis=option_order&readout=regex")
+    page.goto(
+        f"{page.address}/flip_surface?study={hostile_store[1][0]}&item={quote(hostile_store[2][name], safe='')}"
+        "&axis=option_order&readout=regex"
+    )
     page.get_by_text("Right answer:", exact=False).wait_for()
     settled(page)
     wanted = re.sub(r"[\x00-\x20\u2028\u2029\ufeff]+", " ", hostile.TEXTS[name]).strip()[:20]
@@ -94,15 +105,19 @@ def test_the_inspector_shows_it_and_runs_nothing(page, hostile_store, name):
 
 def test_the_inspector_of_a_recording_with_hostile_names_runs_nothing(page, hostile_store):
     _, (_, recorded_id), ids = hostile_store
-    page.goto(f"{page.address}/flip_surface?study={recorded_id}&item={quote(ids['recorded'], safe='')}"
-              f"&axis={quote(hostile.TEXTS['markdown'], safe='')}")
+    page.goto(
+        f"{page.address}/flip_surface?study={recorded_id}&item={quote(ids['recorded'], safe='')}"
+        f"&axis={quote(hostile.TEXTS['markdown'], safe='')}"
+    )
     page.get_by_text("Right answer:", exact=False).wait_for()
     settled(page)
     assert harmless(page)
 
 
 def test_a_line_of_a_megabyte_does_not_stop_the_page(page, hostile_store):
-    page.goto(f"{page.address}/flip_surface?study={hostile_store[1][0]}&item={quote(hostile_store[2]['long'], safe='')}"
-              "&axis=option_order&readout=regex")
+    page.goto(
+        f"{page.address}/flip_surface?study={hostile_store[1][0]}&item={quote(hostile_store[2]['long'], safe='')}"
+        "&axis=option_order&readout=regex"
+    )
     page.get_by_text("Right answer:", exact=False).wait_for()
     assert harmless(page)

@@ -14,8 +14,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("locked")
-    study = Study("Half set aside", (ItemSource("flipscope_choice", n=60),), (Part("identity"), Part("option_order")),
-                  (Part("first_token"), Part("regex")), (ModelUse("simulated-artifact-prone"),), confirmatory_share=0.5)
+    study = Study(
+        "Half set aside",
+        (ItemSource("flipscope_choice", n=60),),
+        (Part("identity"), Part("option_order")),
+        (Part("first_token"), Part("regex")),
+        (ModelUse("simulated-artifact-prone"),),
+        confirmatory_share=0.5,
+    )
     store = Store.open(folder / "flips.duckdb")
     assert runner.run(study, store).state == "done"
     store.close()
@@ -24,7 +30,6 @@ def page(tmp_path_factory):
         page.goto(url + "/decomposition")
         settled(page)
         yield page
-
 
 
 def test_nothing_is_shown_in_locked_mode_before_a_lock(page):

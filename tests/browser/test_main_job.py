@@ -98,8 +98,11 @@ def test_a_link_opens_the_same_view_with_the_outputs_in_sight(page, address):
 def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
     page.goto(address + "/decomposition")
     page.locator(".board .sentence").first.wait_for()
-    on_board = {found for said in page.locator(".board .sentence").all_inner_texts()
-                for found in re.findall(r"−?\d\.\d\d \[.*?\]", said)}
+    on_board = {
+        found
+        for said in page.locator(".board .sentence").all_inner_texts()
+        for found in re.findall(r"−?\d\.\d\d \[.*?\]", said)
+    }
     page.get_by_text("The same as sentences").click()
     page.get_by_text("• On option order").first.wait_for()
     said = " ".join(page.get_by_text("• On option order").all_inner_texts())

@@ -17,19 +17,24 @@ TEXTS = [f"entry {i}" for i in range(6)]
 
 
 def drawn_rows(figure) -> list[int]:
-    return sorted(row for trace in figure.data if trace.customdata is not None for row, in trace.customdata)
+    return sorted(row for trace in figure.data if trace.customdata is not None for (row,) in trace.customdata)
 
 
-@pytest.mark.parametrize("colouring", [
-    Colouring("set"), Colouring("length", numbers=np.arange(6.0)),
-    Colouring("known", numbers=np.array([1, np.nan, 3, 4, np.nan, 6])),
-    Colouring("category", groups=["a", "b", "", "a", "c", "c"])])
+@pytest.mark.parametrize(
+    "colouring",
+    [
+        Colouring("set"),
+        Colouring("length", numbers=np.arange(6.0)),
+        Colouring("known", numbers=np.array([1, np.nan, 3, 4, np.nan, 6])),
+        Colouring("category", groups=["a", "b", "", "a", "c", "c"]),
+    ],
+)
 @pytest.mark.parametrize("c", [LIGHT, DARK])
 def test_every_entry_is_drawn_once_by_the_graphics_card(colouring, c):
     figure = entry_map(PLACES, LABELS, TEXTS, colouring, c)
     assert drawn_rows(figure) == list(range(6)) and {trace.type for trace in figure.data} == {"scattergl"}
     for trace in figure.data:
-        rows = [row for row, in trace.customdata]
+        rows = [row for (row,) in trace.customdata]
         assert trace.x.tolist() == PLACES[rows, 0].tolist() and trace.y.tolist() == PLACES[rows, 1].tolist()
         assert {trace.marker.symbol} == {("circle", "diamond-open")[label] for label in LABELS[rows]}
 
@@ -51,7 +56,7 @@ def test_rare_categories_share_one_colour():
     figure = entry_map(np.zeros((n, 2)), np.zeros(n, dtype=int), ["x"] * n, Colouring("c", groups=groups), LIGHT)
     others = [trace for trace in figure.data if trace.name == OTHERS]
     assert len(figure.data) == 7 and len(others) == 1 and others[0].marker.color == LIGHT.undefined
-    assert [row for row, in others[0].customdata] == list(range(24, 30))
+    assert [row for (row,) in others[0].customdata] == list(range(24, 30))
 
 
 def test_rings_answer_no_click():
@@ -66,9 +71,14 @@ def test_the_pointer_either_clicks_or_draws():
     assert entry_map(PLACES, LABELS, TEXTS, Colouring("set"), LIGHT, lasso=True).layout.dragmode == "lasso"
 
 
-@pytest.mark.parametrize("text, shown", [
-    ("<b>bold</b> & <img src=x onerror=alert(1)>", "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;img src=x onerror=alert(1)&gt;"),
-    ("one\ntwo", "one<br>two"), ("", "")])
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("<b>bold</b> & <img src=x onerror=alert(1)>", "&lt;b&gt;bold&lt;/b&gt; &amp; &lt;img src=x onerror=alert(1)&gt;"),
+        ("one\ntwo", "one<br>two"),
+        ("", ""),
+    ],
+)
 def test_text_is_shown_letter_by_letter(text, shown):
     assert as_text(text) == shown
     figure = entry_map(PLACES[:2], LABELS[[0, 3]], [text, "plain"], Colouring("set"), LIGHT)
@@ -114,7 +124,9 @@ def test_equal_cosines_still_have_bars():
 def test_bars_to_the_left_speak_for_the_target():
     figure = giveaway_bars(["how", "what"], [-2.0, 1.0], [-2.5, 0.5], [-1.5, 1.5], LIGHT, title="log odds")
     assert [(trace.name, list(trace.x), trace.marker.color) for trace in figure.data] == [
-        ("speaks for the target", [-2.0], LIGHT.target), ("speaks for the retro-holdout", [1.0], LIGHT.retro)]
+        ("speaks for the target", [-2.0], LIGHT.target),
+        ("speaks for the retro-holdout", [1.0], LIGHT.retro),
+    ]
     assert figure.data[0].error_x.arrayminus == pytest.approx([0.5]) and list(figure.data[1].y) == [1]
 
 

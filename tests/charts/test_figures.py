@@ -33,8 +33,9 @@ def estimate(value, half=0.1, n=40):
 
 
 def cell(axis="option_order", extractor="first_token", total=0.5, genuine=0.2, floor=0.05):
-    return SimpleNamespace(axis=axis, extractor=extractor, T=estimate(total), G=estimate(genuine),
-                           A=estimate(total - genuine), W=estimate(floor))
+    return SimpleNamespace(
+        axis=axis, extractor=extractor, T=estimate(total), G=estimate(genuine), A=estimate(total - genuine), W=estimate(floor)
+    )
 
 
 def channel(part: float) -> float:
@@ -43,7 +44,7 @@ def channel(part: float) -> float:
 
 def luminance(colour: str) -> float:
     """WCAG 2's relative luminance of #rrggbb."""
-    return float(np.dot([0.2126, 0.7152, 0.0722], [channel(int(colour[i:i + 2], 16) / 255) for i in (1, 3, 5)]))
+    return float(np.dot([0.2126, 0.7152, 0.0722], [channel(int(colour[i : i + 2], 16) / 255) for i in (1, 3, 5)]))
 
 
 def contrast(one: str, other: str) -> float:
@@ -88,8 +89,9 @@ def test_bars_carry_the_interval_of_the_total_and_the_floor():
     g, a, floor = decomposition_bars([cell()], str, LIGHT).data
     assert (g.y[0], a.y[0], floor.y[0]) == pytest.approx((0.2, 0.3, 0.05))
     assert (a.error_y.array[0], a.error_y.arrayminus[0]) == pytest.approx((0.1, 0.1))
-    bare = decomposition_bars([SimpleNamespace(**vars(cell()) | {"T": Estimate(0.5, np.nan, np.nan, 0.95, "none", 5, None)})],
-                              str, LIGHT)
+    bare = decomposition_bars(
+        [SimpleNamespace(**vars(cell()) | {"T": Estimate(0.5, np.nan, np.nan, 0.95, "none", 5, None)})], str, LIGHT
+    )
     assert bare.data[1].error_y.array == (0.0,)
 
 
@@ -100,7 +102,7 @@ def test_names_that_are_data_are_text_in_a_picture():
 
 
 def test_a_matrix_leaves_the_diagonal_and_what_is_missing_empty():
-    heat, = matrix(np.array([[0.0, 0.25], [np.nan, 0.0]]), ["a", "b"], LIGHT).data
+    (heat,) = matrix(np.array([[0.0, 0.25], [np.nan, 0.0]]), ["a", "b"], LIGHT).data
     assert np.isnan(heat.z[0][0]) and np.isnan(heat.z[1][1]) and np.isnan(heat.z[1][0]) and heat.z[0][1] == 0.25
     assert [list(row) for row in heat.text] == [["", "0.25"], ["", ""]]
 
@@ -115,8 +117,10 @@ def test_packed_floats_are_32_bit_and_little_endian():
     assert np.frombuffer(base64.b64decode(packed([1.5, np.nan, -2])), dtype="<f4").tolist()[::2] == [1.5, -2.0]
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"), ("a\nb", "a<br>b"), ("x" * 300, None), ("", ""), ("a & b", "a &amp; b")])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"), ("a\nb", "a<br>b"), ("x" * 300, None), ("", ""), ("a & b", "a &amp; b")],
+)
 def test_text_in_a_hover_label_is_escaped_cut_and_wrapped(text, shown):
     made = as_text(text)
     assert made == shown if shown is not None else made.endswith("…") and len(made.replace("<br>", "")) <= 283
@@ -168,8 +172,9 @@ def test_inflation_is_sorted_and_without_accuracies_half_the_picture():
 def test_a_test_that_no_version_ran_has_no_panel_and_a_state_its_own_mark():
     one = {"value": 0.02, "bound": (-0.05, 0.09), "margin": 0.1, "state": "equivalent"}
     other = {"value": 0.3, "bound": (0.2, 0.4), "margin": 0.1, "state": "different"}
-    drawn = equivalence_figure([{"label": "1", "results": {"difficulty": one}},
-                                {"label": "2", "results": {"difficulty": other}}], LIGHT)
+    drawn = equivalence_figure(
+        [{"label": "1", "results": {"difficulty": one}}, {"label": "2", "results": {"difficulty": other}}], LIGHT
+    )
     marks = drawn.data[0]
     assert list(marks.y) == pytest.approx([2, 30]) and list(marks.marker.symbol) == ["circle", "x"]
     assert len(drawn.layout.annotations) == 1 and equivalence_figure([], LIGHT).data == ()

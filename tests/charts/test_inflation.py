@@ -7,8 +7,11 @@ from flipcore.charts.theme import LIGHT
 from flipcore.stats.base.estimate import without_interval
 from flipcore.stats.holdout.verdict import inflation
 
-ROWS = [Inflated("small", 0.6, 0.58, inflation(60, 100, 58, 100)), Inflated("large", 0.9, 0.7, inflation(90, 100, 70, 100)),
-        Inflated("none", 0.5, 0.55, inflation(50, 100, 55, 100))]
+ROWS = [
+    Inflated("small", 0.6, 0.58, inflation(60, 100, 58, 100)),
+    Inflated("large", 0.9, 0.7, inflation(90, 100, 70, 100)),
+    Inflated("none", 0.5, 0.55, inflation(50, 100, 55, 100)),
+]
 
 
 def trace(figure, name):

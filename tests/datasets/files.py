@@ -4,8 +4,10 @@ import json
 
 from flipcore.core.study import ItemSource
 
-CHOICES = [{"question": f"Which is number {i}?", "options": ["tin", "oak", "ash"], "answer": i % 3, "topic": "ab"[i % 2]}
-           for i in range(8)]
+CHOICES = [
+    {"question": f"Which is number {i}?", "options": ["tin", "oak", "ash"], "answer": i % 3, "topic": "ab"[i % 2]}
+    for i in range(8)
+]
 
 
 def written(path, content):

@@ -13,8 +13,9 @@ from flipcore.extractors import EXTRACTORS, VALUES, made, reads
 from tests.extractors.asking import FAILED, choice, number, shown
 
 every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS)
-PASSAGE = Item.make(dataset="t", key="3", kind="completion", question="The ferry left the quay at noon and was late again.",
-                    solution="As ever.")
+PASSAGE = Item.make(
+    dataset="t", key="3", kind="completion", question="The ferry left the quay at noon and was late again.", solution="As ever."
+)
 ITEMS = {"choice": choice(), "number": number(), "completion": PASSAGE}
 
 
@@ -54,7 +55,7 @@ def test_its_needs_are_the_same_each_time_and_only_grow(extractor):
         first = list(extractor.needs(item, variant, Ask(), []))
         assert first == list(extractor.needs(item, variant, Ask(), []))
         later = list(extractor.needs(item, variant, Ask(), [text] * len(first)))
-        assert later[:len(first)] == first
+        assert later[: len(first)] == first
 
 
 @every
@@ -84,8 +85,16 @@ def test_what_it_reads_does_not_depend_on_where_an_option_stands(extractor):
         variant = shown(item, order=order)
         label = variant.labels[order.index(2)]
         needs = list(extractor.needs(item, variant, Ask(), []))
-        came = [Completion("c", "ok", text=f"The answer is ({label}).", top_logprobs={f" {label}": -0.1, " The": -3.0},
-                           tokens=(("x", -1.0 if need.request.continuation == " tin" else -2.0),)) for need in needs]
+        came = [
+            Completion(
+                "c",
+                "ok",
+                text=f"The answer is ({label}).",
+                top_logprobs={f" {label}": -0.1, " The": -3.0},
+                tokens=(("x", -1.0 if need.request.continuation == " tin" else -2.0),),
+            )
+            for need in needs
+        ]
         if extractor.name.startswith("judge"):
             came.append(Completion("j", "ok", text=f"Final: {label}"))
         reading = extractor.read(item, variant, came)
@@ -100,8 +109,9 @@ def test_readers_of_text_share_one_request():
 
 def test_both_first_token_readouts_share_one_request():
     item = ITEMS["choice"]
-    assert len({made(name).needs(item, shown(item), Ask(), [])[0].request
-                for name in ("first_token", "first_token_gated")}) == 1
+    assert (
+        len({made(name).needs(item, shown(item), Ask(), [])[0].request for name in ("first_token", "first_token_gated")}) == 1
+    )
 
 
 def test_an_unknown_extractor_and_an_unknown_parameter_are_sentences_that_say_what_there_is():
@@ -117,6 +127,15 @@ def test_an_unknown_extractor_and_an_unknown_parameter_are_sentences_that_say_wh
 
 def test_parameters_are_fields_so_that_a_page_can_draw_them():
     assert {name: [f.name for f in fields(e)] for name, e in EXTRACTORS.items()} == {
-        "first_token": ["top_k"], "first_token_gated": ["top_k", "least_mass"], "regex": [], "cloze": ["norm"],
-        "judge": ["max_tokens"], "judge_backwards": ["max_tokens"], "answer_loss": ["norm"], "question_loss": ["norm"],
-        "min_k": ["pct"], "ncd": ["compressor"], "rouge_l": []}
+        "first_token": ["top_k"],
+        "first_token_gated": ["top_k", "least_mass"],
+        "regex": [],
+        "cloze": ["norm"],
+        "judge": ["max_tokens"],
+        "judge_backwards": ["max_tokens"],
+        "answer_loss": ["norm"],
+        "question_loss": ["norm"],
+        "min_k": ["pct"],
+        "ncd": ["compressor"],
+        "rouge_l": [],
+    }

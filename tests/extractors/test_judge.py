@@ -39,8 +39,20 @@ def test_the_one_line_is_read(reply, answer):
     assert reply[start:end] == {"2": "C", "0": "A"}[answer]
 
 
-@pytest.mark.parametrize("reply", ["Final: none", "C", "The answer is C", "Final: C\nFinal: D", "Final: Z", "Final: C and D",
-                                   "", "Final:", "I think Final: C"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Final: none",
+        "C",
+        "The answer is C",
+        "Final: C\nFinal: D",
+        "Final: Z",
+        "Final: C and D",
+        "",
+        "Final:",
+        "I think Final: C",
+    ],
+)
 def test_anything_else_is_unreadable_with_the_reason(reply):
     found = judged_reading(ITEM, shown(ITEM), reply)
     assert (found.status, found.answer) == (UNREADABLE, None) and found.reason

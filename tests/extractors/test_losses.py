@@ -30,7 +30,7 @@ def test_the_answer_that_is_scored_is_the_published_one():
     solved = Item.make(dataset="t", key="9", kind="number", question="How many?", target="4", solution="2+2=4\n#### 4")
     wanted = {(choice(), "options"): " tin", (number(), "target"): " 18", (solved, "solution"): " 2+2=4\n#### 4"}
     for (item, _), text in wanted.items():
-        need, = made("answer_loss").needs(item, shown(item), Ask(), [])
+        (need,) = made("answer_loss").needs(item, shown(item), Ask(), [])
         assert (need.request.kind, need.request.prompt, need.request.continuation) == ("score", shown(item).prompt.text, text)
 
 

@@ -16,8 +16,9 @@ from flipcore.text.answers import canonical_number
 
 def asked(question, options, labels):
     item = Item.make(dataset="real", key="1", kind="choice", question=question, options=tuple(options))
-    variant = Variant(item.item_id, "identity", "base", Prompt((("stem", question),)), None, tuple(range(len(options))),
-                      tuple(labels))
+    variant = Variant(
+        item.item_id, "identity", "base", Prompt((("stem", question),)), None, tuple(range(len(options))), tuple(labels)
+    )
     return item, variant
 
 
@@ -110,7 +111,7 @@ def test_mmlu_pros_statements_are_read_and_unfinished_chains_are_not_guessed(sha
         every = json.loads(archive.read(archive.namelist()[0]))
     stated, unstated = [], []
     for row in every[::5]:
-        item, variant = asked(row["question"], row["options"], "ABCDEFGHIJ"[:len(row["options"])])
+        item, variant = asked(row["question"], row["options"], "ABCDEFGHIJ"[: len(row["options"])])
         found = read_text(item, variant, row["generated_text"])
         answer = None if found.status != OK else variant.labels[int(found.answer)]
         statements = re.findall(r"answer is \(?([A-J])\)?", row["generated_text"])

@@ -15,33 +15,88 @@ def read(text, item=ITEM, **rest):
     return read_text(item, shown(item, **rest), text)
 
 
-@pytest.mark.parametrize("text", [
-    " C", "C", "c", "(C)", " C. tin", "C) tin", "C: tin", "**C**", "C\n", " C. tin\nQuestion: What next?\nA. x\nAnswer: A",
-    "It is tin C", " It is tin C.", "It is C", "The answer is (C).", "The answer is: **C**", "the correct answer is option C",
-    "Answer: C", "**Answer:** C", "The answer is \\boxed{C}.", "#### C", "I would choose C because rye is a grain.",
-    "I'd go with option C.", "Sure! Here's my answer:\n\nC. tin", "A grain is not a metal, so it must be option C.",
-    "A is a grain. B too. The answer is (C).", "The answer is B. Wait, rye is no metal either. The answer is C.",
-    "The answer to the question is C", "C is the only metal.", "tin", "It is tin.", "TIN", "The answer is tin.",
-    "It is not rye and not oats; it is tin", "The answer is C, and I am sure.", "A metal? The answer is C"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        " C",
+        "C",
+        "c",
+        "(C)",
+        " C. tin",
+        "C) tin",
+        "C: tin",
+        "**C**",
+        "C\n",
+        " C. tin\nQuestion: What next?\nA. x\nAnswer: A",
+        "It is tin C",
+        " It is tin C.",
+        "It is C",
+        "The answer is (C).",
+        "The answer is: **C**",
+        "the correct answer is option C",
+        "Answer: C",
+        "**Answer:** C",
+        "The answer is \\boxed{C}.",
+        "#### C",
+        "I would choose C because rye is a grain.",
+        "I'd go with option C.",
+        "Sure! Here's my answer:\n\nC. tin",
+        "A grain is not a metal, so it must be option C.",
+        "A is a grain. B too. The answer is (C).",
+        "The answer is B. Wait, rye is no metal either. The answer is C.",
+        "The answer to the question is C",
+        "C is the only metal.",
+        "tin",
+        "It is tin.",
+        "TIN",
+        "The answer is tin.",
+        "It is not rye and not oats; it is tin",
+        "The answer is C, and I am sure.",
+        "A metal? The answer is C",
+    ],
+)
 def test_one_option_is_read_however_it_is_said(text):
     found = read(text)
     assert (found.status, found.answer) == (OK, "2"), found.reason
 
 
-@pytest.mark.parametrize("text", [
-    "ACE", "AC", "A, C", "A and C", "A or C", "A/C", "The answer is A or C.", "The answer is (B) and (C).",
-    "The answer is C, tin; or D, oats.", "The answer would be one of the letters A, B, C, or D.",
-    "Both options A and C fit (options A and C).", "A. rye\nC. tin", "It could be option A. It could be option C.",
-    "rye and tin", "", "   ", "I don't know.", "None of these.", "It is not tin.", "A metal is shiny.", "I think so.",
-    "The answer is Z.", "Which of these is a metal?"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ACE",
+        "AC",
+        "A, C",
+        "A and C",
+        "A or C",
+        "A/C",
+        "The answer is A or C.",
+        "The answer is (B) and (C).",
+        "The answer is C, tin; or D, oats.",
+        "The answer would be one of the letters A, B, C, or D.",
+        "Both options A and C fit (options A and C).",
+        "A. rye\nC. tin",
+        "It could be option A. It could be option C.",
+        "rye and tin",
+        "",
+        "   ",
+        "I don't know.",
+        "None of these.",
+        "It is not tin.",
+        "A metal is shiny.",
+        "I think so.",
+        "The answer is Z.",
+        "Which of these is a metal?",
+    ],
+)
 def test_several_options_and_none_are_no_answer(text):
     found = read(text)
     assert (found.status, found.answer, found.span) == (UNREADABLE, None, None)
     assert found.reason.endswith((".", ")"))
 
 
-@pytest.mark.parametrize("text, matched", [("The answer is (C).", "C"), ("  It is tin.", "tin"),
-                                           ("Answer: C\n\nAnswer: C", "C")])
+@pytest.mark.parametrize(
+    "text, matched", [("The answer is (C).", "C"), ("  It is tin.", "tin"), ("Answer: C\n\nAnswer: C", "C")]
+)
 def test_the_span_is_what_was_matched(text, matched):
     start, end = read(text).span
     assert text[start:end] == matched
@@ -52,13 +107,28 @@ def test_the_last_statement_is_the_one_in_the_span():
     assert read(text).span == (text.index("C."), text.index("C.") + 1)
 
 
-@pytest.mark.parametrize("labels, text, answer", [
-    ("lower", "the answer is c", "2"), ("lower", "c. tin", "2"), ("lower", "It is a metal.", None), ("lower", "a", "0"),
-    ("digits", "3", "2"), ("digits", "The answer is 3.", "2"), ("digits", "3. tin", "2"), ("digits", "The answer is 3.5", None),
-    ("digits", "It is tin 3", "2"), ("digits", "There are 3", None),
-    ("roman", "iii", "2"), ("roman", "The answer is (ii).", "1"), ("roman", "The answer is iv", "3"),
-    ("roman", "I think so.", None),
-    ("pqrs", "R", "2"), ("pqrs", "The answer is (S)", "3"), ("pqrs", "PQ", None)])
+@pytest.mark.parametrize(
+    "labels, text, answer",
+    [
+        ("lower", "the answer is c", "2"),
+        ("lower", "c. tin", "2"),
+        ("lower", "It is a metal.", None),
+        ("lower", "a", "0"),
+        ("digits", "3", "2"),
+        ("digits", "The answer is 3.", "2"),
+        ("digits", "3. tin", "2"),
+        ("digits", "The answer is 3.5", None),
+        ("digits", "It is tin 3", "2"),
+        ("digits", "There are 3", None),
+        ("roman", "iii", "2"),
+        ("roman", "The answer is (ii).", "1"),
+        ("roman", "The answer is iv", "3"),
+        ("roman", "I think so.", None),
+        ("pqrs", "R", "2"),
+        ("pqrs", "The answer is (S)", "3"),
+        ("pqrs", "PQ", None),
+    ],
+)
 def test_other_label_sets_are_read_by_their_own_labels(labels, text, answer):
     assert read(text, labels=labels_of(labels, 4)).answer == answer
 
@@ -113,9 +183,21 @@ def test_a_second_problem_is_not_part_of_the_answer_but_the_question_repeated_is
     assert answer_end("one\nQ: two", "") == 3 and answer_end("\nQuestion: two", "") == len("\nQuestion: two")
 
 
-@pytest.mark.parametrize("hostile", ["(" * 3000, "A" * 5000, "the answer is " * 800, "\x00\ud800C\u202e", "[" * 2000 + "C",
-                                     "A, " * 1500, "**" * 3000, "\n" * 100_000 + "x",
-                                     " " * 100_000 + "x", "C <script>alert(1)</script>"])
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "(" * 3000,
+        "A" * 5000,
+        "the answer is " * 800,
+        "\x00\ud800C\u202e",
+        "[" * 2000 + "C",
+        "A, " * 1500,
+        "**" * 3000,
+        "\n" * 100_000 + "x",
+        " " * 100_000 + "x",
+        "C <script>alert(1)</script>",
+    ],
+)
 def test_hostile_text_is_read_quickly_or_not_at_all(hostile):
     assert read(hostile).status in (OK, UNREADABLE)
     assert read(hostile, number()).status in (OK, UNREADABLE)
@@ -127,13 +209,28 @@ def test_labels_with_signs_of_patterns_are_plain_text():
     assert read("It is .* or", choice((".*", "(")), labels=("A", "B")).status in (OK, UNREADABLE)
 
 
-@pytest.mark.parametrize("text, answer", [
-    ("She makes 9 * 2 = $<<9*2=18>>18 a day.\n#### 18", "18"), ("A: 18", "18"), ("Answer: 1,450.00", "1450"),
-    ("The answer is $14.50.", "29/2"), ("the answer is 3/4 of a mile", "3/4"), ("The final answer is **18**.", "18"),
-    ("\\boxed{18}", "18"), ("The answer is 12%.", "12"), ("So 16 - 3 = 13, and 13 + 5 = 18.", "18"), ("18", "18"),
-    ("Answer: 20 - 2 = 18 eggs", "18"), ("The answer is -5", "-5"), ("The answer is 7. No, the answer is 18.", "18"),
-    ("#### 18\n\nQuestion: 2 + 2?\n#### 4", "18"), ("It costs 2,000,000 dollars", "2000000"), ("x is .5", "1/2"),
-    ("16-3", "3")])
+@pytest.mark.parametrize(
+    "text, answer",
+    [
+        ("She makes 9 * 2 = $<<9*2=18>>18 a day.\n#### 18", "18"),
+        ("A: 18", "18"),
+        ("Answer: 1,450.00", "1450"),
+        ("The answer is $14.50.", "29/2"),
+        ("the answer is 3/4 of a mile", "3/4"),
+        ("The final answer is **18**.", "18"),
+        ("\\boxed{18}", "18"),
+        ("The answer is 12%.", "12"),
+        ("So 16 - 3 = 13, and 13 + 5 = 18.", "18"),
+        ("18", "18"),
+        ("Answer: 20 - 2 = 18 eggs", "18"),
+        ("The answer is -5", "-5"),
+        ("The answer is 7. No, the answer is 18.", "18"),
+        ("#### 18\n\nQuestion: 2 + 2?\n#### 4", "18"),
+        ("It costs 2,000,000 dollars", "2000000"),
+        ("x is .5", "1/2"),
+        ("16-3", "3"),
+    ],
+)
 def test_numbers_are_read_exactly(text, answer):
     found = read(text, number())
     assert (found.status, found.answer) == (OK, answer), found.reason

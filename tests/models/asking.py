@@ -9,8 +9,17 @@ from flipcore.core.records import Call, Item, Request
 
 
 def items(n, n_options=4):
-    return [Item.make(dataset="sim", key=str(i), kind="choice", question=f"Question {i}?", target=str(i % n_options),
-                      options=tuple(f"option {i} {j}" for j in range(n_options))) for i in range(n)]
+    return [
+        Item.make(
+            dataset="sim",
+            key=str(i),
+            kind="choice",
+            question=f"Question {i}?",
+            target=str(i % n_options),
+            options=tuple(f"option {i} {j}" for j in range(n_options)),
+        )
+        for i in range(n)
+    ]
 
 
 def variants(of, name="option_order", **params):
@@ -19,9 +28,14 @@ def variants(of, name="option_order", **params):
 
 def asked(backend, requests, samples=(0,)):
     """Completions of all requests and samples, in order."""
+
     async def main():
-        return [await backend.complete(Call(backend.name, backend.revision, request, sample))
-                for request in requests for sample in samples]
+        return [
+            await backend.complete(Call(backend.name, backend.revision, request, sample))
+            for request in requests
+            for sample in samples
+        ]
+
     return asyncio.run(main())
 
 

@@ -95,11 +95,11 @@ class Server:
         response = web.StreamResponse(headers={"Content-Length": str(len(data)), "Content-Type": "application/json"})
         await response.prepare(request)
         if kind == "half":
-            await response.write(data[:len(data) // 2])
+            await response.write(data[: len(data) // 2])
             request.transport.abort()
             return response
         for i in range(len(data)):
-            await response.write(data[i:i + 1])
+            await response.write(data[i : i + 1])
             await asyncio.sleep(0.05)
         return response
 
@@ -108,26 +108,35 @@ class Server:
         if request.path.endswith("chat/completions"):
             choice = {"message": {"role": "assistant", "content": TEXT}, "finish_reason": "stop"}
             if body.get("logprobs") and self.logprobs != "none":
-                top = [{"token": t, "logprob": self._nats(v)} for t, v in TOP.items()][:body["top_logprobs"]]
+                top = [{"token": t, "logprob": self._nats(v)} for t, v in TOP.items()][: body["top_logprobs"]]
                 choice["logprobs"] = {"content": [{**top[0], "top_logprobs": top}]}
             return {"choices": [choice], "usage": usage}
         return {"choices": [self._completion(body)], "usage": usage}
 
     def _completion(self, body: dict) -> dict:
         if not body.get("echo"):
-            held = {"tokens": [" B"], "token_logprobs": [TOP[" B"]], "text_offset": [len(body["prompt"])],
-                    "top_logprobs": [{t: self._nats(v) for t, v in TOP.items()}]}
-            return {"text": f" {TEXT}", "finish_reason": "stop",
-                    "logprobs": held if body.get("logprobs") and self.logprobs != "none" else None}
+            held = {
+                "tokens": [" B"],
+                "token_logprobs": [TOP[" B"]],
+                "text_offset": [len(body["prompt"])],
+                "top_logprobs": [{t: self._nats(v) for t, v in TOP.items()}],
+            }
+            return {
+                "text": f" {TEXT}",
+                "finish_reason": "stop",
+                "logprobs": held if body.get("logprobs") and self.logprobs != "none" else None,
+            }
         text = body["prompt"] + (" more" if body["max_tokens"] else "")
         tokens, offsets = [], []
         for word in text.split(" "):
             offsets.append(sum(map(len, tokens)))
             tokens.append(word if not tokens else f" {word}")
         nats = [None, *(self._nats(-float(len(token))) for token in tokens[1:])]
-        return {"text": text, "finish_reason": "length",
-                "logprobs": {"tokens": tokens, "token_logprobs": nats, "text_offset": offsets} if self.logprobs != "none"
-                else None}
+        return {
+            "text": text,
+            "finish_reason": "length",
+            "logprobs": {"tokens": tokens, "token_logprobs": nats, "text_offset": offsets} if self.logprobs != "none" else None,
+        }
 
     def _nats(self, value: float) -> float:
         return 0.0 if self.logprobs == "zero" else value

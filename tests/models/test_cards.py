@@ -33,9 +33,15 @@ def test_keys_are_named_and_never_written_down():
     assert all(card.api_key_env == "" or card.api_key_env.isupper() for card in model_cards().values())
 
 
-@pytest.mark.parametrize("text, word", [
-    ('[m]\nbackend = "simulated"\nprize_in = 1.0', "prize_in"), ("[m]\nmodel = 'x'", "backend"), ("[m", "cannot be read"),
-    ('[m]\nbackend = "simulated"\nabilities = ["sing"]', "ability")])
+@pytest.mark.parametrize(
+    "text, word",
+    [
+        ('[m]\nbackend = "simulated"\nprize_in = 1.0', "prize_in"),
+        ("[m]\nmodel = 'x'", "backend"),
+        ("[m", "cannot be read"),
+        ('[m]\nbackend = "simulated"\nabilities = ["sing"]', "ability"),
+    ],
+)
 def test_a_wrong_file_is_a_sentence_that_names_the_table_or_the_line(tmp_path, text, word):
     path = tmp_path / "models.toml"
     path.write_text(text)

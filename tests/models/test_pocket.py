@@ -17,10 +17,16 @@ def together(requests, samples=(0,)):
     async def main():
         backend = Pocket()
         try:
-            return await asyncio.gather(*(backend.complete(Call("pocket", backend.revision, request, sample))
-                                          for request in requests for sample in samples))
+            return await asyncio.gather(
+                *(
+                    backend.complete(Call("pocket", backend.revision, request, sample))
+                    for request in requests
+                    for sample in samples
+                )
+            )
         finally:
             await backend.close()
+
     return asyncio.run(main())
 
 
@@ -31,8 +37,12 @@ def test_a_missing_checkpoint_is_a_sentence(tmp_path):
 
 @here
 def test_calls_of_all_kinds_that_arrive_together_are_each_answered():
-    requests = [Request("generate", PROMPT, max_tokens=6), Request("first_token", PROMPT, max_tokens=1, top_k=20),
-                Request("score", PROMPT, continuation=" tin"), Request("generate", PROMPT, max_tokens=3)]
+    requests = [
+        Request("generate", PROMPT, max_tokens=6),
+        Request("first_token", PROMPT, max_tokens=1, top_k=20),
+        Request("score", PROMPT, continuation=" tin"),
+        Request("generate", PROMPT, max_tokens=3),
+    ]
     text, token, score, short = together(requests)
     assert {one.status for one in (text, token, score, short)} == {"ok"}
     assert text.n_tokens_out <= 6 and short.n_tokens_out <= 3

@@ -29,8 +29,9 @@ def test_scores_agree_with_torch(model):
 
 def test_greedy_tokens_are_exactly_those_of_torch(model):
     end = model.config["eos_token_id"]
-    for row, made in zip(GOLDEN["rows"], model.generate(PROMPTS, max_tokens=24, temperature=0.0, seeds=[0] * len(PROMPTS)),
-                         strict=True):
+    for row, made in zip(
+        GOLDEN["rows"], model.generate(PROMPTS, max_tokens=24, temperature=0.0, seeds=[0] * len(PROMPTS)), strict=True
+    ):
         wanted = [i for i in row["greedy_ids"] if i != end]
         assert made.text == model.tokenizer.decode(wanted)
         assert made.n_tokens_out == len(wanted)
@@ -77,7 +78,7 @@ def test_a_continuation_gets_its_own_tokens_only(model):
     tokens = model.score([(prompt, continuation)])[0]
     assert "".join(text for text, _ in tokens) == continuation
     whole = model.score([("", prompt + continuation)])[0]
-    np.testing.assert_allclose([v for _, v in tokens], [v for _, v in whole[-len(tokens):]], atol=1e-5)
+    np.testing.assert_allclose([v for _, v in tokens], [v for _, v in whole[-len(tokens) :]], atol=1e-5)
 
 
 def test_a_stop_string_ends_the_text_and_is_left_out(model):
@@ -90,8 +91,12 @@ def test_a_stop_string_ends_the_text_and_is_left_out(model):
 def test_threads_share_one_model(model):
     wanted = model.generate(PROMPTS[:6], max_tokens=8, temperature=0.7, seeds=range(6))
     found = {}
-    threads = [threading.Thread(target=lambda k=k: found.__setitem__(
-        k, model.generate(PROMPTS[:6], max_tokens=8, temperature=0.7, seeds=range(6)))) for k in range(3)]
+    threads = [
+        threading.Thread(
+            target=lambda k=k: found.__setitem__(k, model.generate(PROMPTS[:6], max_tokens=8, temperature=0.7, seeds=range(6)))
+        )
+        for k in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -17,7 +17,8 @@ from tests.models.asking import asked, first, items, variants, words
 
 # Large rates besides, so that a wrong way of combining deviations shows.
 PLANTED = {name: made for name, made in PROFILES.items() if not name.endswith("-000")} | {
-    "strong": Profile(ability=0.8, genuine=0.4, artifact=0.4, noise=0.2)}
+    "strong": Profile(ability=0.8, genuine=0.4, artifact=0.4, noise=0.2)
+}
 
 
 def answers(backend, item, shown, extractor, request, sample):
@@ -79,21 +80,24 @@ def right_of(profile, of, shown, roles):
     backend = Simulated("sim", profile)
     backend.prepare(of, shown, roles)
     by_id = {item.item_id: item for item in of}
-    return {(v.item_id, v.key): EXTRACTORS["regex"].read(by_id[v.item_id], v, [one]).answer == v.target
-            for v, one in zip(shown, asked(backend, map(words, shown)), strict=True)}
+    return {
+        (v.item_id, v.key): EXTRACTORS["regex"].read(by_id[v.item_id], v, [one]).answer == v.target
+        for v, one in zip(shown, asked(backend, map(words, shown)), strict=True)
+    }
 
 
 def reworded(item):
     """The item as published and in other words."""
-    base, = variants([item], "identity")
+    (base,) = variants([item], "identity")
     return [base, replace(base, key="reworded", prompt=Prompt((("stem", f"Say it: {base.prompt.text[10:].upper()}"),)))]
 
 
 @pytest.mark.parametrize(("role", "recalled"), [("benchmark", True), ("target", True), ("control", False), ("retro", False)])
 def test_a_published_item_is_right_in_its_own_words_and_a_control_only_where_able(role, recalled):
     of = items(400)
-    right = right_of(Profile(ability=0.5, recall=1.0), of, [v for item in of for v in reworded(item)],
-                     {item.item_id: role for item in of})
+    right = right_of(
+        Profile(ability=0.5, recall=1.0), of, [v for item in of for v in reworded(item)], {item.item_id: role for item in of}
+    )
     published = [right[item.item_id, "base"] for item in of]
     assert all(published) if recalled else binomtest(sum(published), 400, 0.5).pvalue > 0.001
     assert binomtest(sum(right[item.item_id, "reworded"] for item in of), 400, 0.5).pvalue > 0.001
@@ -153,8 +157,10 @@ def test_as_a_judge_it_reads_what_simulated_models_write(judge):
         assert EXTRACTORS[judge].read(item, variant, [made, reply]).answer == text.answer
 
 
-@pytest.mark.parametrize(("text", "reply"), [
-    ("#### 1,450", "Final: 1,450"), (" Working it out.\n#### 29/2", "Final: 29/2"), ("I do not know.", "Final: none")])
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [("#### 1,450", "Final: 1,450"), (" Working it out.\n#### 29/2", "Final: 29/2"), ("I do not know.", "Final: none")],
+)
 def test_as_a_judge_of_numbers_it_reads_the_last_line(text, reply):
     item = Item.make(dataset="sim", key="n", kind="number", question="How many?", target="4")
     assert judge_reply(judge_prompt(item, variants([item], "identity")[0], text)) == reply

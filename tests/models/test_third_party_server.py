@@ -33,8 +33,12 @@ WAIT_S = 180
 
 def prompts(n_each: int = 4) -> list[str]:
     """Of every family some items that the model knows by heart and some that it never saw."""
-    entries = [entry for family in FAMILIES for which in (lambda e: e.dose == 256, lambda e: e.split == "fresh")
-               for entry in [e for e in read_items(family) if which(e)][:n_each]]
+    entries = [
+        entry
+        for family in FAMILIES
+        for which in (lambda e: e.dose == 256, lambda e: e.split == "fresh")
+        for entry in [e for e in read_items(family) if which(e)][:n_each]
+    ]
     return [entry.document[0] or entry.question[: len(entry.question) // 2].rstrip() for entry in entries]
 
 
@@ -64,14 +68,14 @@ def _wait(server, health: str, log) -> None:
             time.sleep(0.5)
     said = log.read_text(encoding="utf-8", errors="replace")[-2000:]
     if "Missing dependencies for serving" in said:
-        pytest.skip("transformers is here without its server: `pip install \"transformers[serving]\"`")
+        pytest.skip('transformers is here without its server: `pip install "transformers[serving]"`')
     pytest.fail(f"The server did not start within {WAIT_S} s:\n{said}")
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     if SERVER is None:
-        pytest.skip("no `transformers` on the path: `pip install \"transformers[serving]\" torch`")
+        pytest.skip('no `transformers` on the path: `pip install "transformers[serving]" torch`')
     log = tmp_path_factory.mktemp("serve") / "log"
     yield from serving([SERVER, "serve", str(POCKET), "--device", "cpu", "--dtype", "float32"], log, "/health")
 
@@ -79,27 +83,43 @@ def url(tmp_path_factory):
 @pytest.fixture(scope="module")
 def llama_cpp(tmp_path_factory):
     if find_spec("llama_cpp") is None or find_spec("gguf") is None:
-        pytest.skip("no llama.cpp server here: `pip install \"llama-cpp-python[server]\" gguf`")
+        pytest.skip('no llama.cpp server here: `pip install "llama-cpp-python[server]" gguf`')
     folder = tmp_path_factory.mktemp("llama")
     write_gguf(folder / "pocket.gguf")
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(folder / "pocket.gguf"), "--logits_all", "true",
-               "--n_ctx", "512", "--n_threads", "1", "--n_threads_batch", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "llama_cpp.server",
+        "--model",
+        str(folder / "pocket.gguf"),
+        "--logits_all",
+        "true",
+        "--n_ctx",
+        "512",
+        "--n_threads",
+        "1",
+        "--n_threads_batch",
+        "1",
+    ]
     yield from serving(command, folder / "log", "/v1/models")
 
 
 def served(url: str, api: str, requests: list[Request], **settings):
-    card = ModelCard(name="served", backend="openai_compatible", model=str(POCKET), endpoint=url, api=api, timeout_s=120,
-                     **settings)
+    card = ModelCard(
+        name="served", backend="openai_compatible", model=str(POCKET), endpoint=url, api=api, timeout_s=120, **settings
+    )
     return answers(OpenAICompatible(card), requests)
 
 
 def answers(backend, requests: list[Request]):
     """A completion a request, one after another, and the connections closed."""
+
     async def main():
         try:
             return [await backend.complete(Call(backend.name, backend.revision, request)) for request in requests]
         finally:
             await backend.close()
+
     return asyncio.run(main())
 
 
@@ -146,7 +166,7 @@ def test_llama_cpp_gives_the_same_log_probabilities_of_a_first_token(llama_cpp):
 
 
 def test_llama_cpp_gives_the_same_scores(llama_cpp):
-    requests = [Request("score", prompt[: len(prompt) // 2], continuation=prompt[len(prompt) // 2:]) for prompt in prompts()]
+    requests = [Request("score", prompt[: len(prompt) // 2], continuation=prompt[len(prompt) // 2 :]) for prompt in prompts()]
     ours, theirs = answers(Pocket(), requests), served(llama_cpp, "completions", requests, options=LLAMA)
     for mine, other in zip(ours, theirs, strict=True):
         assert other.status == "ok" and [t for t, _ in other.tokens] == [t for t, _ in mine.tokens]

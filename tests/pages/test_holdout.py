@@ -18,9 +18,15 @@ from tests.browser.serving import ROOT
 from tests.store.queries.test_holdout import STUDY
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
-PARTS = {"Map": "nearest neighbours", "Look inside": "Does an entry come twice", "Tests": "Who may be asked",
-         "Survey": "Each annotator gets a sheet of their own", "Inflation": "What a published comparison looks like",
-         "Versions": "No version has been kept", "Guide": "is written after a benchmark was published"}
+PARTS = {
+    "Map": "nearest neighbours",
+    "Look inside": "Does an entry come twice",
+    "Tests": "Who may be asked",
+    "Survey": "Each annotator gets a sheet of their own",
+    "Inflation": "What a published comparison looks like",
+    "Versions": "No version has been kept",
+    "Guide": "is written after a benchmark was published",
+}
 
 
 @pytest.fixture
@@ -40,8 +46,11 @@ def shown(page="pages/holdout/page.py", **query):
 
 
 def words(app: AppTest) -> str:
-    return " ".join(str(block.value) for kind in ("markdown", "info", "error", "caption", "title", "subheader", "success")
-                    for block in getattr(app, kind)).replace("\\", "")
+    return " ".join(
+        str(block.value)
+        for kind in ("markdown", "info", "error", "caption", "title", "subheader", "success")
+        for block in getattr(app, kind)
+    ).replace("\\", "")
 
 
 def kept(path, *items_and_survey):

@@ -70,11 +70,17 @@ def test_a_column_is_corrected(app):
     assert not app.exception and "2 recorded outputs on 1 items" in said(app)
 
 
-@pytest.mark.parametrize(("content", "why"), [
-    ("", "is empty"), ("{half", "half-written"), ("[1, 2]", "no row that can be read"), ("\x00\x01\n\x02", "no row"),
-    (lines([{"prompt": "p"}]), "nothing to read"),
-    (lines([{"prompt": "A. tin\nB. tin", "text": "A"}]), "the same text in options 1 and 2"),
-])
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "is empty"),
+        ("{half", "half-written"),
+        ("[1, 2]", "no row that can be read"),
+        ("\x00\x01\n\x02", "no row"),
+        (lines([{"prompt": "p"}]), "nothing to read"),
+        (lines([{"prompt": "A. tin\nB. tin", "text": "A"}]), "the same text in options 1 and 2"),
+    ],
+)
 def test_a_file_that_cannot_be_imported_is_a_sentence(app, content, why):
     uploaded(app, content)
     assert why in said(app)

@@ -15,10 +15,17 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 
 
 def memory_study() -> Study:
-    sources = [ItemSource(name, role, 24, 3, where=where) for name in ("pocket_problems", "pocket_prose")
-               for role, where in (("benchmark", {"dose": [256]}), ("control", {"split": "control"}))]
-    axes = (Part("identity"), Part("paraphrase"), Part("bit_flip", {"levels_pct": [0.0, 2.0], "n_samples": 3}),
-            Part("bit_flip_summary", {"levels_pct": [0.0, 2.0], "n_samples": 2}))
+    sources = [
+        ItemSource(name, role, 24, 3, where=where)
+        for name in ("pocket_problems", "pocket_prose")
+        for role, where in (("benchmark", {"dose": [256]}), ("control", {"split": "control"}))
+    ]
+    axes = (
+        Part("identity"),
+        Part("paraphrase"),
+        Part("bit_flip", {"levels_pct": [0.0, 2.0], "n_samples": 3}),
+        Part("bit_flip_summary", {"levels_pct": [0.0, 2.0], "n_samples": 2}),
+    )
     extractors = tuple(map(Part, ("regex", "answer_loss", "question_loss", "min_k", "rouge_l", "ncd")))
     return Study("memory", tuple(sources), axes, extractors, (ModelUse("pocket", max_tokens=96),))
 

@@ -10,8 +10,13 @@ from flipcore.store.connection import Store
 from tests.browser.serving import ROOT
 from tests.runs.test_runner import tiny_study
 
-PAGES = ["pages/studies/page.py", "pages/new_study/page.py", "pages/flip_surface/page.py", "pages/decomposition/page.py",
-         "pages/memorization/page.py"]
+PAGES = [
+    "pages/studies/page.py",
+    "pages/new_study/page.py",
+    "pages/flip_surface/page.py",
+    "pages/decomposition/page.py",
+    "pages/memorization/page.py",
+]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
 
@@ -28,8 +33,11 @@ def shown(page: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    return " ".join(str(block.value) for kind in ("markdown", "info", "error", "caption", "title", "subheader")
-                    for block in getattr(app, kind))
+    return " ".join(
+        str(block.value)
+        for kind in ("markdown", "info", "error", "caption", "title", "subheader")
+        for block in getattr(app, kind)
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)

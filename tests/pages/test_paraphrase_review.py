@@ -24,8 +24,13 @@ from tests.browser.serving import ROOT
 from tests.models.server import Server
 from tests.pages.test_pages import path, words  # noqa: F401
 
-ARTIFACTS = Study(name="artifacts", items=(ItemSource("flipscope_choice", n=30),), axes=(Part("option_order", {"n": 3}),),
-                  extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-artifact-prone"),))
+ARTIFACTS = Study(
+    name="artifacts",
+    items=(ItemSource("flipscope_choice", n=30),),
+    axes=(Part("option_order", {"n": 3}),),
+    extractors=(Part("first_token"), Part("regex")),
+    models=(ModelUse("simulated-artifact-prone"),),
+)
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
@@ -57,8 +62,13 @@ def button(app, label):
 @pytest.mark.parametrize("part", PARTS)
 def test_an_empty_store_says_what_to_do(store, part):
     said = words(shown(part))
-    assert {"Review": "no rewording to judge", "Agreement": "Nobody has judged", "Effect": "There is no rewording yet",
-            "Judge": "No judge has read anything", "Propose and exchange": "nothing to take out"}[part] in said
+    assert {
+        "Review": "no rewording to judge",
+        "Agreement": "Nobody has judged",
+        "Effect": "There is no rewording yet",
+        "Judge": "No judge has read anything",
+        "Propose and exchange": "nothing to take out",
+    }[part] in said
 
 
 def test_a_name_opens_the_desk_and_leaving_closes_it(store):
@@ -75,8 +85,11 @@ def test_a_name_opens_the_desk_and_leaving_closes_it(store):
 def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, monkeypatch):
     stored(store, made_pairs(4))
     orders, flips = [], {}
-    monkeypatch.setattr(judging, "desk", lambda held, name, order, *rest: (
-        orders.append([place.pair_id for place in order]), desk(held, name, order, *rest))[1])
+    monkeypatch.setattr(
+        judging,
+        "desk",
+        lambda held, name, order, *rest: (orders.append([place.pair_id for place in order]), desk(held, name, order, *rest))[1],
+    )
     monkeypatch.setattr(risk, "studies", lambda: {"study": "a study"})
     monkeypatch.setattr(risk, "moved_by", lambda study_id: dict(flips))
     monkeypatch.setattr(review, "n_reworded_readouts", lambda held, study_id: len(flips))
@@ -93,8 +106,14 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
     pairs = made_pairs(12)
     stored(store, pairs)
     struck = {("Bea", 0), ("Ada", 1), ("Bea", 1)}
-    review.keep_verdicts(store, [verdict_row(pair, name, OTHER if (name, i) in struck else SAME)
-                                         for i, pair in enumerate(pairs) for name in ("Ada", "Bea")])
+    review.keep_verdicts(
+        store,
+        [
+            verdict_row(pair, name, OTHER if (name, i) in struck else SAME)
+            for i, pair in enumerate(pairs)
+            for name in ("Ada", "Bea")
+        ],
+    )
     app = shown("Agreement")
     assert "On 12 pairs judged by two or more" in words(app) and "1 of 1 are open" in words(app)
     for radio in app.radio:
@@ -185,9 +204,19 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
     button(app, WORDS["artifact"]).click().run()
     assert not app.exception and "You marked it artifact. Marked so far on this axis and readout: 1 (0 genuine" in words(app)
     first = store.rows_of("SELECT * EXCLUDE (created_at) FROM flip_verdicts")[0]
-    store.writer.add("flip_verdicts", [
-        first | {"flip_verdict_id": f"f{i}", "item_id": f"i{i}", "created_at": now(),
-                 "verdict": "genuine" if i < 3 else "artifact"} for i in range(9)]).result(30)
+    store.writer.add(
+        "flip_verdicts",
+        [
+            first
+            | {
+                "flip_verdict_id": f"f{i}",
+                "item_id": f"i{i}",
+                "created_at": now(),
+                "verdict": "genuine" if i < 3 else "artifact",
+            }
+            for i in range(9)
+        ],
+    ).result(30)
     assert "there is no flip to judge here" in words(inspected(steady))
     app.switch_page("pages/decomposition/page.py").run()
     assert not app.exception and "Of 10 marked flips 3 are the model's, 7 the readout's" in words(app).replace("\\", "")
@@ -195,8 +224,9 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
 
 def inspected(row):
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
-    app.query_params.update({"item": row["item_id"], "variant": row["variant"], "axis": "option_order",
-                             "readout": "first_token"})
+    app.query_params.update(
+        {"item": row["item_id"], "variant": row["variant"], "axis": "option_order", "readout": "first_token"}
+    )
     app.switch_page("pages/flip_surface/page.py").run()
     assert not app.exception
     return app
@@ -234,8 +264,9 @@ def test_rewordings_of_gsm8k_come_in_beside_their_originals_and_wait_for_review(
 
 def reworded_by(server, monkeypatch):
     """The page with a server behind it that the cards name `lab`."""
-    card = cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0,
-                           n_in_flight=1)
+    card = cards.ModelCard(
+        "lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0, n_in_flight=1
+    )
     for where in ("flipcore.annotation.proposals.proposing", "pages.paraphrase_review.proposing"):
         monkeypatch.setattr(f"{where}.model_cards", lambda: {"lab": card})
     app = shown("Propose and exchange")

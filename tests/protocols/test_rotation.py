@@ -60,13 +60,30 @@ def outcome(protocol, past):
 
 def test_options_stand_in_alphabetical_order_turned_by_one_more_place_each_time():
     assert [[ITEM.options[i] for i in _order(ITEM, t)] for t in (0, 1, 4)] == [
-        ["barley", "oats", "rye", "tin"], ["oats", "rye", "tin", "barley"], ["barley", "oats", "rye", "tin"]]
+        ["barley", "oats", "rye", "tin"],
+        ["oats", "rye", "tin", "barley"],
+        ["barley", "oats", "rye", "tin"],
+    ]
 
 
-@pytest.mark.parametrize(("form", "said", "vote"), [
-    ("text", "Tin.", 2), ("text", " tin\nand more", 2), ("text", "tin foil", None), ("number", "4", 2), ("number", "4) tin", 2),
-    ("number", "D", None), ("number", "9", None), ("letter", "d", 2), ("letter", "(D)", 2), ("letter", "D. tin", 2),
-    ("letter", "4", None), ("letter", "A metal", None), ("letter", "", None)])
+@pytest.mark.parametrize(
+    ("form", "said", "vote"),
+    [
+        ("text", "Tin.", 2),
+        ("text", " tin\nand more", 2),
+        ("text", "tin foil", None),
+        ("number", "4", 2),
+        ("number", "4) tin", 2),
+        ("number", "D", None),
+        ("number", "9", None),
+        ("letter", "d", 2),
+        ("letter", "(D)", 2),
+        ("letter", "D. tin", 2),
+        ("letter", "4", None),
+        ("letter", "A metal", None),
+        ("letter", "", None),
+    ],
+)
 def test_a_vote_is_the_first_line_read_as_text_number_or_letter(form, said, vote):
     assert _vote(Completion("c", "ok", text=said), form, ITEM, _order(ITEM, 0)) == vote
 
@@ -88,10 +105,21 @@ def test_text_that_is_no_option_is_asked_for_by_number_and_then_by_letter():
     assert len(found["rotation_single"].source_ids) == 3 and found["rotation_single"].reading.answer == "0"  # rye
 
 
-@pytest.mark.parametrize(("said", "form", "vote"), [
-    ("pH", "text", 0), ("PH.", "text", 1), ("ph", "text", None),  # exactly, or else it must be one alone
-    ("3.5 kg", "number", None), ("3. pH", "number", 0), ("3. PH", "number", None), ("3: 4", "number", None),
-    ("B", "letter", 3), ("B 4", "letter", 3), ("B pH", "letter", None)])
+@pytest.mark.parametrize(
+    ("said", "form", "vote"),
+    [
+        ("pH", "text", 0),
+        ("PH.", "text", 1),
+        ("ph", "text", None),  # exactly, or else it must be one alone
+        ("3.5 kg", "number", None),
+        ("3. pH", "number", 0),
+        ("3. PH", "number", None),
+        ("3: 4", "number", None),
+        ("B", "letter", 3),
+        ("B 4", "letter", 3),
+        ("B pH", "letter", None),
+    ],
+)
 def test_no_reply_is_taken_for_an_option_that_it_does_not_name(said, form, vote):
     item = Item.make(dataset="t", key="1", kind="choice", question="?", options=("pH", "PH", "3", "4"), target="0")
     order = _order(item, 0)
@@ -104,7 +132,8 @@ def test_a_model_that_writes_no_text_leaves_both_votes_absent_with_its_reason():
     past = history({}, backend=scorer)
     assert made("rotation").next_calls(past) == []
     assert {name: (one.reading.status, one.reading.reason) for name, one in outcome(made("rotation"), past).items()} == {
-        name: ("absent", "lab cannot do generate.") for name in READOUTS}
+        name: ("absent", "lab cannot do generate.") for name in READOUTS
+    }
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=40, max_size=40), st.integers(1, 6), st.integers(1, 4))
@@ -146,8 +175,14 @@ def test_parameters_that_do_not_fit_are_a_sentence(params):
 
 
 def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_for_nothing(tmp_path):
-    study = Study("votes", (ItemSource("pocket_choice", n=6),), (Part("identity"),), (Part("regex"),),
-                  (ModelUse("pocket", temperature=0.7, max_tokens=12),), protocol=Part("rotation", {"cap": 12}))
+    study = Study(
+        "votes",
+        (ItemSource("pocket_choice", n=6),),
+        (Part("identity"),),
+        (Part("regex"),),
+        (ModelUse("pocket", temperature=0.7, max_tokens=12),),
+        protocol=Part("rotation", {"cap": 12}),
+    )
     store = Store.open(tmp_path / "flips.duckdb")
     progress = runner.run(study, store)
     assert progress.state == "done" and progress.n_failed == 0
@@ -164,8 +199,14 @@ def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_
 def voted(tmp_path, monkeypatch, profile):
     """Which items a planted model gets right, by readout: our own choices, through the runner and a store, twice."""
     monkeypatch.setitem(PROFILES, "noisy", profile)
-    study = Study("planted", (ItemSource("flipscope_choice"),), (Part("identity"),), (Part("regex"),),
-                  (ModelUse("simulated-noisy"),), protocol=Part("rotation", {"least": 1, "cap": 60}))
+    study = Study(
+        "planted",
+        (ItemSource("flipscope_choice"),),
+        (Part("identity"),),
+        (Part("regex"),),
+        (ModelUse("simulated-noisy"),),
+        protocol=Part("rotation", {"least": 1, "cap": 60}),
+    )
     with closing(Store.open(tmp_path / "flips.duckdb")) as store:
         progress = runner.run(study, store)
         frame = studies.readouts(store, study.study_id, everything=True)

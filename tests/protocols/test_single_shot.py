@@ -39,10 +39,15 @@ class Lab:
 
 
 def history(extractors=("regex",), axes=("identity",), item=ITEM, backend=None, judge=None, n_samples=1, completions=None):
-    variants = [v for name in axes if item.kind in axis(name).applies_to
-                for v in axis(name).variants(item, "plain", generator(0, name), Material())]
-    return History(item, variants, [extractor(name) for name in extractors], backend or Lab(), Ask(), n_samples,
-                   completions or {}, judge)
+    variants = [
+        v
+        for name in axes
+        if item.kind in axis(name).applies_to
+        for v in axis(name).variants(item, "plain", generator(0, name), Material())
+    ]
+    return History(
+        item, variants, [extractor(name) for name in extractors], backend or Lab(), Ask(), n_samples, completions or {}, judge
+    )
 
 
 def finished(start):
@@ -93,8 +98,16 @@ def test_the_judge_is_asked_in_a_second_round_as_child_of_what_it_judges():
 
 def test_what_flipped_texts_are_compared_with_is_asked_once_for_all_samples():
     # 6 levels x 10 samples, and the unchanged text once at temperature 0.
-    start = history(("rouge_l", "ncd"), ("bit_flip_summary",), Item.make(
-        dataset="t", key="p", kind="completion", question="The harbour wakes before the town does, and the lamps still burn."))
+    start = history(
+        ("rouge_l", "ncd"),
+        ("bit_flip_summary",),
+        Item.make(
+            dataset="t",
+            key="p",
+            kind="completion",
+            question="The harbour wakes before the town does, and the lamps still burn.",
+        ),
+    )
     calls = SINGLE.next_calls(start)
     assert len(calls) == 61 and sorted({call.request.temperature for call in calls}) == [0, 0.7]
     done, rounds = finished(start)

@@ -72,6 +72,7 @@ def test_voting_amplifies_accuracy_as_in_f25(p, voted):
 
 def test_without_a_minimum_the_vote_is_the_gamblers_ruin():
     rng, runs = generator(9), 4_000
-    right = sum(harness.c1_run(lambda attempt, rotation: int(rng.random() < 0.6), 2, min_n=1, cap=10_000)["choice"]
-                for _ in range(runs))
+    right = sum(
+        harness.c1_run(lambda attempt, rotation: int(rng.random() < 0.6), 2, min_n=1, cap=10_000)["choice"] for _ in range(runs)
+    )
     assert binomtest(right, runs, harness.lead3_two_option(0.6)).pvalue > 1e-3

@@ -44,16 +44,22 @@ def test_asking_again_is_no_rewording():
 
 def test_sets_in_different_roles_are_not_pooled():
     made = frame([row for i in range(24) for row in asked(f"i{i}", "AA" if i < 12 else "BB")])
-    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
-                       role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]])
+    made = made.assign(
+        is_correct=(made["answer"] == "A").astype(float),
+        variant_id=made["variant"],
+        role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
+    )
     assert headline(made).sentence.startswith("Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24]; ")
 
 
 def test_a_holdout_study_says_its_inflation():
     # 12 of 12 against 6 of 12: +50 pp
     made = frame([row for i in range(24) for row in asked(f"i{i}", "A" if i < 18 else "B", axis="identity")])
-    made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"],
-                       role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]])
+    made = made.assign(
+        is_correct=(made["answer"] == "A").astype(float),
+        variant_id=made["variant"],
+        role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
+    )
     assert ", retro 0.50 [0.25, 0.75]: inflation +50.0 pp [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
@@ -64,8 +70,9 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     made = frame(rows)
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     found = claimed_headline(made, {"paraphrase"})
-    assert found.sentence == ("Accuracy 1.00 [0.76, 1.00] of 12 items; no flip rate may be claimed, because too little was "
-                              "reviewed: paraphrase.")
+    assert found.sentence == (
+        "Accuracy 1.00 [0.76, 1.00] of 12 items; no flip rate may be claimed, because too little was reviewed: paraphrase."
+    )
     assert claimed_headline(made, set()).total.value == 1.0
 
 
@@ -80,7 +87,11 @@ def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():
     rows = asked("i", "AA") + asked("j", [None, "A"]) + asked("k", ["absent", "A"])
     made = frame(rows)
-    made = made.assign(is_correct=[None if status == "absent" else float(answer == "A")
-                                   for status, answer in zip(made["status"], made["answer"], strict=True)],
-                       variant_id=made["variant"])
+    made = made.assign(
+        is_correct=[
+            None if status == "absent" else float(answer == "A")
+            for status, answer in zip(made["status"], made["answer"], strict=True)
+        ],
+        variant_id=made["variant"],
+    )
     assert headline(made).accuracy.value == 0.5 and headline(made).accuracy.n == 2

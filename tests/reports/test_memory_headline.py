@@ -4,8 +4,20 @@ import pandas as pd
 
 from flipcore.reports.memory import memory_headline
 
-COLUMNS = ["model", "kind", "item_id", "role", "axis", "variant", "position", "sample", "extractor", "status", "value",
-           "is_correct"]
+COLUMNS = [
+    "model",
+    "kind",
+    "item_id",
+    "role",
+    "axis",
+    "variant",
+    "position",
+    "sample",
+    "extractor",
+    "status",
+    "value",
+    "is_correct",
+]
 
 
 def rows_of(kind, axis, extractor, base, other):
@@ -16,8 +28,22 @@ def rows_of(kind, axis, extractor, base, other):
         pair = (base, other if i < 20 else base)
         for position, (name, value) in enumerate(zip(("base", "w"), pair, strict=True)):
             right = value if extractor == "regex" else None
-            rows.append(("m", kind, f"{kind}{i}", role, axis, name, position, 0, extractor, "ok",
-                         None if right is not None else value + i / 1e4, right))
+            rows.append(
+                (
+                    "m",
+                    kind,
+                    f"{kind}{i}",
+                    role,
+                    axis,
+                    name,
+                    position,
+                    0,
+                    extractor,
+                    "ok",
+                    None if right is not None else value + i / 1e4,
+                    right,
+                )
+            )
     return rows
 
 

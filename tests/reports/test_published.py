@@ -19,7 +19,8 @@ def test_source_000s_table_is_recomputed_from_its_answers():
 def test_the_answers_are_those_of_the_fixed_cases():
     for (_, _, *held), cases in zip(GAP_ANSWERS.values(), (MEMORIZED, BRITTLE), strict=True):
         assert [format(int(one, 16), f"0{len(case)}b") for one, case in zip(held, cases, strict=True)] == [
-            "".join(str(int(bit)) for bit in case) for case in cases]
+            "".join(str(int(bit)) for bit in case) for case in cases
+        ]
 
 
 @pytest.mark.parametrize(("name", "beyond", "least"), [("MATH", 8.28, 7.61), ("GSM8K", 2.13, 1.38)])

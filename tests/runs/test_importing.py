@@ -18,10 +18,21 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
 
-ROWS = [{"id": i, "prompt": f"Which is {i}?\nA. {a}\nB. {b}", "shown": [a, b], "scores": {"A": 2.0, "B": 1.0}, "gold": "oak",
-         "text": "The answer is A."} for i in range(3) for a, b in (("oak", "tin"), ("tin", "oak"))]
-RECORDING = Recording("made", "m", "prompt", (Field("first_token", "scores"),), item="id", options="shown", text="text",
-                      target="gold")
+ROWS = [
+    {
+        "id": i,
+        "prompt": f"Which is {i}?\nA. {a}\nB. {b}",
+        "shown": [a, b],
+        "scores": {"A": 2.0, "B": 1.0},
+        "gold": "oak",
+        "text": "The answer is A.",
+    }
+    for i in range(3)
+    for a, b in (("oak", "tin"), ("tin", "oak"))
+]
+RECORDING = Recording(
+    "made", "m", "prompt", (Field("first_token", "scores"),), item="id", options="shown", text="text", target="gold"
+)
 
 
 @pytest.fixture
@@ -40,7 +51,7 @@ def written(tmp_path, rows, name="made.jsonl"):
 def test_an_import_is_an_ordinary_study(tmp_path, store):
     found = imported(written(tmp_path, ROWS), RECORDING, "Mine")
     study_id = store_imported(found, store)
-    row, = studies.studies(store).to_dict("records")
+    (row,) = studies.studies(store).to_dict("records")
     assert (row["study_id"], row["name"], row["state"], row["models"]) == (study_id, "Mine", "done", ["m"])
     assert (row["n_items"], row["n_calls_done"], row["n_failed"], row["simulated"]) == (3, 6, 0, False)
     frame = studies.readouts(store, study_id)
@@ -59,8 +70,10 @@ def test_importing_again_changes_nothing(tmp_path, store):
 
 def test_two_recordings_of_one_prompt_keep_their_texts_apart(tmp_path, store):
     other = [row | {"text": "The answer is B."} for row in ROWS]
-    ids = [store_imported(imported(path, RECORDING, path.stem), store)
-           for path in (written(tmp_path, ROWS, "a.jsonl"), written(tmp_path, other, "b.jsonl"))]
+    ids = [
+        store_imported(imported(path, RECORDING, path.stem), store)
+        for path in (written(tmp_path, ROWS, "a.jsonl"), written(tmp_path, other, "b.jsonl"))
+    ]
     wanted = "extractor == 'regex' and variant == 'base'"
     answers = [studies.readouts(store, one).query(wanted)["answer"].iloc[0] for one in ids]
     assert answers == ["0", "1"]
@@ -74,13 +87,16 @@ def test_a_recorded_study_survives_toml_and_cannot_be_asked_again(tmp_path, stor
         runner.run(again, store)
 
 
-@pytest.mark.parametrize(("recording", "why"), [
-    (replace(RECORDING, fields=(), text=""), "nothing to read"),
-    (replace(RECORDING, fields=(Field("regex", "scores"),)), "would be called 'regex'"),
-    (replace(RECORDING, fields=(Field("a", "scores"), Field("a", "gold"))), "called 'a'"),
-    (replace(RECORDING, prompt=""), "no column for the prompt"),
-    (replace(RECORDING, prompt="moon"), "no column 'moon'"),
-])
+@pytest.mark.parametrize(
+    ("recording", "why"),
+    [
+        (replace(RECORDING, fields=(), text=""), "nothing to read"),
+        (replace(RECORDING, fields=(Field("regex", "scores"),)), "would be called 'regex'"),
+        (replace(RECORDING, fields=(Field("a", "scores"), Field("a", "gold"))), "called 'a'"),
+        (replace(RECORDING, prompt=""), "no column for the prompt"),
+        (replace(RECORDING, prompt="moon"), "no column 'moon'"),
+    ],
+)
 def test_a_recording_that_cannot_be_read_gets_a_sentence(tmp_path, recording, why):
     with pytest.raises(BadInput, match=why):
         imported(written(tmp_path, ROWS), recording)

@@ -12,8 +12,15 @@ def test_the_demo_is_large_enough_and_every_part_of_it_exists():
 
 
 def voting(extractor="regex", **rest):
-    return Study("votes", (ItemSource("flipscope_choice", n=2),), (Part("identity"),), (Part(extractor),),
-                 (ModelUse("simulated-clean"),), protocol=Part("rotation", {"cap": 10}), **rest)
+    return Study(
+        "votes",
+        (ItemSource("flipscope_choice", n=2),),
+        (Part("identity"),),
+        (Part(extractor),),
+        (ModelUse("simulated-clean"),),
+        protocol=Part("rotation", {"cap": 10}),
+        **rest,
+    )
 
 
 def test_an_adaptive_protocol_is_projected_at_its_most():
@@ -28,6 +35,11 @@ def test_a_judge_is_projected_for_what_extractors_read_and_not_for_votes():
 
 def test_a_few_items_that_ask_for_much_are_projected_as_such():
     # 60 problems of one call each (two samples of identity) and 3 passages of 6 levels x 10 samples: 120 + 180 calls.
-    study = Study("mixed", (ItemSource("pocket_problems", n=60), ItemSource("pocket_prose", n=3)),
-                  (Part("identity"), Part("bit_flip")), (Part("regex"), Part("rouge_l")), (ModelUse("pocket"),))
+    study = Study(
+        "mixed",
+        (ItemSource("pocket_problems", n=60), ItemSource("pocket_prose", n=3)),
+        (Part("identity"), Part("bit_flip")),
+        (Part("regex"), Part("rouge_l")),
+        (ModelUse("pocket"),),
+    )
     assert projection(plan(study)).n_calls == 300

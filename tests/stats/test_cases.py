@@ -19,9 +19,14 @@ MODULES = {  # the one adapter from the names of the file to where they stand
     "pearl": ("flipcore.stats.memory.pearl",),
 }
 RENAMED = {  # names in the file, which never change -> ours, where "seed" is a random seed and nothing else
-    "drop_gap_seed": "drop_gap_source", "pval_seed": "pval_source", "alpha_seed": "alpha_source",
-    "seed_fwer_p0": "source_fwer_p0", "p_seed": "p_source", "seed_nonoverlap": "source_nonoverlap",
-    "seed_p01": "source_p01", "seed_bonferroni": "source_bonferroni",
+    "drop_gap_seed": "drop_gap_source",
+    "pval_seed": "pval_source",
+    "alpha_seed": "alpha_source",
+    "seed_fwer_p0": "source_fwer_p0",
+    "p_seed": "p_source",
+    "seed_nonoverlap": "source_nonoverlap",
+    "seed_p01": "source_p01",
+    "seed_bonferroni": "source_bonferroni",
 }
 WORDS = {"NaN": math.nan, "Inf": math.inf, "-Inf": -math.inf}
 
@@ -86,10 +91,10 @@ def test_the_fixed_case_holds(case):
 def test_the_listed_signature_is_the_callables_own(quantity):
     found = [(p.name, p.default) for p in inspect.signature(resolved(quantity)).parameters.values()]
     wanted = parameters(CASES["signatures"][quantity]["inputs"])
-    assert [name for name, _ in found][:len(wanted)] == [name for name, _ in wanted]
+    assert [name for name, _ in found][: len(wanted)] == [name for name, _ in wanted]
     for (name, default), (_, stated) in zip(found, wanted, strict=False):
         assert default == stated or (isinstance(stated, float) and abs(default - stated) < 1e-9), name
-    assert all(default is not inspect.Parameter.empty for _, default in found[len(wanted):])
+    assert all(default is not inspect.Parameter.empty for _, default in found[len(wanted) :])
 
 
 def test_a_missing_number_agrees_with_nothing_but_itself():

@@ -93,8 +93,10 @@ def test_a_study_keeps_its_start_when_its_state_changes(store):
 
 
 def test_another_process_is_told_who_holds_the_file(store):
-    code = ("import sys; from flipcore.store.connection import Store; from flipcore.core.errors import StoreHeld\n"
-            "try:\n    Store.open(sys.argv[1])\nexcept StoreHeld as held:\n    print(held)")
+    code = (
+        "import sys; from flipcore.store.connection import Store; from flipcore.core.errors import StoreHeld\n"
+        "try:\n    Store.open(sys.argv[1])\nexcept StoreHeld as held:\n    print(held)"
+    )
     said = subprocess.run([sys.executable, "-c", code, str(store.path)], capture_output=True, text=True, timeout=60).stdout
     assert "is held by process" in said and "FLIPSCOPE_DB" in said
     assert issubclass(StoreHeld, Exception)
@@ -144,15 +146,37 @@ def test_exporting_an_unknown_study_says_so(tmp_path, store):
 
 
 def test_a_rejected_rewording_is_derived_from_the_latest_verdicts(store):
-    pair = {"pair_id": "p", "dataset": "made", "item_id": "i", "original": "a", "paraphrase": "b", "generator": "us",
-            "created_at": rows.now()}
+    pair = {
+        "pair_id": "p",
+        "dataset": "made",
+        "item_id": "i",
+        "original": "a",
+        "paraphrase": "b",
+        "generator": "us",
+        "created_at": rows.now(),
+    }
     store.writer.add("paraphrases", [pair]).result(10)
 
     def judge(verdict_id, reviewer, meaning, undoes=None):
-        store.writer.add("verdicts", [
-            {"verdict_id": verdict_id, "pair_id": "p", "reviewer": reviewer, "meaning": meaning, "difficulty": "yes",
-             "solution_path": None, "note": "", "original_hash": "", "paraphrase_hash": "", "rule_version": "majority-1",
-             "undoes": undoes, "created_at": rows.now()}]).result(10)
+        store.writer.add(
+            "verdicts",
+            [
+                {
+                    "verdict_id": verdict_id,
+                    "pair_id": "p",
+                    "reviewer": reviewer,
+                    "meaning": meaning,
+                    "difficulty": "yes",
+                    "solution_path": None,
+                    "note": "",
+                    "original_hash": "",
+                    "paraphrase_hash": "",
+                    "rule_version": "majority-1",
+                    "undoes": undoes,
+                    "created_at": rows.now(),
+                }
+            ],
+        ).result(10)
         return studies.paraphrase_states(store)["state"].tolist()
 
     assert studies.paraphrase_states(store)["state"].tolist() == ["unreviewed"]

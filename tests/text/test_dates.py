@@ -12,13 +12,26 @@ from flipcore.models import model_cards
 from flipcore.text.dates import could_have_been_seen, span
 
 
-@pytest.mark.parametrize(("published", "cutoff", "answer"), [
-    ("2024-05-01", "2023-10-01", "no"), ("2021-10-27", "2023-10-01", "yes"), ("2023-10-01", "2023-10-01", "yes"),
-    ("2023-10-02", "2023-10-01", "no"), (None, "2023-10-01", "unknown"), ("", "2023-10-01", "unknown"),
-    ("2024-05-01", None, "unknown"), (None, None, "unknown"),
-    ("2023-12-15", "2023-12", "unknown"),  # a cut-off in December may be its last day
-    ("2024-01-01", "2023-12", "no"), ("2023-12-01", "2023-12", "yes"), ("2023-11-30", "2023-12", "yes"),
-    ("2023", "2023-06-01", "unknown"), ("2022", "2023-06-01", "yes"), ("2024-02", "2023", "no")])
+@pytest.mark.parametrize(
+    ("published", "cutoff", "answer"),
+    [
+        ("2024-05-01", "2023-10-01", "no"),
+        ("2021-10-27", "2023-10-01", "yes"),
+        ("2023-10-01", "2023-10-01", "yes"),
+        ("2023-10-02", "2023-10-01", "no"),
+        (None, "2023-10-01", "unknown"),
+        ("", "2023-10-01", "unknown"),
+        ("2024-05-01", None, "unknown"),
+        (None, None, "unknown"),
+        ("2023-12-15", "2023-12", "unknown"),  # a cut-off in December may be its last day
+        ("2024-01-01", "2023-12", "no"),
+        ("2023-12-01", "2023-12", "yes"),
+        ("2023-11-30", "2023-12", "yes"),
+        ("2023", "2023-06-01", "unknown"),
+        ("2022", "2023-06-01", "yes"),
+        ("2024-02", "2023", "no"),
+    ],
+)
 def test_only_what_came_out_after_the_last_possible_day_could_not_have_been_seen(published, cutoff, answer):
     assert could_have_been_seen(published, cutoff).answer == answer
 

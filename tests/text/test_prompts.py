@@ -6,27 +6,33 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.text.prompts import LABEL_SETS, LAYOUTS, labels_of, prompt
 
-CHOICE = Item.make(dataset="t", key="1", kind="choice", question="Which is a metal?", options=("tin", "oak"),
-                   target="0")
+CHOICE = Item.make(dataset="t", key="1", kind="choice", question="Which is a metal?", options=("tin", "oak"), target="0")
 NUMBER = Item.make(dataset="t", key="2", kind="number", question="What is 2 + 2?", target="4")
 TEXT = Item.make(dataset="t", key="3", kind="completion", question="The harbour {wakes} before the town does.")
 
 
-@pytest.mark.parametrize(("layout", "text"), [
-    ("plain", "Question: Which is a metal?\nA. tin\nB. oak\nAnswer:"),
-    ("paren", "Question: Which is a metal?\n(A) tin\n(B) oak\nAnswer:"),
-    ("bracket", "Question: Which is a metal?\nA) tin\nB) oak\nAnswer:"),
-    ("inline", "Question: Which is a metal?\nA. tin; B. oak\nAnswer:"),
-    ("bare", "Which is a metal?\nA. tin\nB. oak\nThe answer is"),
-])
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        ("plain", "Question: Which is a metal?\nA. tin\nB. oak\nAnswer:"),
+        ("paren", "Question: Which is a metal?\n(A) tin\n(B) oak\nAnswer:"),
+        ("bracket", "Question: Which is a metal?\nA) tin\nB) oak\nAnswer:"),
+        ("inline", "Question: Which is a metal?\nA. tin; B. oak\nAnswer:"),
+        ("bare", "Which is a metal?\nA. tin\nB. oak\nThe answer is"),
+    ],
+)
 def test_a_choice_is_laid_out_exactly(layout, text):
     assert prompt(CHOICE, layout=layout).text == text
 
 
-@pytest.mark.parametrize(("layout", "text"), [
-    ("plain", "Question: What is 2 + 2?\nAnswer:"), ("inline", "Question: What is 2 + 2?\nAnswer:"),
-    ("bare", "What is 2 + 2?\nThe answer is"),
-])
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        ("plain", "Question: What is 2 + 2?\nAnswer:"),
+        ("inline", "Question: What is 2 + 2?\nAnswer:"),
+        ("bare", "What is 2 + 2?\nThe answer is"),
+    ],
+)
 def test_a_problem_is_laid_out_exactly(layout, text):
     assert prompt(NUMBER, layout=layout).text == text
 
@@ -42,9 +48,10 @@ def test_a_completion_is_its_raw_text_in_every_layout(layout):
     assert prompt(TEXT, layout=layout).text == TEXT.question
 
 
-@pytest.mark.parametrize(("layout", "text"), [
-    ("plain", "Question: Who was he?\nAnswer:"), ("bare", "Who was he?\nThe answer is"),
-    ("instruct", None)])
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [("plain", "Question: Who was he?\nAnswer:"), ("bare", "Who was he?\nThe answer is"), ("instruct", None)],
+)
 def test_a_question_with_an_answer_in_free_words_is_laid_out_like_a_problem(layout, text):
     item = Item.make(dataset="t", key="4", kind="completion", question="Who was he?", solution="Ada")
     shown = prompt(item, layout=layout).text
@@ -78,11 +85,16 @@ def test_labels_of_a_set_differ():
     assert all(len(set(labels)) == len(labels) for labels in LABEL_SETS.values())
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    ({"layout": "fancy"}, "choose one of plain"), ({"order": (0, 0)}, "permutation of 0 to 1"),
-    ({"order": (0,)}, "permutation"), ({"labels": ("A",)}, "one different label"),
-    ({"labels": ("A", "A")}, "one different label"),
-])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"layout": "fancy"}, "choose one of plain"),
+        ({"order": (0, 0)}, "permutation of 0 to 1"),
+        ({"order": (0,)}, "permutation"),
+        ({"labels": ("A",)}, "one different label"),
+        ({"labels": ("A", "A")}, "one different label"),
+    ],
+)
 def test_what_cannot_be_laid_out_gets_a_sentence(change, why):
     with pytest.raises(BadInput, match=why):
         prompt(CHOICE, **change)

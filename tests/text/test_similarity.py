@@ -60,8 +60,10 @@ def test_a_dictionary_sized_to_the_input_gives_the_length_of_preset_9_extreme():
 
 def test_ncd_follows_its_definition():
     x, y = "the quick brown fox " * 4, "jumps over the lazy dog " * 3
-    for name, size in (("zlib", lambda b: len(zlib.compress(b, 9))),
-                       ("xz", lambda b: len(lzma.compress(b, preset=9 | lzma.PRESET_EXTREME)))):
+    for name, size in (
+        ("zlib", lambda b: len(zlib.compress(b, 9))),
+        ("xz", lambda b: len(lzma.compress(b, preset=9 | lzma.PRESET_EXTREME))),
+    ):
         both, a, b = size((x + y).encode()), size(x.encode()), size(y.encode())
         assert similarity.ncd(x, y, name) == (both - min(a, b)) / max(a, b)
 

@@ -86,8 +86,13 @@ def test_entries_in_another_order_keep_their_places(store, computed):
     assert np.array_equal(back, there[::-1])
 
 
-@pytest.mark.parametrize("error, said", [(BadInput("UMAP needs at least five entries."), "at least five"),
-                                         (ValueError("inside"), r"could not be computed \(ValueError: inside\)")])
+@pytest.mark.parametrize(
+    "error, said",
+    [
+        (BadInput("UMAP needs at least five entries."), "at least five"),
+        (ValueError("inside"), r"could not be computed \(ValueError: inside\)"),
+    ],
+)
 def test_a_map_that_fails_is_a_sentence_and_is_not_tried_again(store, computed, monkeypatch, error, said):
     def failing(rows):
         computed.append(0)

@@ -34,11 +34,19 @@ def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequ
     latest = standing[-BACK:]
     wanted = left[:AHEAD] + [row["pair_id"] for row in latest]
     shown = {pair["pair_id"]: pair_shown(pair) for pair in review.pairs(store, wanted)} if wanted else {}
-    data = {"reviewer": reviewer, "checks": [list(check) for check in CHECKS.items()],
-            "pairs": [shown[pair_id] for pair_id in left[:AHEAD]],
-            "history": [{"pair": shown[row["pair_id"]], "verdict_id": row["verdict_id"],
-                         "said": {check: row[check] for check in CHECKS}} for row in latest],
-            "n_done": len(standing), "n_left": len(left), "acknowledged": list(acknowledged), "finished": finished}
+    data = {
+        "reviewer": reviewer,
+        "checks": [list(check) for check in CHECKS.items()],
+        "pairs": [shown[pair_id] for pair_id in left[:AHEAD]],
+        "history": [
+            {"pair": shown[row["pair_id"]], "verdict_id": row["verdict_id"], "said": {check: row[check] for check in CHECKS}}
+            for row in latest
+        ],
+        "n_done": len(standing),
+        "n_left": len(left),
+        "acknowledged": list(acknowledged),
+        "finished": finished,
+    }
     return Desk(data, len(standing), len(left))
 
 
@@ -46,9 +54,14 @@ def pair_shown(pair: Mapping) -> dict:
     """A pair with the words that differ marked on both sides, its options, and the right answer (None if unknown)."""
     original, changed = pair["original"], pair["paraphrase"]
     gone = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]
-    return {"id": pair["pair_id"], "original": gone, "paraphrase": _joined(word_differences(original, changed)),
-            "options": list(pair["options"] or ()), "answer": _answer(pair),
-            "size": "long" if max(len(original), len(changed)) > _LONG_CHARS else "short"}
+    return {
+        "id": pair["pair_id"],
+        "original": gone,
+        "paraphrase": _joined(word_differences(original, changed)),
+        "options": list(pair["options"] or ()),
+        "answer": _answer(pair),
+        "size": "long" if max(len(original), len(changed)) > _LONG_CHARS else "short",
+    }
 
 
 def _joined(runs: list[list[str]]) -> list[list[str]]:
@@ -67,5 +80,6 @@ def _joined(runs: list[list[str]]) -> list[list[str]]:
 def _answer(pair: Mapping) -> str | None:
     if pair["target"] is None:
         return None
-    return answer_text(Item(pair["item_id"], pair["dataset"], pair["kind"], pair["original"], tuple(pair["options"] or ())),
-                       pair["target"])
+    return answer_text(
+        Item(pair["item_id"], pair["dataset"], pair["kind"], pair["original"], tuple(pair["options"] or ())), pair["target"]
+    )

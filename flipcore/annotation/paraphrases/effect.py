@@ -35,16 +35,20 @@ class SourceGate:
             return self.gate.sentence()
         there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
         wanted = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
-        return (f"{wanted}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
-                f"or let a model propose some.{self._split()}")
+        return (
+            f"{wanted}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
+            f"or let a model propose some.{self._split()}"
+        )
 
     def _split(self) -> str:
         """Pairs whose reviewers differ: a third verdict may turn them."""
         if not self.n_split:
             return ""
         one = self.n_split == 1
-        return (f" On {self.n_split:,} pair{'' if one else 's'} the reviewers differ; a third verdict under Agreement "
-                f"may turn {'it' if one else 'them'}, either way.")
+        return (
+            f" On {self.n_split:,} pair{'' if one else 's'} the reviewers differ; a third verdict under Agreement "
+            f"may turn {'it' if one else 'them'}, either way."
+        )
 
 
 def source_gates(states: pd.DataFrame) -> list[SourceGate]:
@@ -71,7 +75,7 @@ class Bounds:
     limits: Mapping[str, tuple[Decomposition, Decomposition]]
 
     def text(self, name: str) -> str:
-        """"0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]" of T, G or A."""
+        """ "0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]" of T, G or A."""
         low, high = (getattr(one, name) for one in self.limits[name])
         return f"{low.text()} to {high.text()}"
 
@@ -92,12 +96,15 @@ class Effect:
         n_struck = n_all - n_left
         if not n_struck:
             return f"No rewording of this study was struck out: T is {after.T.text()} under {readout_title}."
-        return (f"{n_struck:,} of {n_all:,} rewordings were struck out: under {readout_title} T goes from {before.T.text()} to "
-                f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}.")
+        return (
+            f"{n_struck:,} of {n_all:,} rewordings were struck out: under {readout_title} T goes from {before.T.text()} to "
+            f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}."
+        )
 
 
-def effect(readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.DataFrame, extractor: str, reference: str
-           ) -> Effect:
+def effect(
+    readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.DataFrame, extractor: str, reference: str
+) -> Effect:
     """`readouts` of one model with every rewording that was asked (`paraphrases="all"`), `materials` (item, variant) ->
     pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
     known = dict(zip(states["pair_id"], states["state"], strict=True))
@@ -134,12 +141,15 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in wanted) - 1e-9), len(every)
 
 
-def _bounds(readouts: pd.DataFrame, places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int, extractor: str,
-            reference: str) -> Bounds:
+def _bounds(
+    readouts: pd.DataFrame, places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int, extractor: str, reference: str
+) -> Bounds:
     rejected = set(places["rejected"])
     standing = readouts[[key not in rejected for key in _keys(readouts)]]
-    limits = {name: tuple(_found(standing, gone, extractor, reference) for gone in pair)
-              for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()}
+    limits = {
+        name: tuple(_found(standing, gone, extractor, reference) for gone in pair)
+        for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()
+    }
     return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
 
 
@@ -150,6 +160,7 @@ def _found(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, refe
 
 def _keys(readouts: pd.DataFrame):
     """(item, variant) of rows on the paraphrase axis; None elsewhere, where names may be alike."""
-    return ((item, variant) if axis == AXIS else None for item, variant, axis in
-            zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True))
-
+    return (
+        (item, variant) if axis == AXIS else None
+        for item, variant, axis in zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True)
+    )

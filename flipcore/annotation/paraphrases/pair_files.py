@@ -29,22 +29,43 @@ from flipcore.text.answers import canonical_number
 
 COLUMNS = {
     "original": ("original", "original_question", "question", "source_text", "text_1", "sentence1"),
-    "paraphrase": ("paraphrase", "paraphrased", "rephrased", "rewording", "reworded", "paraphrase_text", "text_2",
-                   "sentence2"),
-    "pair_id": ("pair_id", "pair"), "dataset": ("dataset", "benchmark"),
+    "paraphrase": ("paraphrase", "paraphrased", "rephrased", "rewording", "reworded", "paraphrase_text", "text_2", "sentence2"),
+    "pair_id": ("pair_id", "pair"),
+    "dataset": ("dataset", "benchmark"),
     "generator": ("generator", "paraphraser", "generated_by"),
-    "item_id": ("item_id",), "answer": ("answer", "target", "gold", "label"),
+    "item_id": ("item_id",),
+    "answer": ("answer", "target", "gold", "label"),
     "reviewer": ("reviewer", "annotator", "rater", "judge", "annotator_id"),
     "meaning": ("meaning", "same_meaning", "semantic_equivalence", "equivalent"),
     "difficulty": ("difficulty", "same_difficulty"),
-    "solution_path": ("solution_path", "same_path"), "note": ("note", "comment", "reason"),
-    "original_hash": ("original_hash",), "paraphrase_hash": ("paraphrase_hash",), "created": ("created", "created_at"),
-    "rule_version": ("rule_version",), "verdict_id": ("verdict_id",),
+    "solution_path": ("solution_path", "same_path"),
+    "note": ("note", "comment", "reason"),
+    "original_hash": ("original_hash",),
+    "paraphrase_hash": ("paraphrase_hash",),
+    "created": ("created", "created_at"),
+    "rule_version": ("rule_version",),
+    "verdict_id": ("verdict_id",),
 }
 MOST_ROWS, MOST_CHARS = 50_000, 20_000
-_WORDS = {"yes": "yes", "y": "yes", "true": "yes", "1": "yes", "kept": "yes", "no": "no", "n": "no", "false": "no", "0": "no",
-          "lost": "no", "unsure": "unsure", "u": "unsure", "?": "unsure", "maybe": "unsure", "": None, "none": None,
-          "nan": None}
+_WORDS = {
+    "yes": "yes",
+    "y": "yes",
+    "true": "yes",
+    "1": "yes",
+    "kept": "yes",
+    "no": "no",
+    "n": "no",
+    "false": "no",
+    "0": "no",
+    "lost": "no",
+    "unsure": "unsure",
+    "u": "unsure",
+    "?": "unsure",
+    "maybe": "unsure",
+    "": None,
+    "none": None,
+    "nan": None,
+}
 _FURNITURE = re.compile(r"\A\s*(?:Question|Q)\s*:\s*(.*?)(?:\n\s*(?:Answer|A)\s*:.*)?\Z", re.DOTALL)
 
 
@@ -72,8 +93,10 @@ def file_rows(path: str | Path) -> list[Row]:
     rows = list(read_rows(path))
     if Path(path).suffix.lower() not in (".csv", ".tsv"):
         return rows
-    return [replace(row, values={name: as_meant(cell) if isinstance(cell, str) else cell for name, cell in row.values.items()})
-            for row in rows]
+    return [
+        replace(row, values={name: as_meant(cell) if isinstance(cell, str) else cell for name, cell in row.values.items()})
+        for row in rows
+    ]
 
 
 def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
@@ -92,12 +115,22 @@ def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
 def guessed_columns(names: Iterable[str]) -> dict[str, str]:
     """Which column is which; what nothing fits is left out."""
     plain = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): name for name in names}
-    return {wanted: next(plain[one] for one in known if one in plain)
-            for wanted, known in COLUMNS.items() if any(one in plain for one in known)}
+    return {
+        wanted: next(plain[one] for one in known if one in plain)
+        for wanted, known in COLUMNS.items()
+        if any(one in plain for one in known)
+    }
 
 
-def incoming(rows: Sequence[Row], columns: Mapping[str, str], *, dataset: str, generator: str, known: Known,
-             originals: Sequence[Item | str] | None = None) -> Incoming:
+def incoming(
+    rows: Sequence[Row],
+    columns: Mapping[str, str],
+    *,
+    dataset: str,
+    generator: str,
+    known: Known,
+    originals: Sequence[Item | str] | None = None,
+) -> Incoming:
     """Reads rows under a mapping of `COLUMNS`. `originals`, where the file holds none, are `row_originals`; `dataset`
     and `generator` name the source where a row does not. Raises BadInput for a file that can hold neither pairs nor verdicts,
     or originals of another number."""
@@ -139,8 +172,10 @@ def _check(rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[
     if originals is not None and "paraphrase" not in columns:
         raise BadInput("Say which column holds the rewording.")
     if originals is not None and len(originals) != len(rows):
-        raise BadInput(f"Originals and rewordings belong together row by row, but there are {len(originals):,} originals and "
-                       f"{len(rows):,} rewordings.")
+        raise BadInput(
+            f"Originals and rewordings belong together row by row, but there are {len(originals):,} originals and "
+            f"{len(rows):,} rewordings."
+        )
     if originals is None and "pair_id" not in columns and not {"original", "paraphrase"} <= set(columns):
         raise BadInput("Say which columns hold the original and the paraphrase, or, for verdicts alone, the pair_id.")
 
@@ -176,8 +211,9 @@ class _Reader:
         if self.furnished and (bare := _FURNITURE.match(after)):
             after = bare[1].strip()
         there = self.known.pairs.get(pair_id) or self.so_far.get(pair_id)
-        if there and (not before and not after
-                      or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())):
+        if there and (
+            not before and not after or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())
+        ):
             return dict(there), None
         if there:
             raise BadInput(f"names the pair {pair_id[:60]!r}, which stands for another text already")
@@ -185,8 +221,14 @@ class _Reader:
         dataset, generator = self.text("dataset") or self.dataset, self.text("generator") or self.generator
         item_id = original.item_id if original else self.text("item_id") or self.known.items.get(spaceless(before), "")
         item = original or (None if item_id else self._item(before, dataset))
-        pair = {"pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}", "dataset": dataset,
-                "item_id": item.item_id if item else item_id, "original": before, "paraphrase": after, "generator": generator}
+        pair = {
+            "pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}",
+            "dataset": dataset,
+            "item_id": item.item_id if item else item_id,
+            "original": before,
+            "paraphrase": after,
+            "generator": generator,
+        }
         return pair, item
 
     def _check_texts(self, before: str, after: str, pair_id: str) -> None:
@@ -204,8 +246,13 @@ class _Reader:
     def _item(self, question: str, dataset: str) -> Item:
         answer = self.text("answer")
         number = canonical_number(answer) if answer else None
-        return Item.make(dataset=dataset, key=digest(question)[:10], kind="completion" if number is None else "number",
-                         question=question, target=number or answer or None)
+        return Item.make(
+            dataset=dataset,
+            key=digest(question)[:10],
+            kind="completion" if number is None else "number",
+            question=question,
+            target=number or answer or None,
+        )
 
     def verdict(self, pair: Mapping) -> dict | None:
         """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
@@ -222,11 +269,13 @@ class _Reader:
         rule = self.text("rule_version") or RULE_VERSION
         if rule not in (RULE_VERSION, ADJUDICATION):
             raise BadInput(f"was given under the rule {rule[:40]!r}; known are {RULE_VERSION} and {ADJUDICATION}")
-        named = self.text("verdict_id") or digest("imported", pair["pair_id"], reviewer, said, self.text("note"), rule,
-                                                  self.text("created"))
+        named = self.text("verdict_id") or digest(
+            "imported", pair["pair_id"], reviewer, said, self.text("note"), rule, self.text("created")
+        )
         try:
-            return verdict_row(pair, reviewer, said, self.text("note"), verdict_id=named, rule_version=rule,
-                               created_at=self._created())
+            return verdict_row(
+                pair, reviewer, said, self.text("note"), verdict_id=named, rule_version=rule, created_at=self._created()
+            )
         except BadInput as error:
             raise BadInput(f"holds no usable verdict ({error})") from error
 
@@ -253,14 +302,29 @@ def spaceless(text: str) -> str:
 
 
 PAIR_COLUMNS = ("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "state", "n_reviewers", "n_kept")
-VERDICT_COLUMNS = ("verdict_id", "pair_id", "reviewer", *CHECKS, "note", "original_hash", "paraphrase_hash", "rule_version",
-                   "created")
+VERDICT_COLUMNS = (
+    "verdict_id",
+    "pair_id",
+    "reviewer",
+    *CHECKS,
+    "note",
+    "original_hash",
+    "paraphrase_hash",
+    "rule_version",
+    "created",
+)
 
 
 def pair_rows(store: Store) -> list[dict]:
     """Every stored pair with what stands of it now."""
-    return [{**{column: row[column] for column in PAIR_COLUMNS}, "n_reviewers": int(row["n_reviewers"]),
-             "n_kept": int(row["n_kept"])} for row in studies.paraphrase_states(store).to_dict("records")]
+    return [
+        {
+            **{column: row[column] for column in PAIR_COLUMNS},
+            "n_reviewers": int(row["n_reviewers"]),
+            "n_kept": int(row["n_kept"]),
+        }
+        for row in studies.paraphrase_states(store).to_dict("records")
+    ]
 
 
 def verdict_rows(store: Store) -> list[dict]:

@@ -81,11 +81,19 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
     said: dict[str, list[dict]] = {}
     for row in verdicts:
         said.setdefault(row["pair_id"], []).append(
-            {"reviewer": number[row["reviewer"]], **{check: row[check] for check in CHECKS}, "note": row["note"]})
-    return [{**{name: pair[name] for name in ("pair_id", "dataset", "item_id", "generator", "original", "paraphrase", "kind")},
-             "options": list(pair["options"] or ()), "target": pair["target"],
-             "n_reviewers": int(states[pair["pair_id"]]["n_reviewers"]), "n_kept": int(states[pair["pair_id"]]["n_kept"]),
-             "verdicts": said.get(pair["pair_id"], [])} for pair in review.pairs(store, accepted)]
+            {"reviewer": number[row["reviewer"]], **{check: row[check] for check in CHECKS}, "note": row["note"]}
+        )
+    return [
+        {
+            **{name: pair[name] for name in ("pair_id", "dataset", "item_id", "generator", "original", "paraphrase", "kind")},
+            "options": list(pair["options"] or ()),
+            "target": pair["target"],
+            "n_reviewers": int(states[pair["pair_id"]]["n_reviewers"]),
+            "n_kept": int(states[pair["pair_id"]]["n_kept"]),
+            "verdicts": said.get(pair["pair_id"], []),
+        }
+        for pair in review.pairs(store, accepted)
+    ]
 
 
 def card(store: Store, title: str, license: str = "other", source: tuple[str, str] | None = None) -> str:
@@ -96,24 +104,44 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
     n = states["state"].value_counts()
     found = agreement(verdicts, "kept").alpha
     n_accepted = int(n.get("accepted", 0))
-    gates = "\n".join(f"| {_cell(one.dataset)} | {_cell(one.generator)} | {one.n_pairs:,} | {one.gate.accepted.text()} | "
-                      f"{'yes' if one.gate.is_open else 'no'} |" for one in source_gates(states))
+    gates = "\n".join(
+        f"| {_cell(one.dataset)} | {_cell(one.generator)} | {one.n_pairs:,} | {one.gate.accepted.text()} | "
+        f"{'yes' if one.gate.is_open else 'no'} |"
+        for one in source_gates(states)
+    )
     return _CARD.format(
-        license=license, title=title, checks=", ".join(CHECKS), n_accepted=n_accepted, rule=RULE_VERSION, gates=gates,
+        license=license,
+        title=title,
+        checks=", ".join(CHECKS),
+        n_accepted=n_accepted,
+        rule=RULE_VERSION,
+        gates=gates,
         size="n<1K" if n_accepted < 1_000 else "1K<n<10K" if n_accepted < 10_000 else "10K<n<100K",
-        n_items=states[states["state"] == "accepted"]["item_id"].nunique(), n_rejected=int(n.get("rejected", 0)),
-        n_unreviewed=int(n.get("unreviewed", 0)), n_reviewers=len({row["reviewer"] for row in verdicts}),
+        n_items=states[states["state"] == "accepted"]["item_id"].nunique(),
+        n_rejected=int(n.get("rejected", 0)),
+        n_unreviewed=int(n.get("unreviewed", 0)),
+        n_reviewers=len({row["reviewer"] for row in verdicts}),
         retention=retained(verdicts, "majority").text(3),
         agreement=f"Krippendorff's alpha {found.estimate.text()} on {found.n_items:,} pairs, raw {percent_text(found.raw)}."
-        if found.n_items else "not measured, no pair has two verdicts.")
+        if found.n_items
+        else "not measured, no pair has two verdicts.",
+    )
 
 
 def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
 
-def publish(store: Store, title: str, *, folder: str | Path | None = None, repository: str | None = None,
-            private: bool = True, license: str = "other", source: tuple[str, str] | None = None) -> Published:
+def publish(
+    store: Store,
+    title: str,
+    *,
+    folder: str | Path | None = None,
+    repository: str | None = None,
+    private: bool = True,
+    license: str = "other",
+    source: tuple[str, str] | None = None,
+) -> Published:
     """Saves the verified set, of one (dataset, generator) or of all, under `folder` (readable by `datasets.load_from_disk`),
     or pushes it to `repository` with the token of HF_TOKEN. Raises BadInput without one of them, without accepted rewordings
     or without a token."""
@@ -153,5 +181,6 @@ def _push(made, text: str, repository: str, token: str, private: bool) -> None:
         huggingface_hub.DatasetCard(text).push_to_hub(repository, token=token)
     except Exception as error:  # the hub's client raises many kinds: no network, no right, a bad name
         why = (str(error).strip() or type(error).__name__).splitlines()[0].replace(token, "…")[:300]
-        raise BadInput(f"The hub did not take {repository}: {why}. Check the name, the token's rights and the network."
-                       ) from error
+        raise BadInput(
+            f"The hub did not take {repository}: {why}. Check the name, the token's rights and the network."
+        ) from error

@@ -24,8 +24,9 @@ class Place:
     shared: bool
 
 
-def queue(pairs: Sequence[Mapping], reviewer: str, *, shared: float = SHARED, seed: int = 0,
-          risk: Mapping[str, float] | None = None) -> list[Place]:
+def queue(
+    pairs: Sequence[Mapping], reviewer: str, *, shared: float = SHARED, seed: int = 0, risk: Mapping[str, float] | None = None
+) -> list[Place]:
     """All `pairs` (pair_id, dataset, generator) in this reviewer's order.
 
     Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their proportions. The shared
@@ -44,8 +45,7 @@ def queue(pairs: Sequence[Mapping], reviewer: str, *, shared: float = SHARED, se
 
 def undone(order: Sequence[Place], done: Collection[str], by_others: Collection[str]) -> list[str]:
     """The pairs of a queue that this reviewer still has to judge: not `done` by him, and if not shared by no one else."""
-    return [place.pair_id for place in order
-            if place.pair_id not in done and (place.shared or place.pair_id not in by_others)]
+    return [place.pair_id for place in order if place.pair_id not in done and (place.shared or place.pair_id not in by_others)]
 
 
 def _place(pair_id: str, at: float, risk: Mapping[str, float] | None) -> tuple[float, float, str]:
@@ -69,7 +69,7 @@ def _shuffled_in_blocks(spread: list[tuple[str, float]], seed: int, reviewer: st
     spread = sorted(spread, key=lambda row: row[::-1])
     found = []
     for start in range(0, len(spread), BLOCK):
-        block = spread[start:start + BLOCK]
+        block = spread[start : start + BLOCK]
         drawn = sorted((pair_id for pair_id, _ in block), key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id))
         found += [(pair_id, at) for pair_id, (_, at) in zip(drawn, block, strict=True)]
     return found

@@ -24,8 +24,9 @@ def blind(verdicts: Sequence[Mapping]) -> list[Mapping]:
 def ratings(verdicts: Sequence[Mapping], check: str) -> tuple[list[str], list[str], list[list[str | None]]]:
     """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the pair (`kept`)."""
     reviewers, pairs = (sorted({row[name] for row in verdicts}) for name in ("reviewer", "pair_id"))
-    said = {(row["reviewer"], row["pair_id"]): ("yes" if keeps(row) else "no") if check == KEPT else row[check]
-            for row in verdicts}
+    said = {
+        (row["reviewer"], row["pair_id"]): ("yes" if keeps(row) else "no") if check == KEPT else row[check] for row in verdicts
+    }
     return reviewers, pairs, [[said.get((reviewer, pair)) for pair in pairs] for reviewer in reviewers]
 
 
@@ -46,10 +47,20 @@ class CheckAgreement:
 
 def agreement_warnings(found: Mapping[str, CheckAgreement]) -> list[str]:
     """What to distrust, each once: where one answer prevails, and who never differs on which check."""
-    prevailing = [f"{RATED[check]} ({text.split(': ')[0]})" for check, one in found.items()
-                  for text in one.alpha.warnings if "prevails" in text]
-    said = ([f"One answer prevails on {'; '.join(prevailing)}. Kappa and alpha then read low however well people agree: look "
-             "at the raw agreement too."] if prevailing else [])
+    prevailing = [
+        f"{RATED[check]} ({text.split(': ')[0]})"
+        for check, one in found.items()
+        for text in one.alpha.warnings
+        if "prevails" in text
+    ]
+    said = (
+        [
+            f"One answer prevails on {'; '.join(prevailing)}. Kappa and alpha then read low however well people agree: look "
+            "at the raw agreement too."
+        ]
+        if prevailing
+        else []
+    )
     never: dict[str, list[str]] = {}
     for check, one in found.items():
         for text in one.never_differ:
@@ -65,8 +76,12 @@ def agreement(verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: in
         one = cohen_agreement(said_a, said_b, seed=seed, n_boot=n_boot)
         if one.n_items:
             pairwise.append((a, b, one))
-    return CheckAgreement(check, krippendorff_agreement(table, seed=seed, n_boot=n_boot),
-                          fleiss_agreement(table, seed=seed, n_boot=n_boot), tuple(pairwise))
+    return CheckAgreement(
+        check,
+        krippendorff_agreement(table, seed=seed, n_boot=n_boot),
+        fleiss_agreement(table, seed=seed, n_boot=n_boot),
+        tuple(pairwise),
+    )
 
 
 @dataclass(frozen=True)
@@ -108,5 +123,13 @@ def retained(verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOU
         votes = [[row[check] == "yes" for row in rows if row[check] is not None] for check in checks]
         n_kept += all(passes(one, rule) for one in votes if one)
     found = retention_estimate(n_kept, len(by_pair), rule)
-    return Estimate(found.value, found.low, found.high, found.level, found.method, found.n, found.seed,
-                    f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.")
+    return Estimate(
+        found.value,
+        found.low,
+        found.high,
+        found.level,
+        found.method,
+        found.n,
+        found.seed,
+        f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.",
+    )

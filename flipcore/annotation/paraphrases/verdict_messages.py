@@ -45,8 +45,9 @@ def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Taken:
     return Taken(tuple(str(message.get("id")) for message in messages), tuple(refused))
 
 
-def _row(message: Mapping, texts: Mapping[str, Mapping], standing: Mapping[str, Mapping], reviewer: str, at: dt.datetime
-         ) -> dict:
+def _row(
+    message: Mapping, texts: Mapping[str, Mapping], standing: Mapping[str, Mapping], reviewer: str, at: dt.datetime
+) -> dict:
     message_id = str(message.get("id"))
     if message.get("kind") == "undo":
         verdict = standing.get(message.get("undoes"))

@@ -30,8 +30,16 @@ def reviewer_name(name: str) -> str:
     return name
 
 
-def verdict_row(pair: Mapping, reviewer: str, said: Mapping[str, str | None], note: str = "", *, verdict_id: str = "",
-                rule_version: str = RULE_VERSION, created_at: dt.datetime | None = None) -> dict:
+def verdict_row(
+    pair: Mapping,
+    reviewer: str,
+    said: Mapping[str, str | None],
+    note: str = "",
+    *,
+    verdict_id: str = "",
+    rule_version: str = RULE_VERSION,
+    created_at: dt.datetime | None = None,
+) -> dict:
     """A verdict on `pair` (pair_id, original, paraphrase) as a row of `verdicts`. A check that was not asked is None.
 
     Raises BadInput for a word that is not yes, no or unsure, and for a verdict that says nothing."""
@@ -40,10 +48,17 @@ def verdict_row(pair: Mapping, reviewer: str, said: Mapping[str, str | None], no
         raise BadInput(f"A verdict says yes, no or unsure about {', '.join(CHECKS)}; this one says {'; '.join(wrong)}.")
     if not any(said.values()):
         raise BadInput(f"The verdict on {pair['pair_id']} says nothing: answer at least one of {', '.join(CHECKS)}.")
-    row = {"pair_id": pair["pair_id"], "reviewer": reviewer_name(reviewer), **{check: said.get(check) for check in CHECKS},
-           "note": str(note).strip()[:MOST_NOTE_CHARS], "original_hash": digest(pair["original"]),
-           "paraphrase_hash": digest(pair["paraphrase"]), "rule_version": rule_version, "undoes": None,
-           "created_at": created_at or now()}
+    row = {
+        "pair_id": pair["pair_id"],
+        "reviewer": reviewer_name(reviewer),
+        **{check: said.get(check) for check in CHECKS},
+        "note": str(note).strip()[:MOST_NOTE_CHARS],
+        "original_hash": digest(pair["original"]),
+        "paraphrase_hash": digest(pair["paraphrase"]),
+        "rule_version": rule_version,
+        "undoes": None,
+        "created_at": created_at or now(),
+    }
     return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
 
 

@@ -9,8 +9,9 @@ from flipcore.annotation.proposals.numerals import numbers
 
 Check = tuple[str, bool, str]
 
-_NEGATION = re.compile(r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b|n['’]t\b",
-                       re.IGNORECASE)
+_NEGATION = re.compile(
+    r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b|n['’]t\b", re.IGNORECASE
+)
 _ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)  # a pronoun as often as a number, so it is no number of its own
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 SHORTEST, LONGEST = 0.5, 2.0
@@ -18,8 +19,14 @@ SHORTEST, LONGEST = 0.5, 2.0
 
 def checks(original: str, text: str, options: Sequence[str] = ()) -> tuple[Check, ...]:
     """(name, passed, sentence) of every rule; the sentence says what was found."""
-    return (_different(original, text), _numbers(original, text), _names(original, text), _negations(original, text),
-            _options(original, text, options), _length(original, text))
+    return (
+        _different(original, text),
+        _numbers(original, text),
+        _names(original, text),
+        _negations(original, text),
+        _options(original, text, options),
+        _length(original, text),
+    )
 
 
 def overlap(original: str, text: str) -> float:
@@ -30,8 +37,11 @@ def overlap(original: str, text: str) -> float:
 
 def _different(original: str, text: str) -> Check:
     same = _bare(original) == _bare(text)
-    return ("different", not same and bool(text.strip()), "It is the original again." if same else
-            "It is not the original's text." if text.strip() else "It is empty.")
+    return (
+        "different",
+        not same and bool(text.strip()),
+        "It is the original again." if same else "It is not the original's text." if text.strip() else "It is empty.",
+    )
 
 
 def _bare(text: str) -> str:
@@ -40,8 +50,10 @@ def _bare(text: str) -> str:
 
 def _numbers(original: str, text: str) -> Check:
     before, after = set(numbers(original)), set(numbers(text))
-    lost, new = (sorted(these - those - ({"1"} if _ONE.search(other) else set()))
-                 for these, those, other in ((before, after, text), (after, before, original)))
+    lost, new = (
+        sorted(these - those - ({"1"} if _ONE.search(other) else set()))
+        for these, those, other in ((before, after, text), (after, before, original))
+    )
     said = "; ".join(f"{what} {', '.join(found)}" for what, found in (("lost", lost), ("new", new)) if found)
     return "numbers", not lost and not new, f"Numbers: {said}." if said else "All numbers are kept."
 
@@ -69,16 +81,25 @@ def _names(original: str, text: str) -> Check:
 def _negations(original: str, text: str) -> Check:
     before, after = (len(_NEGATION.findall(one)) for one in (original, text))
     kept = (before > 0) == (after > 0)
-    return "negations", kept, ("Negations are kept." if kept else
-                               f"The original has {before} negation{'s' * (before != 1)}, the rewording {after}.")
+    return (
+        "negations",
+        kept,
+        ("Negations are kept." if kept else f"The original has {before} negation{'s' * (before != 1)}, the rewording {after}."),
+    )
 
 
 def _options(original: str, text: str, options: Sequence[str]) -> Check:
     """An option that the question names must stay named, and none may be given away."""
-    moved = [option for option in options
-             if len(option) > 2 and (option.casefold() in original.casefold()) != (option.casefold() in text.casefold())]
-    return "options", not moved, (f"The option {moved[0]!r} is named in one of the two texts only." if moved else
-                                  "No option is lost or given away.")
+    moved = [
+        option
+        for option in options
+        if len(option) > 2 and (option.casefold() in original.casefold()) != (option.casefold() in text.casefold())
+    ]
+    return (
+        "options",
+        not moved,
+        (f"The option {moved[0]!r} is named in one of the two texts only." if moved else "No option is lost or given away."),
+    )
 
 
 def _length(original: str, text: str) -> Check:

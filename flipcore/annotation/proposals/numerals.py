@@ -6,17 +6,24 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-_SMALL = {word: value for value, word in enumerate(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-    "nineteen".split())} | dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10),
-                                    strict=True))
+_SMALL = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+        "nineteen".split()
+    )
+} | dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
 _TIMES = {"dozen": 12, "dozens": 12, "hundred": 100}
 _CLOSING = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_WORD, _SCALE = (rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})\b"
-                 for words in ([*_SMALL, *_TIMES, *_CLOSING], [*_TIMES, *_CLOSING]))
-_NUMBER = re.compile(rf"(?P<digits>\d+(?:,\d{{3}})+(?:\.\d+)?|(?:(?<![\d.])\.)?\d+(?:\.\d+)?)(?P<scales>(?:\s+{_SCALE})*)"
-                     rf"|\b{_WORD}(?:(?:[\s-]+|(?:(?<=hundred)|(?<=thousand)|(?<=million)),?\s+(?:and\s+)?){_WORD})*",
-                     re.IGNORECASE)
+_WORD, _SCALE = (
+    rf"(?:{'|'.join(sorted(words, key=len, reverse=True))})\b"
+    for words in ([*_SMALL, *_TIMES, *_CLOSING], [*_TIMES, *_CLOSING])
+)
+_NUMBER = re.compile(
+    rf"(?P<digits>\d+(?:,\d{{3}})+(?:\.\d+)?|(?:(?<![\d.])\.)?\d+(?:\.\d+)?)(?P<scales>(?:\s+{_SCALE})*)"
+    rf"|\b{_WORD}(?:(?:[\s-]+|(?:(?<=hundred)|(?<=thousand)|(?<=million)),?\s+(?:and\s+)?){_WORD})*",
+    re.IGNORECASE,
+)
 
 
 def numbers(text: str) -> list[str]:

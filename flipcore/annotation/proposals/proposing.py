@@ -27,7 +27,9 @@ _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|v
 _POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
 _ABOUT = re.compile(  # "Here is what Tom bought" speaks of Tom, "here is the rewritten text" of the reply
     rf"(?:here(?: is|'s|’s| are)|this is|below is)\b(?:.*\b{_WORK}.*|.* (?:the|your) (?:text|question))|here (?:you go|it is)"
-    rf"|(?:the )?{_WORK}(?: (?:text|question|version|sentences?))?|english|french", re.IGNORECASE)
+    rf"|(?:the )?{_WORK}(?: (?:text|question|version|sentences?))?|english|french",
+    re.IGNORECASE,
+)
 _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
 
@@ -56,9 +58,15 @@ def expected(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Proje
     return cost.projected(calls, model_cards().get(use.name))
 
 
-def propose(items: Sequence[Item], recipe: Recipe, use: ModelUse, store: Store,
-            on_progress: Callable[[int, int], None] | None = None, cancel: threading.Event | None = None,
-            budget_usd: float | None = None) -> list[Proposal]:
+def propose(
+    items: Sequence[Item],
+    recipe: Recipe,
+    use: ModelUse,
+    store: Store,
+    on_progress: Callable[[int, int], None] | None = None,
+    cancel: threading.Event | None = None,
+    budget_usd: float | None = None,
+) -> list[Proposal]:
     """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call."""
     cards = model_cards()
     refused = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
@@ -96,16 +104,29 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, bac
         completion = await _asked(_call(backend, use, recipe, step, text, 0), backend, store)
         text = cleaned(completion.text)
         if completion.status != "ok" or not text:
-            return Proposal(item.item_id, item.question, "", (), float("nan"), None,
-                            completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.")
+            return Proposal(
+                item.item_id,
+                item.question,
+                "",
+                (),
+                float("nan"),
+                None,
+                completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.",
+            )
     made = checks(item.question, text, item.options)
     pair_id = _stored(item, text, maker(use.name, recipe), store) if all(passed for _, passed, _ in made) else None
     return Proposal(item.item_id, item.question, text, made, overlap(item.question, text), pair_id)
 
 
 def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str, sample: int) -> Call:
-    request = Request("generate", recipe.prompt(step, text), max_tokens=use.max_tokens, temperature=use.temperature,
-                      top_p=use.top_p, seed=use.seed)
+    request = Request(
+        "generate",
+        recipe.prompt(step, text),
+        max_tokens=use.max_tokens,
+        temperature=use.temperature,
+        top_p=use.top_p,
+        seed=use.seed,
+    )
     return Call(backend.name, backend.revision, request, sample)
 
 
@@ -122,7 +143,7 @@ def cleaned(reply: str) -> str:
     """The rewording without a preface, surrounding quotes or emphasis; line breaks become spaces."""
     text = reply.strip()
     polite = _POLITE.match(text)
-    text = text[polite.end():] if polite else text
+    text = text[polite.end() :] if polite else text
     head, _, rest = text.partition(":")
     text = rest.lstrip("*_ ") if rest.strip() and _ABOUT.fullmatch(head.strip("*_# ")) else text
     text = " ".join(text.split()).strip("*").strip()
@@ -133,7 +154,18 @@ def cleaned(reply: str) -> str:
 
 def _stored(item: Item, text: str, generator: str, store: Store) -> str:
     pair_id = digest("pair", item.item_id, item.question, text)
-    store.writer.add("paraphrases", [{
-        "pair_id": pair_id, "dataset": item.dataset, "item_id": item.item_id, "original": item.question, "paraphrase": text,
-        "generator": generator, "created_at": rows.now()}])
+    store.writer.add(
+        "paraphrases",
+        [
+            {
+                "pair_id": pair_id,
+                "dataset": item.dataset,
+                "item_id": item.item_id,
+                "original": item.question,
+                "paraphrase": text,
+                "generator": generator,
+                "created_at": rows.now(),
+            }
+        ],
+    )
     return pair_id

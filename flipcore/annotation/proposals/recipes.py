@@ -16,10 +16,14 @@ _ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
 _PLAIN = "Say the text in other words. Keep every number, name, unit and negation, what is asked, and how hard it is. " + _ONLY
 _FRENCH = "Translate the text into French. Reply with the translation alone.\n\nText: {text}\n\nFrench:"
 _BACK = "Translate the text into English. Reply with the translation alone.\n\nText: {text}\n\nEnglish:"
-_ENTITIES = ("Replace places, objects and organisations in the text by others of the same kind where that changes nothing "
-             "about the answer. Keep people's names, numbers and units. " + _ONLY)
-_CLAUSES = ("Put the clauses and sentences of the text into another order or form: active for passive, one sentence for two. "
-            "Keep every fact, number, name and negation. " + _ONLY)
+_ENTITIES = (
+    "Replace places, objects and organisations in the text by others of the same kind where that changes nothing "
+    "about the answer. Keep people's names, numbers and units. " + _ONLY
+)
+_CLAUSES = (
+    "Put the clauses and sentences of the text into another order or form: active for passive, one sentence for two. "
+    "Keep every fact, number, name and negation. " + _ONLY
+)
 
 
 @dataclass(frozen=True)
@@ -35,8 +39,10 @@ class Recipe:
         """The recipe with edited prompts, under a name of its own if they differ; raises BadInput for one without {text}."""
         for number, step in enumerate(steps, start=1):
             if step.count("{text}") != 1:
-                raise BadInput(f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it needs it once, "
-                               "where the text to be rewritten goes.")
+                raise BadInput(
+                    f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it needs it once, "
+                    "where the text to be rewritten goes."
+                )
         name = self.name if tuple(steps) == self.steps else f"{self.name}, edited {digest(*steps)[:6]}"
         return replace(self, name=name, steps=tuple(steps))
 
@@ -45,9 +51,17 @@ class Recipe:
         return self.steps[step].replace("{text}", text)
 
 
-RECIPES = {recipe.name: recipe for recipe in (
-    Recipe("paraphrase", "Paraphrase", "One prompt: the same in other words.", (_PLAIN,)),
-    Recipe("back_translation", "To French and back", "Two translations.", (_FRENCH, _BACK)),
-    Recipe("restructured", "Clauses restructured", "The same facts in another order and form.", (_CLAUSES,)),
-    Recipe("chain", "The source's chain", "To French and back, other places and things, clauses restructured (source 001).",
-           (_FRENCH, _BACK, _ENTITIES, _CLAUSES)))}
+RECIPES = {
+    recipe.name: recipe
+    for recipe in (
+        Recipe("paraphrase", "Paraphrase", "One prompt: the same in other words.", (_PLAIN,)),
+        Recipe("back_translation", "To French and back", "Two translations.", (_FRENCH, _BACK)),
+        Recipe("restructured", "Clauses restructured", "The same facts in another order and form.", (_CLAUSES,)),
+        Recipe(
+            "chain",
+            "The source's chain",
+            "To French and back, other places and things, clauses restructured (source 001).",
+            (_FRENCH, _BACK, _ENTITIES, _CLAUSES),
+        ),
+    )
+}

@@ -63,8 +63,9 @@ def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
             made = _answer(row, surveys)
             key = made["survey_id"], made["annotator"], made["position"]
             if key in seen:
-                raise BadInput(f"answers question {made['position'] + 1} of {made['annotator']} again (first in line "
-                               f"{seen[key]})")
+                raise BadInput(
+                    f"answers question {made['position'] + 1} of {made['annotator']} again (first in line {seen[key]})"
+                )
         except BadInput as error:
             refused.append((line, f"Line {line} {error}."))
         else:

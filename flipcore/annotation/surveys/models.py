@@ -20,9 +20,11 @@ from flipcore.vectors.embeddings.embedding import entry_text
 
 AT_ONCE = 16
 MAX_TOKENS = 32
-_ASK = ("Below are entries of two data sets, and then three more entries. Two of the three belong to set 1 and one belongs to "
-        "set 2. Which one belongs to set 2?\n\n{examples}\n\nThe three entries:\n\n{texts}\n\nAnswer with its number alone: 1, "
-        "2 or 3.\nAnswer:")
+_ASK = (
+    "Below are entries of two data sets, and then three more entries. Two of the three belong to set 1 and one belongs to "
+    "set 2. Which one belongs to set 2?\n\n{examples}\n\nThe three entries:\n\n{texts}\n\nAnswer with its number alone: 1, "
+    "2 or 3.\nAnswer:"
+)
 _PLACE = re.compile(r"(?<![\w.])([123])(?![\w]|\.\d)")
 
 
@@ -39,8 +41,11 @@ def place_in(text: str) -> int | None:
 
 def prompt(made: Sheet, question: Question, items: Mapping[str, Item]) -> str:
     """What the model is shown: all labelled examples, then the three texts by number."""
-    examples = "\n\n".join(f"Set {number}:\n{entry_text(items[one])}" for number, ids in
-                           (("1", made.target_examples), ("2", made.retro_examples)) for one in ids)
+    examples = "\n\n".join(
+        f"Set {number}:\n{entry_text(items[one])}"
+        for number, ids in (("1", made.target_examples), ("2", made.retro_examples))
+        for one in ids
+    )
     texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.shown]
     return _ASK.format(examples=examples, texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)))
 
@@ -61,27 +66,39 @@ class Asked:
         return f"{self.n_answers:,} answers{again}; {self.n_unreadable:,} replies named no single text.{failed}"
 
 
-def calls_of(survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int, temperature: float = 0.0
-             ) -> dict[tuple[str, int], Call]:
+def calls_of(
+    survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int, temperature: float = 0.0
+) -> dict[tuple[str, int], Call]:
     """(annotator, question) -> its call."""
     found = {}
     for name in annotator_names(backend.name, n_sheets):
         made = sheet(survey, name)
         for position, question in enumerate(made.questions):
-            request = Request("generate", prompt(made, question, items), max_tokens=MAX_TOKENS, temperature=temperature,
-                              seed=survey.seed)
+            request = Request(
+                "generate", prompt(made, question, items), max_tokens=MAX_TOKENS, temperature=temperature, seed=survey.seed
+            )
             found[name, position] = Call(backend.name, backend.revision, request)
     return found
 
 
-def projection(survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
-               ) -> Projection:
+def projection(
+    survey: Survey, items: Mapping[str, Item], model: str, n_sheets: int, cards: Mapping[str, ModelCard]
+) -> Projection:
     """What asking would cost at most."""
     return projected(calls_of(survey, items, open_backend(model, cards), n_sheets).values(), cards.get(model))
 
 
-def ask_model(store: Store, survey: Survey, items: Mapping[str, Item], model: str, cards: Mapping[str, ModelCard], *,
-              n_sheets: int = 1, temperature: float = 0.0, budget_usd: float | None = None) -> Asked:
+def ask_model(
+    store: Store,
+    survey: Survey,
+    items: Mapping[str, Item],
+    model: str,
+    cards: Mapping[str, ModelCard],
+    *,
+    n_sheets: int = 1,
+    temperature: float = 0.0,
+    budget_usd: float | None = None,
+) -> Asked:
     """Asks the questions that were not asked before, keeps completions and answers. Raises OverBudget before the first call
     when the projection is over the cap or the model costs money and there is none."""
     backend = open_backend(model, cards)
@@ -97,27 +114,33 @@ def ask_model(store: Store, survey: Survey, items: Mapping[str, Item], model: st
     known |= {call.call_id: one for call, one in made}
     done = {key: known[call.call_id] for key, call in calls.items() if call.call_id in known}
     answered = {key: one for key, one in done.items() if one.status == OK}
-    rows = [answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)
-            for (name, position), one in answered.items()]
+    rows = [
+        answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)
+        for (name, position), one in answered.items()
+    ]
     holdout.keep_answers(store, rows)
     failed = [one.error for one in done.values() if one.status != OK]
-    return Asked(len(rows), sum(row["chosen"] is None for row in rows), len(calls) - len(answered), n_reused,
-                 failed[0] if failed else "")
+    return Asked(
+        len(rows), sum(row["chosen"] is None for row in rows), len(calls) - len(answered), n_reused, failed[0] if failed else ""
+    )
 
 
-async def _completed(calls: Sequence[Call], backend: Backend, card: ModelCard | None, budget_usd: float | None
-                     ) -> list[tuple[Call, Completion]]:
+async def _completed(
+    calls: Sequence[Call], backend: Backend, card: ModelCard | None, budget_usd: float | None
+) -> list[tuple[Call, Completion]]:
     """Calls with their completions, a few at once; stops where the next call could pass the cap."""
     done, spent = [], 0.0
     try:
         for start in range(0, len(calls), AT_ONCE):
-            block = calls[start:start + AT_ONCE]
+            block = calls[start : start + AT_ONCE]
             most = sum(call_price(call, card) or 0.0 for call in block)
             if budget_usd is not None and spent + most > budget_usd:
                 break
             replies = await asyncio.gather(*(backend.complete(call) for call in block))
-            spent += sum(call_price(call, card) or 0.0 if one.cost_usd is None else one.cost_usd
-                         for call, one in zip(block, replies, strict=True))
+            spent += sum(
+                call_price(call, card) or 0.0 if one.cost_usd is None else one.cost_usd
+                for call, one in zip(block, replies, strict=True)
+            )
             done += list(zip(block, replies, strict=True))
     finally:
         await backend.close()

@@ -17,8 +17,11 @@ from flipcore.vectors.embeddings.embedding import entry_text
 TRIPLE, CHECK = "triple", "check"
 SHOWN_AT_ONCE = 3
 MISSED_CHECKS = 1  # an annotator with more than this many checks wrong is not counted
-_CHECKS = ("Please choose this text: the question only checks that you are reading.", "Please leave this text alone.",
-           "Please pass this text over.")
+_CHECKS = (
+    "Please choose this text: the question only checks that you are reading.",
+    "Please leave this text alone.",
+    "Please pass this text over.",
+)
 
 
 @dataclass(frozen=True)
@@ -70,20 +73,34 @@ class Sheet:
     questions: tuple[Question, ...]
 
 
-def new_survey(name: str, target: Sequence[Item], retro: Sequence[Item], *, n_examples: int = 10, n_triples: int = 10,
-               n_checks: int = 3, seed: int = 0) -> Survey:
+def new_survey(
+    name: str,
+    target: Sequence[Item],
+    retro: Sequence[Item],
+    *,
+    n_examples: int = 10,
+    n_triples: int = 10,
+    n_checks: int = 3,
+    seed: int = 0,
+) -> Survey:
     """A survey over two sets. Raises BadInput with the numbers when a set is too small for one sheet."""
     if min(n_examples, n_triples, n_checks) < 0 or n_triples < 1:
-        raise BadInput(f"A survey of {n_examples} examples, {n_triples} triples and {n_checks} checks cannot be asked: take at "
-                       "least one triple, and no number below 0.")
+        raise BadInput(
+            f"A survey of {n_examples} examples, {n_triples} triples and {n_checks} checks cannot be asked: take at "
+            "least one triple, and no number below 0."
+        )
     texts = [{entry_text(item) for item in items} for items in (target, retro)]
     both = texts[0] & texts[1]
     target_ids, retro_ids = _distinct(target, both), _distinct(retro, both)
-    for name_of, ids, needed in (("target", target_ids, n_examples + 2 * n_triples),
-                                 ("retro", retro_ids, n_examples + n_triples)):
+    for name_of, ids, needed in (
+        ("target", target_ids, n_examples + 2 * n_triples),
+        ("retro", retro_ids, n_examples + n_triples),
+    ):
         if len(ids) < needed:
-            raise BadInput(f"One sheet needs {needed} different {name_of} entries ({n_examples} examples and {n_triples} "
-                           f"triples) and there are {len(ids)}: ask fewer triples, show fewer examples, or take a larger set.")
+            raise BadInput(
+                f"One sheet needs {needed} different {name_of} entries ({n_examples} examples and {n_triples} "
+                f"triples) and there are {len(ids)}: ask fewer triples, show fewer examples, or take a larger set."
+            )
     return Survey(name.strip() or "Survey", target_ids, retro_ids, n_examples, n_triples, n_checks, seed)
 
 
@@ -109,22 +126,31 @@ def sheet(survey: Survey, annotator: str) -> Sheet:
     e = survey.n_examples
     questions = []
     for i in range(survey.n_triples):
-        pair, place = target[e + 2 * i:e + 2 * i + 2], int(rng.integers(SHOWN_AT_ONCE))
+        pair, place = target[e + 2 * i : e + 2 * i + 2], int(rng.integers(SHOWN_AT_ONCE))
         questions.append(Question(TRIPLE, (*pair[:place], retro[e + i], *pair[place:]), place))
     for _ in range(survey.n_checks):
         place = int(rng.integers(SHOWN_AT_ONCE))
-        questions.append(Question(CHECK, (*_CHECKS[1:1 + place], _CHECKS[0], *_CHECKS[1 + place:]), place))
+        questions.append(Question(CHECK, (*_CHECKS[1 : 1 + place], _CHECKS[0], *_CHECKS[1 + place :]), place))
     order = rng.permutation(len(questions))
     return Sheet(tuple(target[:e]), tuple(retro[:e]), tuple(questions[i] for i in order))
 
 
-def answer_row(survey: Survey, annotator: str, position: int, chosen: int | None, *, is_model: bool = False,
-               call_id: str | None = None) -> dict:
+def answer_row(
+    survey: Survey, annotator: str, position: int, chosen: int | None, *, is_model: bool = False, call_id: str | None = None
+) -> dict:
     """One answer as a row of `survey_answers`; `chosen` is a place 0 to 2, None where a reply could not be read."""
     question = sheet(survey, annotator).questions[position]
-    return {"survey_id": survey.survey_id, "annotator": annotator, "is_model": is_model, "position": position,
-            "kind": question.kind, "odd": question.odd, "chosen": None if chosen is None else question.shown[chosen],
-            "is_correct": None if chosen is None else chosen == question.right, "call_id": call_id}
+    return {
+        "survey_id": survey.survey_id,
+        "annotator": annotator,
+        "is_model": is_model,
+        "position": position,
+        "kind": question.kind,
+        "odd": question.odd,
+        "chosen": None if chosen is None else question.shown[chosen],
+        "is_correct": None if chosen is None else chosen == question.right,
+        "call_id": call_id,
+    }
 
 
 @dataclass(frozen=True)
@@ -148,5 +174,10 @@ def tally(answers: Sequence[Mapping], is_model: bool = False) -> Tally:
     left_out = sorted(name for name, n in missed.items() if n > MISSED_CHECKS)
     kept = [row for row in rows if row["kind"] == TRIPLE and row["annotator"] not in left_out]
     read = [row for row in kept if row["is_correct"] is not None]
-    return Tally(tuple(float(row["is_correct"]) for row in read), tuple(row["odd"] for row in read),
-                 tuple(row["annotator"] for row in read), tuple(left_out), len(kept) - len(read))
+    return Tally(
+        tuple(float(row["is_correct"]) for row in read),
+        tuple(row["odd"] for row in read),
+        tuple(row["annotator"] for row in read),
+        tuple(left_out),
+        len(kept) - len(read),
+    )

@@ -16,30 +16,38 @@ _TOKEN = re.compile(r"(?<![\w-])(?<![^\W\d_]['’])[^\W\d_a-zà-ÿ][^\W\d_]+(?![
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|^\W+)\s*[\"“‘'(]*$")
 _BEFORE = re.compile(r"([^\W\d_]+)(\.?)\s$")
 _POSSESSIVE = re.compile(r"['’]s\b")
-_ACTS = re.compile(r"\s(?:also |then |now |only |already |just |still |always |usually |currently |initially |decided |will |"
-                   r"would |can |could |should |has |had |is |was |did |does |wants? |wanted |needs? |needed )*"
-                   r"(?:has|had|is|was|"
-                   r"wants?|wanted|needs?|needed|buys?|bought|sells?|sold|makes?|made|gets?|got|gives?|gave|goes|went|eats?|"
-                   r"ate|runs?|ran|walks?|walked|works?|worked|earns?|earned|pays?|paid|spends?|spent|saves?|saved|takes?|took|"
-                   r"reads?|bakes?|baked|plays?|played|plants?|planted|collects?|collected|owns?|owned|drives?|drove|lives?|"
-                   r"lived|likes?|liked|loves?|loved|finds?|found|picks?|picked|writes?|wrote|receives?|received|brings?|"
-                   r"brought|uses?|used|starts?|started|decides?|decided|loses?|lost|does|did|can|could|will|would|should|"
-                   r"cuts?|puts?|cooks?|cooked|cleans?|cleaned|counts?|counted|orders?|ordered|invites?|invited|weighs?|"
-                   r"weighed|charges?|charged|says?|said|and|were|are|have|currently|gathers?|keeps?|kept|rides?|rode|"
-                   r"swims?|swam|hikes?|hiked|travels?|travell?ed|watche[sd]|teache[sd]|taught|types?|typed|thinks?|knows?|"
-                   r"tells?|told|asks?|asked|drinks?|drank|borrows?|borrowed|adds?|added|visits?|visited|practices?|grows?|grew|"
-                   r"sees?|saw|leaves?|left|rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?|threw|"
-                   r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|owes?|owed|"
-                   r"turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|stops?|stopped)\b")
+_ACTS = re.compile(
+    r"\s(?:also |then |now |only |already |just |still |always |usually |currently |initially |decided |will |"
+    r"would |can |could |should |has |had |is |was |did |does |wants? |wanted |needs? |needed )*"
+    r"(?:has|had|is|was|"
+    r"wants?|wanted|needs?|needed|buys?|bought|sells?|sold|makes?|made|gets?|got|gives?|gave|goes|went|eats?|"
+    r"ate|runs?|ran|walks?|walked|works?|worked|earns?|earned|pays?|paid|spends?|spent|saves?|saved|takes?|took|"
+    r"reads?|bakes?|baked|plays?|played|plants?|planted|collects?|collected|owns?|owned|drives?|drove|lives?|"
+    r"lived|likes?|liked|loves?|loved|finds?|found|picks?|picked|writes?|wrote|receives?|received|brings?|"
+    r"brought|uses?|used|starts?|started|decides?|decided|loses?|lost|does|did|can|could|will|would|should|"
+    r"cuts?|puts?|cooks?|cooked|cleans?|cleaned|counts?|counted|orders?|ordered|invites?|invited|weighs?|"
+    r"weighed|charges?|charged|says?|said|and|were|are|have|currently|gathers?|keeps?|kept|rides?|rode|"
+    r"swims?|swam|hikes?|hiked|travels?|travell?ed|watche[sd]|teache[sd]|taught|types?|typed|thinks?|knows?|"
+    r"tells?|told|asks?|asked|drinks?|drank|borrows?|borrowed|adds?|added|visits?|visited|practices?|grows?|grew|"
+    r"sees?|saw|leaves?|left|rents?|rented|hires?|hired|raises?|raised|feeds?|fed|sits?|sat|throws?|threw|"
+    r"begins?|began|leads?|shares?|shared|sews?|sewed|paints?|painted|builds?|built|draws?|drew|stores?|owes?|owed|"
+    r"turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|stops?|stopped)\b"
+)
 _DOES = re.compile(r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)")  # a verb, or a plural: only with a pronoun beside it
-_SUBJECT = re.compile(r"(?:,|\b(?:and|or|than|if|when|while|did|does|do|that|as|will|can|should|by|with|to|for|each|day))\s$",
-                      re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"(?:,|\b(?:and|or|than|if|when|while|did|does|do|that|as|will|can|should|by|with|to|for|each|day))\s$", re.IGNORECASE
+)
 _HOUSEHOLD = re.compile(r"\s(?:family|twins|household|brothers|sisters|siblings|kids|couple)\b")
-_PLACED = re.compile(r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|Los|San|"
-                     r"visit(?:s|ed|ing)?)\s$", re.IGNORECASE)
-_RELATION = re.compile(r"\b(?:(?P<man>brother|father|dad|uncle|son|husband|boyfriend|grandfather|nephew|grandson|boy|man)|"
-                       r"(?P<woman>sister|mother|mom|aunt|daughter|wife|girlfriend|grandmother|niece|granddaughter|girl|woman)|"
-                       r"friends?|cousin|neighbou?r|classmate|named|called|roommate|partner|colleague|sibling),?\s$")
+_PLACED = re.compile(
+    r"\b(?:in|at|near|across|during|around|through|the|a|an|of|St\.?|Saint|Lake|Mount|Fort|Port|Los|San|"
+    r"visit(?:s|ed|ing)?)\s$",
+    re.IGNORECASE,
+)
+_RELATION = re.compile(
+    r"\b(?:(?P<man>brother|father|dad|uncle|son|husband|boyfriend|grandfather|nephew|grandson|boy|man)|"
+    r"(?P<woman>sister|mother|mom|aunt|daughter|wife|girlfriend|grandmother|niece|granddaughter|girl|woman)|"
+    r"friends?|cousin|neighbou?r|classmate|named|called|roommate|partner|colleague|sibling),?\s$"
+)
 _PRONOUN = re.compile(r"\b(?:(he|him|his|himself)|(she|her|hers|herself))\b", re.IGNORECASE)
 
 
@@ -77,7 +85,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _next(text: str, found: Sequence[tuple[int, int, str]], i: int) -> bool:
-    return i + 1 < len(found) and text[found[i][1]:found[i + 1][0]] == " "
+    return i + 1 < len(found) and text[found[i][1] : found[i + 1][0]] == " "
 
 
 def _run(text: str, found: Sequence[tuple[int, int, str]], i: int) -> tuple[str, ...]:
@@ -86,8 +94,8 @@ def _run(text: str, found: Sequence[tuple[int, int, str]], i: int) -> tuple[str,
         low -= 1
     while _next(text, found, high):
         high += 1
-    words = [word for _, _, word in found[low:high + 1]]
-    opens = bool(_SENTENCE_START.search(text[:found[low][0]]))
+    words = [word for _, _, word in found[low : high + 1]]
+    opens = bool(_SENTENCE_START.search(text[: found[low][0]]))
     while words[:1] and low < i and (words[0] in TITLES or words[0] in KIN or (words[0] in NO_PEOPLE and opens)):
         words, low = words[1:], low + 1
     return tuple(words)
@@ -115,10 +123,11 @@ def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) 
     """After a title, before "family", or after a given name of the lists and not itself a thing."""
     if word in NO_PEOPLE or word.lower() in lower:
         return False
-    if any(_HOUSEHOLD.match(text[token.end:]) and len(token.run) <= 2 for token in places):
+    if any(_HOUSEHOLD.match(text[token.end :]) and len(token.run) <= 2 for token in places):
         return True
-    if any(token.title in TITLES and not (is_given(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"})
-           for token in places):
+    if any(
+        token.title in TITLES and not (is_given(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"}) for token in places
+    ):
         return True
     after_given = any(len(token.run) == 2 and token.run[1] == word and is_given(token.run[0]) for token in places)
     return after_given and (word in listed("surnames") or not is_given(word))
@@ -126,23 +135,30 @@ def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) 
 
 def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
     """A given name: by the lists, with evidence where it is doubtful, or by deed and pronoun where it is unknown."""
-    alone = [token for token in places if len(token.run) == 1 or (is_given(word) and len(token.run) == 2
-                                                                  and token.run[0] == word and token.run[1] not in NO_PEOPLE)]
+    alone = [
+        token
+        for token in places
+        if len(token.run) == 1
+        or (is_given(word) and len(token.run) == 2 and token.run[0] == word and token.run[1] not in NO_PEOPLE)
+    ]
     known = is_given(word)
-    if not alone or any(_PLACED.search(text[:token.start]) and not _POSSESSIVE.match(text[token.end:])
-                        for token in places if not known or is_doubtful(word)):
+    if not alone or any(
+        _PLACED.search(text[: token.start]) and not _POSSESSIVE.match(text[token.end :])
+        for token in places
+        if not known or is_doubtful(word)
+    ):
         return False
     if known and not is_doubtful(word):
         return True
     evident = [token for token in alone if _evident(token, text)]
     has_pronoun = bool(_PRONOUN.search(text))
-    does = [token for token in alone if has_pronoun and _DOES.match(text[token.end:])]
+    does = [token for token in alone if has_pronoun and _DOES.match(text[token.end :])]
     if known:
         return bool(evident or does) and all(token in evident or token in does or not token.starts_sentence for token in places)
     if word in NO_PEOPLE or word.lower() in lower or not all(len(token.run) == 1 for token in places):
         return False
-    acts = any(_ACTS.match(text[token.end:]) for token in evident)
-    subject = any(token.starts_sentence or _SUBJECT.search(text[:token.start]) for token in places)
+    acts = any(_ACTS.match(text[token.end :]) for token in evident)
+    subject = any(token.starts_sentence or _SUBJECT.search(text[: token.start]) for token in places)
     return subject and bool(evident) and (has_pronoun or (acts and len(places) > 1)) and (acts or bool(does))
 
 
@@ -150,17 +166,21 @@ def acts_alone(text: str, names: Sequence[str]) -> bool:
     """Whether somebody of these names acts in the text, or owns and is spoken of by a pronoun, and none stands beside another
     capitalised word or after "the", as somebody known or a law of nature would."""
     places = [token for token in tokens(text) if token.text in names]
-    if any(len(token.run) > 1 or re.search(r"\bthe\s$", text[:token.start], re.IGNORECASE) for token in places):
+    if any(len(token.run) > 1 or re.search(r"\bthe\s$", text[: token.start], re.IGNORECASE) for token in places):
         return False
     has_pronoun = bool(_PRONOUN.search(text))
-    return any(_ACTS.match(text[token.end:]) or _RELATION.search(text[:token.start]) or (has_pronoun and (
-        _POSSESSIVE.match(text[token.end:]) or _DOES.match(text[token.end:]))) for token in places)
+    return any(
+        _ACTS.match(text[token.end :])
+        or _RELATION.search(text[: token.start])
+        or (has_pronoun and (_POSSESSIVE.match(text[token.end :]) or _DOES.match(text[token.end :])))
+        for token in places
+    )
 
 
 def _evident(token: Token, text: str) -> bool:
     """The word acts, owns, is somebody's relation, or has a title."""
-    after = text[token.end:]
-    if token.title or _RELATION.search(text[:token.start]) or _POSSESSIVE.match(after):
+    after = text[token.end :]
+    if token.title or _RELATION.search(text[: token.start]) or _POSSESSIVE.match(after):
         return True
     return bool(_ACTS.match(after)) and not (token.text in {"Will", "May"} and token.starts_sentence)
 
@@ -170,7 +190,7 @@ def _gender(word: str, places: Sequence[Token], text: str, others: Sequence[str]
     known = gender(word) if is_given(word) else EITHER
     said = {TITLES.get(token.title) or KIN.get(token.title) for token in places} & {MAN, WOMAN}
     for token in places:
-        relation = _RELATION.search(text[:token.start])
+        relation = _RELATION.search(text[: token.start])
         said |= {MAN} if relation and relation["man"] else {WOMAN} if relation and relation["woman"] else set()
     if len(others) == 1:
         said |= _pronouns(text)
@@ -192,5 +212,5 @@ def _spoken_after(word: str, places: Sequence[Token], text: str, others: Sequenc
     found: set[str] = set()
     for token in places:
         end = other.search(text, token.end) if other else None
-        found |= _pronouns(text[token.end:end.start() if end else len(text)])
+        found |= _pronouns(text[token.end : end.start() if end else len(text)])
     return found

@@ -17,9 +17,14 @@ MIXED, PROSE = "mixed", "prose"  # which equations of a line are taken, see `ste
 _ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]+)>>")
 _GOLD = re.compile(r"####\s*(.+)\s*$")
 _LITERAL = re.compile(r"\d*\.?\d+%?")
-_PROSE_WORDS = ((r"\btimes\b|\bmultiplied by\b|×|(?<=[\d\s)])[xX](?=[\s\d($])", "*"),
-                (r"\bplus\b", "+"), (r"\bminus\b|–|−", "-"), (r"\bdivided by\b|÷", "/"), (r"\bequals\b|\bis equal to\b", "="),
-                (r"(?<=[\d%])\s+of\s+(?=\$?[\d(])", "*"))
+_PROSE_WORDS = (
+    (r"\btimes\b|\bmultiplied by\b|×|(?<=[\d\s)])[xX](?=[\s\d($])", "*"),
+    (r"\bplus\b", "+"),
+    (r"\bminus\b|–|−", "-"),
+    (r"\bdivided by\b|÷", "/"),
+    (r"\bequals\b|\bis equal to\b", "="),
+    (r"(?<=[\d%])\s+of\s+(?=\$?[\d(])", "*"),
+)
 _EXPRESSION = re.compile(r"[-+*/().%\d\s]+$")
 _STATED = re.compile(r"\s*(-?\d*\.?\d+%?)")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
@@ -84,7 +89,7 @@ def _steps_of_line(line: str, take: str) -> list[Step]:
 
 
 def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
-    """"3 times 5 equals 15" and "2(60) = 120": unit words become blanks, so that places in the line are kept."""
+    """ "3 times 5 equals 15" and "2(60) = 120": unit words become blanks, so that places in the line are kept."""
     text = _ANNOTATION.sub(lambda match: " " * len(match.group()), line)
     text = re.sub(r"(?<=\d),(?=\d{3})", "", re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)).replace("$", " ")
     for pattern, sign in _PROSE_WORDS:

@@ -51,7 +51,8 @@ UNITS: Mapping[Fraction, str] = {
     F(2): r"\bpints?\b|weekend|saturday",
     F(1, 100): r"percent|%|\bcents?\b|penn",
     F(1, 20): r"nickel",
-    F(1, 10): r"\bdime"}
+    F(1, 10): r"\bdime",
+}
 
 # The same where the question states that very number too: what the step's own line must say.
 STATED_UNITS: Mapping[Fraction, str] = {
@@ -76,13 +77,14 @@ STATED_UNITS: Mapping[Fraction, str] = {
     F(10): r"\bdimes?\b|decade",
     F(5): r"weekday|work ?week|nickel",
     F(4): r"month|quarters?\b|quarts?\b",
-    F(2): r"weekend"}
+    F(2): r"weekend",
+}
 
 # What the story says in words: value -> words anywhere in the question or on the line.
 SAID: Mapping[Fraction, str] = {
     F(1): r".",
     F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there and back|round ?trip"
-          r"|\bparents\b|husband and wife",
+    r"|\bparents\b|husband and wife",
     F(3): r"triple|thrice|thirds\b|(?:one|a)[- ]third|third of|triplet|trio",
     F(4): r"quadrupl|fourths\b|(?:one|a)[- ]fourth|quarter",
     F(5): r"quintupl|fifths?\b",
@@ -100,12 +102,15 @@ SAID: Mapping[Fraction, str] = {
     F(1, 6): r"sixth",
     F(1, 8): r"eighth",
     F(1, 10): r"tenth",
-    F(3, 2): r"half"}
+    F(3, 2): r"half",
+}
 
 
 def licensed(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
     """Whether words allow the constant at a step; `is_stated` says that the question states the same number."""
     text = f"{question}\n{line}"
     unit, said = (STATED_UNITS if is_stated else UNITS).get(value), SAID.get(value)
-    return bool((unit and re.search(unit, line if is_stated else text, re.IGNORECASE))
-                or (said and re.search(said, text, re.IGNORECASE)))
+    return bool(
+        (unit and re.search(unit, line if is_stated else text, re.IGNORECASE))
+        or (said and re.search(said, text, re.IGNORECASE))
+    )

@@ -21,8 +21,16 @@ N_LOOSE = 60  # tries for one in which all numbers keep their order, once there 
 DOWN = 0.6  # how often a number shrinks where it can; small ones cannot, and what may grow is more often whole
 SPREAD = 8  # a result may grow or shrink by this factor
 _SPELLED = {value: word for word, value in WORDS.items()}
-_BOUNDS = ((r"days?$", 7, 7), (r"days?$", 31, 31), (r"hours?$", 24, 24), (r"months?$", 12, 12), (r"minutes?$", 60, 60),
-           (r"seconds?$", 60, 60), (r"weeks?$", 52, 52), (r"years?$", 99, 120))
+_BOUNDS = (
+    (r"days?$", 7, 7),
+    (r"days?$", 31, 31),
+    (r"hours?$", 24, 24),
+    (r"months?$", 12, 12),
+    (r"minutes?$", 60, 60),
+    (r"seconds?$", 60, 60),
+    (r"weeks?$", 52, 52),
+    (r"years?$", 99, 120),
+)
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ def _draws(known: Structure, rng: np.random.Generator) -> Iterator[dict[Fraction
 
 def _plans(groups: Sequence[Fraction], rng: np.random.Generator) -> Iterator[tuple[Sequence[Fraction], bool]]:
     """Which values to change, and whether to keep them as round as they were."""
+
     def some(n: int) -> list[Fraction]:
         return [groups[i] for i in rng.permutation(len(groups))[:n]]
 
@@ -94,7 +103,7 @@ def _plans(groups: Sequence[Fraction], rng: np.random.Generator) -> Iterator[tup
 
 def _new_value(value: Fraction, stated: Sequence[Mention], rng: np.random.Generator, coarse: bool) -> Fraction:
     """A number of the same kind: as round if `coarse`, with as many decimals, of the same order, within its unit's bounds."""
-    grain = Fraction(1, 10**max(mention.decimals for mention in stated))
+    grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
     whole = value / grain
     for step in (1000, 500, 100, 50, 10, 5) if coarse else (1000, 100, 10):
         if whole % step == 0 and whole >= (2 if coarse else 10) * step:
@@ -121,13 +130,16 @@ def _most(mention: Mention) -> Fraction:
 
 @cache
 def _bound(unit: str, value: Fraction) -> Fraction:
-    return next((Fraction(bound) for pattern, bound, limit in _BOUNDS if re.match(pattern, unit) and value <= limit),
-                Fraction(10**9))
+    return next(
+        (Fraction(bound) for pattern, bound, limit in _BOUNDS if re.match(pattern, unit) and value <= limit), Fraction(10**9)
+    )
 
 
-def _mended(known: Structure, drawn: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
-            ) -> dict[Fraction, Fraction] | None:
+def _mended(
+    known: Structure, drawn: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
+) -> dict[Fraction, Fraction] | None:
     """The draw with the story's own relations restored; None where that cannot be, or one of the pairs in `order` loses it."""
+
     def new(value: Fraction) -> Fraction:
         return drawn.get(value, value)
 
@@ -147,8 +159,11 @@ def _mended(known: Structure, drawn: dict[Fraction, Fraction], order: Sequence[t
         return None
     if any(new(a) >= new(b) for a, b in order):
         return None
-    if any((value < edge) != (new(value) < edge) or (value > edge) != (new(value) > edge)
-           for edge in known.limits for value in known.stated):
+    if any(
+        (value < edge) != (new(value) < edge) or (value > edge) != (new(value) > edge)
+        for edge in known.limits
+        for value in known.stated
+    ):
         return None
     return drawn
 
@@ -156,31 +171,44 @@ def _mended(known: Structure, drawn: dict[Fraction, Fraction], order: Sequence[t
 def _fits(known: Structure, old: Fraction, new: Fraction) -> bool:
     """A number that can be written as the old one was."""
     stated = known.stated[old]
-    grain = Fraction(1, 10**max(mention.decimals for mention in stated))
-    return 0 < new and (new / grain).denominator == 1 and new != 1 and old / 4 <= new <= old * 4 and all(
-        new <= max(old, _most(mention)) for mention in stated)
+    grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
+    return (
+        0 < new
+        and (new / grain).denominator == 1
+        and new != 1
+        and old / 4 <= new <= old * 4
+        and all(new <= max(old, _most(mention)) for mention in stated)
+    )
 
 
-def _acceptable(known: Structure, drawn: Mapping[Fraction, Fraction], before: Sequence[Fraction], made: Sequence[Fraction]
-                ) -> bool:
+def _acceptable(
+    known: Structure, drawn: Mapping[Fraction, Fraction], before: Sequence[Fraction], made: Sequence[Fraction]
+) -> bool:
     """All results plausible, the gold above and below the same stated numbers as before, nothing across a limit, and results
     in their order where the question compares."""
     if not all(_plausible(old, new) for old, new in zip(before, made, strict=True)):
         return False
-    if any((old < edge) != (new < edge) or (old > edge) != (new > edge)
-           for edge in known.limits for old, new in zip(before, made, strict=True)):
+    if any(
+        (old < edge) != (new < edge) or (old > edge) != (new > edge)
+        for edge in known.limits
+        for old, new in zip(before, made, strict=True)
+    ):
         return False
     counts = [mention.value for mention in known.mentions if not mention.percent]
     if any((before[-1] < value) != (made[-1] < drawn.get(value, value)) for value in counts):
         return False
     if not known.keeps_order:
         return True
-    return all((before[i] < before[j]) == (made[i] < made[j]) and (before[i] > before[j]) == (made[i] > made[j])
-               for i in range(len(made)) for j in range(i))
+    return all(
+        (before[i] < before[j]) == (made[i] < made[j]) and (before[i] > before[j]) == (made[i] > made[j])
+        for i in range(len(made))
+        for j in range(i)
+    )
 
 
-def _in_order(known: Structure, before: Sequence[Fraction], drawn: Mapping[Fraction, Fraction], made: Sequence[Fraction]
-              ) -> bool:
+def _in_order(
+    known: Structure, before: Sequence[Fraction], drawn: Mapping[Fraction, Fraction], made: Sequence[Fraction]
+) -> bool:
     """Stated numbers and results all keep their order: nobody answers more questions than there are."""
     stated = {mention.value for mention in known.mentions if not mention.percent}
     pairs = sorted([(value, drawn.get(value, value)) for value in stated] + list(zip(before, made, strict=True)))
@@ -205,7 +233,7 @@ def _written(question: str, known: Structure, drawn: Mapping[Fraction, Fraction]
         new = drawn.get(mention.value, mention.value)
         if new != mention.value:
             written = _in_style(mention, new)
-            text += [_with_article(question[at:mention.start], written), written]
+            text += [_with_article(question[at : mention.start], written), written]
             at = mention.end
     changed = tuple((old, new) for old, new in drawn.items() if old != new)
     return Resample("".join([*text, question[at:]]), made[-1], changed, tuple(str(value) for value in made))

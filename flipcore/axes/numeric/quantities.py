@@ -9,30 +9,46 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-_UNITS = ("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-          "eighteen nineteen").split()
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen"
+).split()
 _TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))
-WORDS = {word: value for value, word in enumerate(_UNITS)} | _TENS | {
-    f"{ten}-{unit}": value + one for ten, value in _TENS.items() for one, unit in enumerate(_UNITS[:10]) if one}
+WORDS = (
+    {word: value for value, word in enumerate(_UNITS)}
+    | _TENS
+    | {f"{ten}-{unit}": value + one for ten, value in _TENS.items() for one, unit in enumerate(_UNITS[:10]) if one}
+)
 
 _NUMBER = re.compile(
     r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: \d{3})+(?!\d)|(?<![\w])\d*\.?\d+)"
-    r"|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b", re.IGNORECASE)
+    r"|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b",
+    re.IGNORECASE,
+)
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*(?::\d\d|o'?clock\b|[ap]\.?\s?m\b)", re.IGNORECASE)
 _UNIT_AFTER = re.compile(r"[\s-]*(?:more |fewer |less |other |different |additional |new |full |whole )?([A-Za-z]+)")
 _LIST_AFTER = re.compile(r"\s+\w+(?:\s+\w+)?\s*:")
-_NAMED = re.compile(r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight|floor|"
-                    r"house|in|since|year|january|february|march|april|may|june|july|august|september|october|november|"
-                    r"december)\s*#?\s*)$", re.IGNORECASE)
-_MEASURES = (r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet|inch(?:es)?|yards?|"
-             r"miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|re)s?|gallons?|quarts?|pints?|cups?|dollars?|"
-             r"quarters?|nickels?|dimes?|cents?|pennies|pence)")
-_DEFINED_AFTER = re.compile(rf"\s*{_MEASURES}\s+(?:are\s+)?(?:in|to|per|makes?) (?:a|an|one|each|every|1)\s+{_MEASURES}\b",
-                            re.IGNORECASE)
-_FACT_AFTER = re.compile(r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?|ears?|"
-                         r"tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets|continents|"
-                         r"players on a|suits|innings|holes? of golf)\b", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight|floor|"
+    r"house|in|since|year|january|february|march|april|may|june|july|august|september|october|november|"
+    r"december)\s*#?\s*)$",
+    re.IGNORECASE,
+)
+_MEASURES = (
+    r"(?:milli|centi|kilo)?(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|foot|feet|inch(?:es)?|yards?|"
+    r"miles?|met(?:er|re)s?|dozens?|pounds?|ounces?|grams?|tons?|lit(?:er|re)s?|gallons?|quarts?|pints?|cups?|dollars?|"
+    r"quarters?|nickels?|dimes?|cents?|pennies|pence)"
+)
+_DEFINED_AFTER = re.compile(
+    rf"\s*{_MEASURES}\s+(?:are\s+)?(?:in|to|per|makes?) (?:a|an|one|each|every|1)\s+{_MEASURES}\b", re.IGNORECASE
+)
+_FACT_AFTER = re.compile(
+    r"[\s-]*(?:\w+\s+)?(?:legs?|legged|wheels?|wheelers?|eyes?|eyed|wings?|fingers?|toes?|arms?|ears?|"
+    r"tentacles?|horns?|humps?|corners?|sides?|angles?|tires?|paws?|hooves|states|planets|continents|"
+    r"players on a|suits|innings|holes? of golf)\b",
+    re.IGNORECASE,
+)
 _MONTHS = r"january|february|march|april|june|july|august|september|october|november|december"
 
 
@@ -57,13 +73,24 @@ def mentions(question: str) -> list[Mention]:
     for match in _NUMBER.finditer(question):
         text = match.group()
         value = Fraction(re.sub("[, ]", "", text)) if match["digits"] else Fraction(WORDS[text.lower()])
-        before, after = question[:match.start()], question[match.end():]
+        before, after = question[: match.start()], question[match.end() :]
         percent = bool(re.match(r"\s?(?:%|percent\b|per cent\b)", after))
         money = bool(re.search(r"[$€£]\s?$", before) or re.match(r"\s?(?:\$|€|dollars?|cents?|euros?)(?!\w)", after))
         unit = _UNIT_AFTER.match(after)
         decimals = len(text.split(".")[1]) if "." in text else 0
-        found.append(Mention(match.start(), match.end(), text, value, percent, money, decimals,
-                             unit[1].lower() if unit and not percent else "", _frozen(text, value, before, after)))
+        found.append(
+            Mention(
+                match.start(),
+                match.end(),
+                text,
+                value,
+                percent,
+                money,
+                decimals,
+                unit[1].lower() if unit and not percent else "",
+                _frozen(text, value, before, after),
+            )
+        )
     return found
 
 
@@ -72,10 +99,19 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
     tail = before[-40:]
     if value in (0, 1):
         return "zero or one"
-    if re.match(r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh|eighth|tenth)s?\b",
-                after, re.IGNORECASE) or re.search(r"/\s?$", tail) or re.match(
-                r"\s+(?:half|halves|thirds?|fourths?|quarters? of|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b",
-                after, re.IGNORECASE):
+    if (
+        re.match(
+            r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh|eighth|tenth)s?\b",
+            after,
+            re.IGNORECASE,
+        )
+        or re.search(r"/\s?$", tail)
+        or re.match(
+            r"\s+(?:half|halves|thirds?|fourths?|quarters? of|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b",
+            after,
+            re.IGNORECASE,
+        )
+    ):
         return "fraction"
     if _ORDINAL.match(after):
         return "ordinal"
@@ -89,18 +125,23 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "name of a thing"
     if _DEFINED_AFTER.match(after):
         return "unit definition"
-    if re.match(rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) (?:that|this|a) )?month\b", after,
-                re.IGNORECASE):
+    if re.match(
+        rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) (?:that|this|a) )?month\b",
+        after,
+        re.IGNORECASE,
+    ):
         return "unit definition"
     if re.match(r"\s(?:dollars? |cents? )?(?:bills?|notes?|coins?)\b", after) and (
-            re.search(r"\$$", tail) or re.match(r"\s(?:dollars?|cents?) ", after)):
+        re.search(r"\$$", tail) or re.match(r"\s(?:dollars?|cents?) ", after)
+    ):
         return "name of a thing"
     if re.match(r"\sdays?\b", after) and re.search(r"\b(?:other|remaining) (?:\w+ )?days\b|\brest of the week\b", after):
         return "part of a week"
     if _FACT_AFTER.match(after) and value.denominator == 1 and value <= 50:
         return "fact of nature or of a game"
     if re.match(r"\s?[–-]\s?\$?\d|\s(?:to|through)\s\$?\d", after) or re.search(
-            r"\d\s?[–-]\s?\$?$|\d (?:to|through) \$?$", tail):
+        r"\d\s?[–-]\s?\$?$|\d (?:to|through) \$?$", tail
+    ):
         return "range"
     if re.match(r"\s?:\s?\d", after) or re.search(r"\d\s?:\s?$", tail):
         return "ratio"

@@ -12,19 +12,34 @@ from flipcore.axes.numeric.chains import Step
 from flipcore.axes.numeric.quantities import Mention
 from flipcore.axes.numeric.tracing import Reading, Source
 
-_LIMIT = re.compile(r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|at least|at most|"
-                    r"minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$", re.IGNORECASE)
-_MEASURED = re.compile(r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?|yards?|"
-                       r"met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|degrees?|points?|lbs?|calories|acres?|"
-                       r"square|cubic|mph|ml|oz|each|apiece|per|more|less|fewer)$", re.IGNORECASE)
-_SPANS = re.compile(r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|quarters?|rounds?|games?|weekends?|times|"
-                    r"trips?)$", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|at least|at most|"
+    r"minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$",
+    re.IGNORECASE,
+)
+_MEASURED = re.compile(
+    r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?|yards?|"
+    r"met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|degrees?|points?|lbs?|calories|acres?|"
+    r"square|cubic|mph|ml|oz|each|apiece|per|more|less|fewer)$",
+    re.IGNORECASE,
+)
+_SPANS = re.compile(
+    r"(?:days?|weeks?|months?|years?|hours?|minutes?|nights?|quarters?|rounds?|games?|weekends?|times|"
+    r"trips?)$",
+    re.IGNORECASE,
+)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _LIST = re.compile(r"(?:[\w'’-]+(?: [\w'’-]+){0,3}, )+(?:and |or |& )?[\w'’-]+(?: (?:and|or|&) [\w'’-]+)?")
-_PAIRED = re.compile(r"\b(?:twins?|both|another|either|neither|the other|other two|couple|pair|"
-                     r"together with|respectively)\b", re.IGNORECASE)
-_PARTS = re.compile(r"\b(?:triplets?|quadruplets?|each other|the others|the rest of|one of (?:them|the|his|her|their)|last one|"
-                    r"remaining|the (?:other|last|next) (?:one|two|three|four|\d))\b", re.IGNORECASE)
+_PAIRED = re.compile(
+    r"\b(?:twins?|both|another|either|neither|the other|other two|couple|pair|"
+    r"together with|respectively)\b",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(
+    r"\b(?:triplets?|quadruplets?|each other|the others|the rest of|one of (?:them|the|his|her|their)|last one|"
+    r"remaining|the (?:other|last|next) (?:one|two|three|four|\d))\b",
+    re.IGNORECASE,
+)
 
 
 def frozen_values(question: str, found: Sequence[Mention]) -> set[Fraction]:
@@ -47,7 +62,7 @@ def frozen_values(question: str, found: Sequence[Mention]) -> set[Fraction]:
 
 def _is_amount(question: str, mention: Mention) -> bool:
     """Money, shares and measures are not counts of things that the text could list; spans of time may be."""
-    if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[:mention.start]):
+    if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
     return bool(_MEASURED.match(mention.unit)) and not (_SPANS.match(mention.unit) and _ordinals(question))
 
@@ -76,8 +91,13 @@ def limits(question: str, found: Sequence[Mention], used: set[Fraction]) -> list
     """Stated limits that the chain does not compute with ("over 20 points"), or that share their value with something else:
     every number stays on its side of them."""
     n_stated = Counter(mention.value for mention in found)
-    return sorted({mention.value for mention in found if _LIMIT.search(question[:mention.start][-24:])
-                   and (mention.value not in used or n_stated[mention.value] > 1)})
+    return sorted(
+        {
+            mention.value
+            for mention in found
+            if _LIMIT.search(question[: mention.start][-24:]) and (mention.value not in used or n_stated[mention.value] > 1)
+        }
+    )
 
 
 def relations(question: str, found: Sequence[Mention], used: set[Fraction]) -> list[tuple[str, Fraction, Fraction, Fraction]]:
@@ -87,14 +107,25 @@ def relations(question: str, found: Sequence[Mention], used: set[Fraction]) -> l
     stated = sorted(first)
     made = []
     for i, a in enumerate(stated):
-        for b in stated[i + 1:]:
+        for b in stated[i + 1 :]:
             kinds = [_kind(first[value]) for value in (a, b)]
             c, d = a + b, a * b
-            if a > 1 and c in first and not {a, b, c} <= used and kinds == [_kind(first[c])] * 2 and (
-                    c > 12 or not any(_is_amount(question, first[value]) for value in (a, b, c))):
+            if (
+                a > 1
+                and c in first
+                and not {a, b, c} <= used
+                and kinds == [_kind(first[c])] * 2
+                and (c > 12 or not any(_is_amount(question, first[value]) for value in (a, b, c)))
+            ):
                 made.append(("+", a, b, c))
-            if a > 1 and d > 12 and d in first and not {a, b, d} <= used and "percent" not in kinds and sorted(
-                    kinds) == sorted(["count", _kind(first[d])]):
+            if (
+                a > 1
+                and d > 12
+                and d in first
+                and not {a, b, d} <= used
+                and "percent" not in kinds
+                and sorted(kinds) == sorted(["count", _kind(first[d])])
+            ):
                 made.append(("*", a, b, d))
             if kinds == ["percent"] * 2 and c == 100 and 100 not in first:
                 made.append(("+", a, b, Fraction(100)))
@@ -121,17 +152,28 @@ def spelled_by_steps(chain: Sequence[Step], admissible: Sequence[Reading], found
     alike = Counter((len(step.literals), step.is_product, min(step.literals)) for step in chain)
     sizes |= {n + more for n in alike.values() if n > 1 for more in (0, 1)}
     n_stated = Counter(mention.value for mention in found if _kind(mention) == "count" and not mention.decimals)
-    n_used = {value: max(sum(source == Source("question", value, "same") for row in reading for source in row)
-                         for reading in admissible) for value in n_stated if value <= 4}
+    n_used = {
+        value: max(
+            sum(source == Source("question", value, "same") for row in reading for source in row) for reading in admissible
+        )
+        for value in n_stated
+        if value <= 4
+    }
     return {value for value in n_stated if value in sizes and value.denominator == 1 and value > 1} | {
-        value for value, n in n_used.items() if n > n_stated[value]}
+        value for value, n in n_used.items() if n > n_stated[value]
+    }
 
 
 def same_spans(found: Sequence[Mention]) -> set[Fraction]:
     """14 days that are also called two weeks: both stay."""
     frozen: set[Fraction] = set()
-    for small, big, factor in (("days?", "weeks?", 7), ("months?", "years?", 12), ("hours?", "days?", 24),
-                               ("minutes?", "hours?", 60), ("inch(?:es)?", "f(?:oo|ee)t", 12)):
+    for small, big, factor in (
+        ("days?", "weeks?", 7),
+        ("months?", "years?", 12),
+        ("hours?", "days?", 24),
+        ("minutes?", "hours?", 60),
+        ("inch(?:es)?", "f(?:oo|ee)t", 12),
+    ):
         for one in found:
             for other in found:
                 if re.fullmatch(small, one.unit) and re.fullmatch(big, other.unit) and one.value == factor * other.value:

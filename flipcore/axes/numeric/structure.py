@@ -27,18 +27,23 @@ from flipcore.axes.numeric.story import (
 from flipcore.axes.numeric.tracing import Reading, distinct, probes, readings, results, sources
 from flipcore.axes.refusals import Refusal
 
-_DEALS = re.compile(r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
-                    r"(?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) "
-                    r"(?!day|week|month|hour|year|night|morning)\w+|"
-                    r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? of)\b",
-                    re.IGNORECASE)
+_DEALS = re.compile(
+    r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "
+    r"(?:second|other|third|fourth|fifth|sixth|tenth|\d+(?:st|nd|rd|th)) "
+    r"(?!day|week|month|hour|year|night|morning)\w+|"
+    r"rounds? (?:up|down)|rounded (?:up|down)|prime numbers?|consecutive|factors? of|multiples? of)\b",
+    re.IGNORECASE,
+)
 _ALGEBRA = re.compile(r"\b[Ll]et(?:['’]s let)? [A-Za-z]\b|(?<![A-Za-z'’$])\d*[A-Za-z]\s?=(?!=)|[-+=*/(]\s?\d*[yzYZ]\b")
-_ROUNDS = re.compile(r"\b(?:round(?:ed|s)?|nearest|remainder when|whole number|how many full|at least how many)\b",
-                     re.IGNORECASE)
-_COMPARES = re.compile(r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|best|"
-                       r"worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|oldest|youngest|"
-                       r"tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|whichever|compared to)\b",
-                       re.IGNORECASE)
+_ROUNDS = re.compile(
+    r"\b(?:round(?:ed|s)?|nearest|remainder when|whole number|how many full|at least how many)\b", re.IGNORECASE
+)
+_COMPARES = re.compile(
+    r"\b(?:cheap\w*|expensive|costl\w+|most|least|highest|lowest|winner|loser|wins?|won|better|best|"
+    r"worse|worst|larg\w+|small\w+|maximum|minimum|maximi\w+|minimi\w+|longest|shortest|oldest|youngest|"
+    r"tallest|fewest|fastest|slowest|biggest|heaviest|lightest|enough|afford|whichever|compared to)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -97,8 +102,9 @@ def structure(question: str, solution: str) -> Structure | Refusal:
     return refused
 
 
-def _traced(question: str, solution: str, target: Fraction | None, found: list[Mention], take: str, mental: bool
-            ) -> Structure | Refusal:
+def _traced(
+    question: str, solution: str, target: Fraction | None, found: list[Mention], take: str, mental: bool
+) -> Structure | Refusal:
     """One way of taking the chain from the solution."""
     try:
         chain = steps(solution, take)
@@ -107,9 +113,9 @@ def _traced(question: str, solution: str, target: Fraction | None, found: list[M
     if target is None or not chain:
         return Refusal("no chain", "The solution has no calculator steps.")
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
-    if last is None or any(step.is_annotated for step in chain[last + 1:]):
+    if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
-    chain, traced = sources(chain[:last + 1], found, question, list_lengths(question), mental=mental)
+    chain, traced = sources(chain[: last + 1], found, question, list_lengths(question), mental=mental)
     if any(not options for step in traced for options in step):
         return Refusal("literal cannot be traced", "A number of the solution is neither in the question nor licensed.")
     try:
@@ -124,8 +130,13 @@ def _traced(question: str, solution: str, target: Fraction | None, found: list[M
 def _grouped(question: str, chain: list[Step], found: list[Mention], admissible: list[Reading]) -> Structure | Refusal:
     """The value groups that may change: they move the gold alike under every reading, and are frozen nowhere."""
     used = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
-    frozen = (frozen_values(question, found) | _mental_producers(chain, admissible, found)
-              | parts_of_totals(found, set(used)) | spelled_by_steps(chain, admissible, found) | same_spans(found))
+    frozen = (
+        frozen_values(question, found)
+        | _mental_producers(chain, admissible, found)
+        | parts_of_totals(found, set(used))
+        | spelled_by_steps(chain, admissible, found)
+        | same_spans(found)
+    )
     edges = limits(question, found, set(used))
     moves = _behind(len(chain) - 1, admissible)
     free = [value for value in used if value in moves and value not in frozen and value not in edges]
@@ -135,8 +146,9 @@ def _grouped(question: str, chain: list[Step], found: list[Mention], admissible:
     agreed = [value for value in free if _agree(chain, different, value)]
     if not agreed:
         return Refusal("ambiguous reading", "Two admissible readings of the chain give different golds.")
-    return Structure(chain, found, different, agreed, relations(question, found, set(used)), edges,
-                     bool(_COMPARES.search(question)))
+    return Structure(
+        chain, found, different, agreed, relations(question, found, set(used)), edges, bool(_COMPARES.search(question))
+    )
 
 
 def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool:
@@ -165,8 +177,10 @@ def _mental_producers(chain: list[Step], admissible: list[Reading], found: list[
 
 
 def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
-    return any(count in (value + p, value - p, p - value, value * p) or (p and value / p == count)
-               or (value and p / value == count) for p in partners)
+    return any(
+        count in (value + p, value - p, p - value, value * p) or (p and value / p == count) or (value and p / value == count)
+        for p in partners
+    )
 
 
 def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:

@@ -36,8 +36,9 @@ class Source:
 Reading = Sequence[Sequence[Source]]
 
 
-def sources(steps: Sequence[Step], mentions: Sequence[Mention], question: str, counts: set[Fraction], *, mental: bool
-            ) -> tuple[list[Step], list[list[list[Source]]]]:
+def sources(
+    steps: Sequence[Step], mentions: Sequence[Mention], question: str, counts: set[Fraction], *, mental: bool
+) -> tuple[list[Step], list[list[list[Source]]]]:
     """The steps that are kept, and candidate sources per step and literal; an empty list is a literal that cannot be traced.
 
     Prose that cannot be traced is left out. `counts` are sizes of lists in the text, constants where nothing else is stated.
@@ -63,8 +64,14 @@ def _as_fractions(step: Step, row: list[list[Source]], written: set[Fraction]) -
     """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results of the same size."""
     pairs = enumerate(itertools.pairwise(step.literals))
     parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in written for at in (i, i + 1)}
-    return [[source for source in options if source.kind != "result"] or options if i in parts else options
-            for i, options in enumerate(row)] if step.is_product else row
+    return (
+        [
+            [source for source in options if source.kind != "result"] or options if i in parts else options
+            for i, options in enumerate(row)
+        ]
+        if step.is_product
+        else row
+    )
 
 
 def _counted(value: Fraction, counts: set[Fraction]) -> list[Source]:
@@ -75,8 +82,15 @@ def _mental(value: Fraction) -> list[Source]:
     return [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
 
 
-def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Mention], question: str, step: Step,
-                stated: set[Fraction], written: set[Fraction]) -> list[Source]:
+def _candidates(
+    value: Fraction,
+    before: Sequence[Step],
+    mentions: Sequence[Mention],
+    question: str,
+    step: Step,
+    stated: set[Fraction],
+    written: set[Fraction],
+) -> list[Source]:
     """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or the step divides by 100."""
     found: list[Source] = []
     for mention in mentions:
@@ -84,14 +98,21 @@ def _candidates(value: Fraction, before: Sequence[Step], mentions: Sequence[Ment
     found += [Source("result", i) for i, earlier in enumerate(before) if earlier.result == value]
     text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
-        found += [Source("result", i, "percent") for i, earlier in enumerate(before)
-                  if earlier.result != value and earlier.result / 100 == value]
-        found += [Source("result", i, "whole") for i, earlier in enumerate(before)
-                  if earlier.result != value and earlier.result * 100 == value]
+        found += [
+            Source("result", i, "percent")
+            for i, earlier in enumerate(before)
+            if earlier.result != value and earlier.result / 100 == value
+        ]
+        found += [
+            Source("result", i, "whole")
+            for i, earlier in enumerate(before)
+            if earlier.result != value and earlier.result * 100 == value
+        ]
     if not {F(100), F(1, 100)} & set(step.literals) and any(not source.form.startswith(("rest", "over")) for source in found):
         found = [source for source in found if not source.form.startswith(("rest", "over"))]
     if (licensed(value, question, step.line, is_stated=value in stated) and (value != 1 or not found)) or (
-            value.denominator > 1 and written & {value, 1 - value, value - 1}):
+        value.denominator > 1 and written & {value, 1 - value, value - 1}
+    ):
         found.append(Source("constant", value))
     return list(dict.fromkeys(found))
 
@@ -112,12 +133,19 @@ def transformed(value: Fraction, form: str) -> Fraction:
     """A drawn number in the form in which the chain has it."""
     if not form or form == "same":
         return value
-    return {"percent": value / 100, "whole": value * 100, "more": 1 + value / 100, "less": 1 - value / 100, "rest": 100 - value,
-            "over": 100 + value}[form]
+    return {
+        "percent": value / 100,
+        "whole": value * 100,
+        "more": 1 + value / 100,
+        "less": 1 - value / 100,
+        "rest": 100 - value,
+        "over": 100 + value,
+    }[form]
 
 
-def readings(steps: Sequence[Step], candidates: Sequence[Sequence[Sequence[Source]]], n_stated: Mapping[Fraction, int]
-             ) -> list[Reading]:
+def readings(
+    steps: Sequence[Step], candidates: Sequence[Sequence[Sequence[Source]]], n_stated: Mapping[Fraction, int]
+) -> list[Reading]:
     """All admissible readings; raises OverflowError for more than MAX_READINGS."""
     shape = [len(step) for step in candidates]
     flat = [options for step in candidates for options in step]

@@ -20,9 +20,23 @@ def item(row: Row) -> Item:
     key = str(values["answerKey"])
     if key not in labels:
         raise BadInput(f"has the right answer {key!r}, but its choices are labelled {', '.join(labels)}")
-    return Item.make(dataset="arc", key=str(values.get("id", row.line)), kind="choice", question=question,
-                     options=tuple(options), target=str(labels.index(key)), category="science", published="2018-03-14")
+    return Item.make(
+        dataset="arc",
+        key=str(values.get("id", row.line)),
+        kind="choice",
+        question=question,
+        options=tuple(options),
+        target=str(labels.index(key)),
+        category="science",
+        published="2018-03-14",
+    )
 
 
-LOADER = Dataset("arc", "ARC-Challenge", "Grade-school science questions that simple retrieval gets wrong.", "choice",
-                 item=item, hub=Hub("allenai/ai2_arc", "ARC-Challenge", "test"))
+LOADER = Dataset(
+    "arc",
+    "ARC-Challenge",
+    "Grade-school science questions that simple retrieval gets wrong.",
+    "choice",
+    item=item,
+    hub=Hub("allenai/ai2_arc", "ARC-Challenge", "test"),
+)

@@ -30,7 +30,7 @@ def boxed(solution: str) -> str | None:
     for place in range(begin, len(solution)):
         depth += {"{": 1, "}": -1}.get(solution[place], 0)
         if depth == 0:
-            return solution[begin + 1:place]
+            return solution[begin + 1 : place]
     return None
 
 
@@ -51,8 +51,12 @@ def item(row: Row) -> Item:
         raise BadInput("has no \\boxed answer in its solution")
     target = number(answer)
     key = str(values.get("unique_id") or (f"{row.file}-{row.line}" if row.file else row.line - 1))
-    about = {"category": str(values.get("type") or values.get("subject") or ""), "published": "2021-03-05",
-             "solution": values["solution"], "meta": {"level": str(values.get("level", "")), "answer": answer}}
+    about = {
+        "category": str(values.get("type") or values.get("subject") or ""),
+        "published": "2021-03-05",
+        "solution": values["solution"],
+        "meta": {"level": str(values.get("level", "")), "answer": answer},
+    }
     if target is not None:
         return Item.make(dataset="math", key=key, kind="number", question=values["problem"], target=target, **about)
     return Item.make(dataset="math", key=key, kind="completion", question=values["problem"], **about)
@@ -68,5 +72,12 @@ def read(path: Path) -> Iterator[Row]:
     return (Row(row.line, row.values, row.problem, f"{one.parent.name}/{one.stem}") for one in files for row in read_rows(one))
 
 
-LOADER = Dataset("math", "MATH", "Competition problems with worked solutions; those with a number as answer can be graded.",
-                 "any", item=item, hub=Hub("HuggingFaceH4/MATH-500", None, "test"), read=read)
+LOADER = Dataset(
+    "math",
+    "MATH",
+    "Competition problems with worked solutions; those with a number as answer can be graded.",
+    "any",
+    item=item,
+    hub=Hub("HuggingFaceH4/MATH-500", None, "test"),
+    read=read,
+)

@@ -16,9 +16,21 @@ def item(row: Row) -> Item:
     target = canonical_number(str(row.values["answer"]))
     if target is None:
         raise BadInput(f"has the answer {str(row.values['answer'])[:40]!r}, which is no number")
-    return Item.make(dataset="gsm1k", key=str(row.line - 1), kind="number", question=row.values["question"], target=target,
-                     published="2024-05-01")
+    return Item.make(
+        dataset="gsm1k",
+        key=str(row.line - 1),
+        kind="number",
+        question=row.values["question"],
+        target=target,
+        published="2024-05-01",
+    )
 
 
-LOADER = Dataset("gsm1k", "GSM1k", "New problems in GSM8K's style, published in May 2024: a control for GSM8K.", "number",
-                 item=item, hub=Hub("ScaleAI/gsm1k", None, "test"))
+LOADER = Dataset(
+    "gsm1k",
+    "GSM1k",
+    "New problems in GSM8K's style, published in May 2024: a control for GSM8K.",
+    "number",
+    item=item,
+    hub=Hub("ScaleAI/gsm1k", None, "test"),
+)

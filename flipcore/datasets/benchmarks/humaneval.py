@@ -15,9 +15,15 @@ from flipcore.datasets.reading.rows import Row, json_lines, read_rows
 
 def item(row: Row) -> Item:
     values = row.values
-    return Item.make(dataset="humaneval", key=str(values["task_id"]).rpartition("/")[2], kind="completion",
-                     question=values["prompt"] + values["canonical_solution"].rstrip(), published="2021-07-07",
-                     category="code", meta={"entry_point": values.get("entry_point", "")})
+    return Item.make(
+        dataset="humaneval",
+        key=str(values["task_id"]).rpartition("/")[2],
+        kind="completion",
+        question=values["prompt"] + values["canonical_solution"].rstrip(),
+        published="2021-07-07",
+        category="code",
+        meta={"entry_point": values.get("entry_point", "")},
+    )
 
 
 def read(path: Path) -> Iterator[Row]:
@@ -31,5 +37,12 @@ def read(path: Path) -> Iterator[Row]:
     return json_lines(text)
 
 
-LOADER = Dataset("humaneval", "HumanEval", "Python functions with docstring and body, as texts to be continued.", "completion",
-                 item=item, hub=Hub("openai/openai_humaneval", None, "test"), read=read)
+LOADER = Dataset(
+    "humaneval",
+    "HumanEval",
+    "Python functions with docstring and body, as texts to be continued.",
+    "completion",
+    item=item,
+    hub=Hub("openai/openai_humaneval", None, "test"),
+    read=read,
+)

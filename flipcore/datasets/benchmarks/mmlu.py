@@ -34,10 +34,24 @@ def item(row: Row) -> Item:
     values = row.values
     answer = values["answer"]
     target = "ABCD".find(answer.strip()) if isinstance(answer, str) and len(answer.strip()) == 1 else answer
-    return Item.make(dataset="mmlu", key=f"{values['subject']}-{row.line - 1}", kind="choice",
-                     question=values["question"], options=tuple(values["choices"]), target=str(target),
-                     category=values["subject"], published="2020-09-07")
+    return Item.make(
+        dataset="mmlu",
+        key=f"{values['subject']}-{row.line - 1}",
+        kind="choice",
+        question=values["question"],
+        options=tuple(values["choices"]),
+        target=str(target),
+        category=values["subject"],
+        published="2020-09-07",
+    )
 
 
-LOADER = Dataset("mmlu", "MMLU", "Four-option questions of 57 subjects, from school to professional level.", "choice",
-                 item=item, hub=Hub("cais/mmlu", "all", "test"), read=read)
+LOADER = Dataset(
+    "mmlu",
+    "MMLU",
+    "Four-option questions of 57 subjects, from school to professional level.",
+    "choice",
+    item=item,
+    hub=Hub("cais/mmlu", "all", "test"),
+    read=read,
+)

@@ -9,10 +9,24 @@ from flipcore.datasets.reading.rows import Row
 
 def item(row: Row) -> Item:
     values = row.values
-    return Item.make(dataset="mmlu_pro", key=str(values["question_id"]), kind="choice", question=values["question"],
-                     options=tuple(values["options"]), target=str(values["answer_index"]), category=values["category"],
-                     published="2024-06-03", meta={"source": values.get("src", "")})
+    return Item.make(
+        dataset="mmlu_pro",
+        key=str(values["question_id"]),
+        kind="choice",
+        question=values["question"],
+        options=tuple(values["options"]),
+        target=str(values["answer_index"]),
+        category=values["category"],
+        published="2024-06-03",
+        meta={"source": values.get("src", "")},
+    )
 
 
-LOADER = Dataset("mmlu_pro", "MMLU-Pro", "Questions of fourteen subjects, philosophy among them, with up to ten options.",
-                 "choice", item=item, hub=Hub("TIGER-Lab/MMLU-Pro", None, "test"))
+LOADER = Dataset(
+    "mmlu_pro",
+    "MMLU-Pro",
+    "Questions of fourteen subjects, philosophy among them, with up to ten options.",
+    "choice",
+    item=item,
+    hub=Hub("TIGER-Lab/MMLU-Pro", None, "test"),
+)

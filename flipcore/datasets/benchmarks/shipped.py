@@ -30,16 +30,46 @@ def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset
 
 
 LOADERS = (
-    _shipped("flipscope_choice", "Flipscope: choices", "Our own multiple-choice questions with 4 to 10 options.", "choice",
-             "items/choice.jsonl"),
-    _shipped("flipscope_problems", "Flipscope: word problems", "Our own grade-school problems with calculator chains.",
-             "number", "items/problems.jsonl"),
-    _shipped("flipscope_passages", "Flipscope: passages", "Our own prose, to be continued or summarised.", "completion",
-             "items/passages.jsonl"),
-    _shipped("pocket_choice", "Pocket: choices", "Questions of the kind that the model in the box was trained on.", "choice",
-             "pocket/items/choices.jsonl"),
-    _shipped("pocket_problems", "Pocket: word problems", "Problems that the model in the box read up to 256 times, or never.",
-             "number", "pocket/items/problems.jsonl"),
-    _shipped("pocket_prose", "Pocket: passages", "Prose that the model in the box read up to 256 times, or never.",
-             "completion", "pocket/items/prose.jsonl"),
+    _shipped(
+        "flipscope_choice",
+        "Flipscope: choices",
+        "Our own multiple-choice questions with 4 to 10 options.",
+        "choice",
+        "items/choice.jsonl",
+    ),
+    _shipped(
+        "flipscope_problems",
+        "Flipscope: word problems",
+        "Our own grade-school problems with calculator chains.",
+        "number",
+        "items/problems.jsonl",
+    ),
+    _shipped(
+        "flipscope_passages",
+        "Flipscope: passages",
+        "Our own prose, to be continued or summarised.",
+        "completion",
+        "items/passages.jsonl",
+    ),
+    _shipped(
+        "pocket_choice",
+        "Pocket: choices",
+        "Questions of the kind that the model in the box was trained on.",
+        "choice",
+        "pocket/items/choices.jsonl",
+    ),
+    _shipped(
+        "pocket_problems",
+        "Pocket: word problems",
+        "Problems that the model in the box read up to 256 times, or never.",
+        "number",
+        "pocket/items/problems.jsonl",
+    ),
+    _shipped(
+        "pocket_prose",
+        "Pocket: passages",
+        "Prose that the model in the box read up to 256 times, or never.",
+        "completion",
+        "pocket/items/prose.jsonl",
+    ),
 )

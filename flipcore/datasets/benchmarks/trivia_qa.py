@@ -23,10 +23,23 @@ def item(row: Row) -> Item:
     if not known or known == _HIDDEN:
         raise BadInput("has no answer value; the test split hides its answers, take validation")
     key = values.get("question_id") or values.get("questionid") or row.line
-    return Item.make(dataset="trivia_qa", key=str(key), kind="completion", published="2017-05-09", category="trivia",
-                     question=str(values["question"]).strip(), solution=known,
-                     meta={"aliases": list(answer.get("aliases") or [])[:20]})
+    return Item.make(
+        dataset="trivia_qa",
+        key=str(key),
+        kind="completion",
+        published="2017-05-09",
+        category="trivia",
+        question=str(values["question"]).strip(),
+        solution=known,
+        meta={"aliases": list(answer.get("aliases") or [])[:20]},
+    )
 
 
-LOADER = Dataset("trivia_qa", "TriviaQA", "Questions with short free answers: for losses, not for correctness.", "completion",
-                 item=item, hub=Hub("mandarjoshi/trivia_qa", "rc.nocontext", "validation"))
+LOADER = Dataset(
+    "trivia_qa",
+    "TriviaQA",
+    "Questions with short free answers: for losses, not for correctness.",
+    "completion",
+    item=item,
+    hub=Hub("mandarjoshi/trivia_qa", "rc.nocontext", "validation"),
+)

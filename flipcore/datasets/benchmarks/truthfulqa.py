@@ -25,10 +25,24 @@ def item(row: Row) -> Item:
     if len(right) != 1:
         raise BadInput(f"marks {len(right)} answers as true; mc1 has one")
     options = sorted(answers, key=lambda text: digest(question, text))
-    return Item.make(dataset="truthfulqa", key=digest(question)[:8], kind="choice", question=question,
-                     options=tuple(options), target=str(options.index(right[0])), category=category,
-                     published="2021-09-08", meta={"type": kind})
+    return Item.make(
+        dataset="truthfulqa",
+        key=digest(question)[:8],
+        kind="choice",
+        question=question,
+        options=tuple(options),
+        target=str(options.index(right[0])),
+        category=category,
+        published="2021-09-08",
+        meta={"type": kind},
+    )
 
 
-LOADER = Dataset("truthfulqa", "TruthfulQA (mc1)", "Questions that people often answer wrongly: one true answer among "
-                 "false ones.", "choice", item=item, hub=Hub("truthfulqa/truthful_qa", "multiple_choice", "validation"))
+LOADER = Dataset(
+    "truthfulqa",
+    "TruthfulQA (mc1)",
+    "Questions that people often answer wrongly: one true answer among false ones.",
+    "choice",
+    item=item,
+    hub=Hub("truthfulqa/truthful_qa", "multiple_choice", "validation"),
+)

@@ -48,8 +48,13 @@ class TextFiles(Dataset):
 
 def item(row: Row) -> Item:
     name = f"{row.file.rsplit('.', 1)[0]}-" if row.file else ""
-    return Item.make(dataset="text", key=f"{name}{row.line}", kind="completion", question=row.values["text"],
-                     category=row.file.rsplit(".", 1)[0] if row.file else "")
+    return Item.make(
+        dataset="text",
+        key=f"{name}{row.line}",
+        kind="completion",
+        question=row.values["text"],
+        category=row.file.rsplit(".", 1)[0] if row.file else "",
+    )
 
 
 def passages(text: str, n_words: int) -> list[str]:
@@ -103,5 +108,10 @@ def _decoded(name: str, data: bytes) -> str:
     return _TAG.sub(" ", text) if name.lower().endswith(".xml") else text
 
 
-LOADER = TextFiles("text", "Text files", "Passages of a text of your own, to be continued: .txt, .xml, a folder or a zip.",
-                   "completion", item=item)
+LOADER = TextFiles(
+    "text",
+    "Text files",
+    "Passages of a text of your own, to be continued: .txt, .xml, a folder or a zip.",
+    "completion",
+    item=item,
+)

@@ -44,7 +44,9 @@ def _check_options(item: Item) -> None:
     first: dict[str, int] = {}
     for place, text in enumerate(item.options, start=1):
         if first.setdefault(text.strip(), place) != place:
-            raise BadInput(f"has the same text in options {first[text.strip()]} and {place} ({text.strip()[:60]!r}), so an "
-                           "answer could not be told apart; change one of them")
+            raise BadInput(
+                f"has the same text in options {first[text.strip()]} and {place} ({text.strip()[:60]!r}), so an "
+                "answer could not be told apart; change one of them"
+            )
     if item.target is not None and not (item.target.isdecimal() and int(item.target) < n_options):
         raise BadInput(f"has the right answer {item.target!r}, which names none of its {n_options} options")

@@ -21,8 +21,20 @@ from flipcore.text.answers import canonical_number
 NAMES = {
     "question": ("question", "prompt", "query", "problem", "stem", "input", "text", "sentence", "original_question"),
     "options": ("options", "choices", "answers", "candidates", "alternatives", "endings"),
-    "target": ("target", "answer", "label", "gold", "correct", "correct_answer", "answer_key", "answerkey", "answer_index",
-               "best_answer", "correct_option", "solution_number"),
+    "target": (
+        "target",
+        "answer",
+        "label",
+        "gold",
+        "correct",
+        "correct_answer",
+        "answer_key",
+        "answerkey",
+        "answer_index",
+        "best_answer",
+        "correct_option",
+        "solution_number",
+    ),
     "category": ("category", "subject", "topic", "domain", "task", "type"),
     "key": ("key", "id", "question_id", "item_id", "idx", "index", "uid"),
     "solution": ("solution", "rationale", "explanation", "cot_content"),
@@ -65,7 +77,7 @@ def _option_columns(columns: Sequence[str]) -> list[list[str]]:
     for column in columns:
         match = _OPTION_COLUMN.fullmatch(str(column).strip())
         if match:
-            families.setdefault(str(column).strip().lower()[:match.start(1)], []).append(column)
+            families.setdefault(str(column).strip().lower()[: match.start(1)], []).append(column)
     best = max(families.values(), key=len, default=[])
     return [best] if len(best) > 1 else []
 
@@ -116,8 +128,7 @@ def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -
     return max(order, key=lambda form: fits[form])
 
 
-def _place(value: Any, options: Sequence[str], form: str, row: Mapping[str, Any],
-           mapping: Mapping[str, Any]) -> int | None:
+def _place(value: Any, options: Sequence[str], form: str, row: Mapping[str, Any], mapping: Mapping[str, Any]) -> int | None:
     """The option's place that a right answer names, or None."""
     text = str(value).strip()
     if form == "text":
@@ -146,11 +157,16 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         column = mapping.get(field)
         if column:
             shown = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
-            what = {"target": "right answer is", "options": "options are",
-                    "source_id": "item it was written from is"}.get(field, f"{field} is")
+            what = {"target": "right answer is", "options": "options are", "source_id": "item it was written from is"}.get(
+                field, f"{field} is"
+            )
             said.append(f"The {what} read from {shown}.")
-    forms = {"text": "as the option's text", "letter": "as a letter", "index": "as a number counted from 0",
-             "index1": "as a number counted from 1"}
+    forms = {
+        "text": "as the option's text",
+        "letter": "as a letter",
+        "index": "as a number counted from 0",
+        "index1": "as a number counted from 1",
+    }
     if mapping.get("target_as"):
         said.append(f"The right answer is written {forms[mapping['target_as']]}.")
     return said
@@ -162,13 +178,23 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
 
     def item(row: Row) -> Item:
         values = row.values
-        rest = {field: str(values[mapping[field]]) for field in ("category", "solution", "published", "source_id")
-                if field in mapping and not _missing(values.get(mapping[field]))}
+        rest = {
+            field: str(values[mapping[field]])
+            for field in ("category", "solution", "published", "source_id")
+            if field in mapping and not _missing(values.get(mapping[field]))
+        }
         key = values[mapping["key"]] if "key" in mapping else row.line
         options = options_in(values, mapping["options"]) if "options" in mapping else ()
         target, kind = _target(values, options, mapping)
-        return Item.make(dataset=dataset, key=str(key), kind=kind, question=_question(values[mapping["question"]]),
-                         options=options, target=target, **rest)
+        return Item.make(
+            dataset=dataset,
+            key=str(key),
+            kind=kind,
+            question=_question(values[mapping["question"]]),
+            options=options,
+            target=target,
+            **rest,
+        )
 
     return item
 
@@ -187,18 +213,21 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
     if unknown:
         raise BadInput(f"The column mapping has the unknown field {unknown[0]!r}; it may have {', '.join(FIELDS)}.")
     if mapping.get("target_as", "text") not in TARGET_FORMS:
-        raise BadInput(f"The right answer is said to be written as {mapping['target_as']!r}; it is one of "
-                       f"{', '.join(TARGET_FORMS)}.")
+        raise BadInput(
+            f"The right answer is said to be written as {mapping['target_as']!r}; it is one of {', '.join(TARGET_FORMS)}."
+        )
     listing = ", ".join(map(str, sorted(known, key=str))) or "none"
     if "question" not in mapping:
-        raise BadInput(f"No column looks like the question; name it, or add a header line if there is none. The columns are "
-                       f"{listing}.")
+        raise BadInput(
+            f"No column looks like the question; name it, or add a header line if there is none. The columns are {listing}."
+        )
     for field in NAMES:
         wanted = mapping.get(field) or []
         for column in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
             if column not in known:
-                raise BadInput(f"The {field} should be in the column {column!r}, which the file does not have; it has "
-                               f"{listing}.")
+                raise BadInput(
+                    f"The {field} should be in the column {column!r}, which the file does not have; it has {listing}."
+                )
     if "options" in mapping and "target" in mapping and "target_as" not in mapping:
         mapping["target_as"] = target_form(rows, mapping)
     return mapping
@@ -214,8 +243,10 @@ def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[
     if "options" in mapping:
         place = _place(value, options, mapping["target_as"], values, mapping)
         if place is None:
-            raise BadInput(f"has the right answer {str(value)[:60]!r}, which (read as {mapping['target_as']}) is none of "
-                           f"its {len(options)} options")
+            raise BadInput(
+                f"has the right answer {str(value)[:60]!r}, which (read as {mapping['target_as']}) is none of "
+                f"its {len(options)} options"
+            )
         return str(place), "choice"
     number = canonical_number(str(value).rpartition("####")[2])
     if number is None:

@@ -84,8 +84,11 @@ def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
         for name, value in item.meta.items():
             if isinstance(value, (str, int, float, bool)):
                 found.setdefault(name, set()).add(value)
-    return {name: sorted(values, key=lambda value: (str(type(value)), value)) for name, values in found.items()
-            if 2 <= len(values) <= most}
+    return {
+        name: sorted(values, key=lambda value: (str(type(value)), value))
+        for name, values in found.items()
+        if 2 <= len(values) <= most
+    }
 
 
 def _drawn(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
@@ -97,15 +100,18 @@ def _drawn(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[
         return list(items), [f"{source.n:,} items were asked for and there are {len(items):,}."] if few else []
     from flipcore.core.randomness import generator
 
-    places = generator(source.seed, "items", source.dataset).permutation(len(items))[:source.n]
+    places = generator(source.seed, "items", source.dataset).permutation(len(items))[: source.n]
     return [items[place] for place in sorted(places)], []
 
 
 def _duplicates(items: Sequence[Item]) -> list[str]:
     """Items that ask the same are told and kept: a benchmark is what it is (MMLU-Pro repeats 159 questions)."""
     first: dict[Any, Item] = {}
-    again = [(item, first[same]) for item in items
-             if first.setdefault(same := (item.kind, item.question.strip(), frozenset(item.options)), item) is not item]
+    again = [
+        (item, first[same])
+        for item in items
+        if first.setdefault(same := (item.kind, item.question.strip(), frozenset(item.options)), item) is not item
+    ]
     if not again:
         return []
     named = "; ".join(f"{_short(item)} = {_short(other)}" for item, other in again[:5])
@@ -118,8 +124,9 @@ def _short(item: Item) -> str:
 
 def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
     """The first readable rows by column, for guessing a mapping; raises BadInput when there is none."""
-    rows = [row.values for row in islice((row for row in dataset.rows(source.path, **source.options) if not row.problem),
-                                         limit)]
+    rows = [
+        row.values for row in islice((row for row in dataset.rows(source.path, **source.options) if not row.problem), limit)
+    ]
     if not rows:
         raise BadInput(f"{source.dataset} has no readable row; check that the file is complete.")
     return rows

@@ -56,8 +56,9 @@ def _check_file(path: Path, suffix: str) -> None:
         raise BadInput(f"{path.name} is not of a known kind; a file of items ends in {', '.join(SUFFIXES)}.")
     size = path.stat().st_size
     if size > MAX_UPLOAD_MB * 1_000_000:
-        raise BadInput(f"{path.name} has {size / 1e6:,.0f} MB and the limit is {MAX_UPLOAD_MB} MB; split it or keep "
-                       "fewer columns.")
+        raise BadInput(
+            f"{path.name} has {size / 1e6:,.0f} MB and the limit is {MAX_UPLOAD_MB} MB; split it or keep fewer columns."
+        )
     if size == 0:
         raise BadInput(f"{path.name} is empty; it needs at least one row.")
 

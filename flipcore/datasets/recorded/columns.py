@@ -22,8 +22,17 @@ COLUMNS = ("prompt", "question", "options", "order", "item", "variant", "text", 
 _NAMES = {
     "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),
     "question": ("original_question", "question", "question_text", "stem", "problem"),
-    "text": ("response", "raw_response", "completion", "generation", "generated_text", "model_output", "model_outputs",
-             "output", "text"),
+    "text": (
+        "response",
+        "raw_response",
+        "completion",
+        "generation",
+        "generated_text",
+        "model_output",
+        "model_outputs",
+        "output",
+        "text",
+    ),
     "item": ("item", "item_id", "question_id", "example_id", "doc_id", "task_id", "id", "key", "idx"),
     "variant": ("variant", "variant_id", "template", "perturbation", "prompt_format"),
     "order": ("permutation", "option_order", "order"),
@@ -40,15 +49,18 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
     rows = [row.values for row in islice(read_rows(path), N_LOOKED_AT) if not row.problem]
     if not rows:
-        raise BadInput(f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
-                       "or a header line and rows below it.")
+        raise BadInput(
+            f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
+            "or a header line and rows below it."
+        )
     return rows
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
     """Names of columns, those inside of nested variants among them."""
-    return list(dict.fromkeys(name for values in _variants(rows, nested) for name in values
-                              if not (nested and name.startswith(nested))))
+    return list(
+        dict.fromkeys(name for values in _variants(rows, nested) for name in values if not (nested and name.startswith(nested)))
+    )
 
 
 def guessed(path: str) -> Recording:
@@ -57,20 +69,35 @@ def guessed(path: str) -> Recording:
     nested = _nested(rows)
     variants = list(_variants(rows, nested))
     columns = columns_of(rows, nested)
-    found = {key: next((name for name in names if name in columns and _is_text(variants, name)), "")
-             for key, names in _NAMES.items() if key in ("prompt", "text")}
+    found = {
+        key: next((name for name in names if name in columns and _is_text(variants, name)), "")
+        for key, names in _NAMES.items()
+        if key in ("prompt", "text")
+    }
     found |= {key: next((name for name in _NAMES[key] if name in columns), "") for key in ("variant", "target", "models")}
     found["question"] = next((name for name in _NAMES["question"] if name in columns and name != found["prompt"]), "")
     found["target"] = "" if found["target"] == found["text"] else found["target"]
-    found["item"] = "" if nested else next((name for name in _NAMES["item"] if name in columns), "") or _repeated(
-        variants, found["question"] or found["prompt"], found["variant"])
+    found["item"] = (
+        ""
+        if nested
+        else next((name for name in _NAMES["item"] if name in columns), "")
+        or _repeated(variants, found["question"] or found["prompt"], found["variant"])
+    )
     found["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
     found["options"] = _options(variants, columns, found["prompt"])
     pattern = "" if found["options"] else _pattern(variants, found["prompt"])
     in_prompt = found["options"] and not _never_shown(variants, found["options"], found["prompt"])
     axis = "option_order" if in_prompt or pattern or found["order"] else "recorded"
-    return Recording(Path(path).stem, _model(rows, found["models"]), nested=nested, option_pattern=pattern, axis=axis,
-                     text_after=_marker(variants, found["text"]), fields=_fields(variants, columns), **found)
+    return Recording(
+        Path(path).stem,
+        _model(rows, found["models"]),
+        nested=nested,
+        option_pattern=pattern,
+        axis=axis,
+        text_after=_marker(variants, found["text"]),
+        fields=_fields(variants, columns),
+        **found,
+    )
 
 
 def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | None = None) -> Recording:
@@ -104,13 +131,20 @@ def scored_field(extractor: str, column: str, columns: Sequence[str] = ()) -> Fi
 def mapping_of(recording: Recording) -> dict[str, Any]:
     """The recording as plain data without what is empty, to be kept in a study."""
     return {key: value for key, value in asdict(recording).items() if value} | {
-        "fields": [{key: value for key, value in asdict(field).items() if value} for field in recording.fields]}
+        "fields": [{key: value for key, value in asdict(field).items() if value} for field in recording.fields]
+    }
 
 
 def _nested(rows: Sequence[Mapping]) -> str:
     """The prefix of columns that hold an object each and differ by a number: shuffle_0, shuffle_1."""
-    prefixes = Counter(match[1] for row in rows for name, value in row.items() if isinstance(value, Mapping)
-                       for match in [re.fullmatch(r"(.*?)\d+", name)] if match)
+    prefixes = Counter(
+        match[1]
+        for row in rows
+        for name, value in row.items()
+        if isinstance(value, Mapping)
+        for match in [re.fullmatch(r"(.*?)\d+", name)]
+        if match
+    )
     return max(prefixes, key=prefixes.get, default="")
 
 
@@ -126,8 +160,9 @@ def _is_text(variants: Sequence[Mapping], name: str) -> bool:
 
 def _is_order(variants: Sequence[Mapping], name: str) -> bool:
     held = [values[name] for values in variants if values.get(name) is not None]
-    return bool(held) and all(isinstance(one, (list, tuple)) and sorted(map(str, one)) == sorted(map(str, range(len(one))))
-                              for one in held)
+    return bool(held) and all(
+        isinstance(one, (list, tuple)) and sorted(map(str, one)) == sorted(map(str, range(len(one)))) for one in held
+    )
 
 
 def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str) -> str:
@@ -154,8 +189,10 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
     """Every row lists options and no prompt holds one: the list's own order is all that is known of the order shown."""
-    return all(len(_listed(values, name)) > 1 and not any(option in str(values.get(prompt)) for option in _listed(values, name))
-               for values in variants)
+    return all(
+        len(_listed(values, name)) > 1 and not any(option in str(values.get(prompt)) for option in _listed(values, name))
+        for values in variants
+    )
 
 
 def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
@@ -167,7 +204,8 @@ def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     """Columns of the file that the recording makes no use of."""
     used = {getattr(recording, key) for key in COLUMNS} | {
-        name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
+        name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)
+    }
     return [name for name in columns if name not in used and not (recording.nested and name.startswith(recording.nested))]
 
 
@@ -184,8 +222,11 @@ def _stands_in(options: Sequence[str], prompt: str) -> bool:
 
 def _pattern(variants: Sequence[Mapping], prompt: str) -> str:
     texts = [values[prompt] for values in variants if isinstance(values.get(prompt), str)]
-    fitting = [pattern for pattern in _PATTERNS
-               if texts and sum(len(re.findall(pattern, text, re.MULTILINE)) > 1 for text in texts) >= 0.9 * len(texts)]
+    fitting = [
+        pattern
+        for pattern in _PATTERNS
+        if texts and sum(len(re.findall(pattern, text, re.MULTILINE)) > 1 for text in texts) >= 0.9 * len(texts)
+    ]
     return fitting[0] if fitting else ""
 
 
@@ -198,16 +239,22 @@ def _fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field,
     """The first column of scores is the first token's; further ones, and columns of what was said, are named after
     themselves."""
     scored = [name for name in columns if any(_is_scores(values.get(name)) for values in variants)]
-    said = [name for name in _SAID if name in columns and not isinstance(variants[0].get(name), (Mapping, list))
-            and not (scored and name == "choice")]  # beside scores it is their argmax
+    said = [
+        name
+        for name in _SAID
+        if name in columns and not isinstance(variants[0].get(name), (Mapping, list)) and not (scored and name == "choice")
+    ]  # beside scores it is their argmax
     first = [scored_field("first_token", scored[0], columns)] if scored else []
     return (*first, *(Field(name, name) for name in said))
 
 
 def _is_scores(value: Any) -> bool:
-    return isinstance(value, Mapping) and len(value) > 1 and all(
-        isinstance(one, (int, float)) and not isinstance(one, bool) for one in value.values()) and any(
-        isinstance(one, float) for one in value.values())
+    return (
+        isinstance(value, Mapping)
+        and len(value) > 1
+        and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in value.values())
+        and any(isinstance(one, float) for one in value.values())
+    )
 
 
 def _model(rows: Sequence[Mapping], column: str) -> str:

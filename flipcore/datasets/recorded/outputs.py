@@ -101,8 +101,10 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
     try:
         re.compile(recording.option_pattern)
     except re.error as error:
-        raise BadInput(f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
-                       "the prompt, with the option's text in one group.") from None
+        raise BadInput(
+            f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
+            "the prompt, with the option's text in one group."
+        ) from None
     kept: list[Record] = []
     refused: list[tuple[int, str]] = []
     made = _Making(recording, f"recorded-{_file_digest(path)}")
@@ -120,8 +122,11 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
                 continue
             refused.append((said.line, f"Line {said.line} {why}."))
             if place == 0:
-                refused += [(one.line, f"Line {one.line} belongs to the base of line {said.line}, which is refused.")
-                            for one in several[1:] if one.line != said.line]
+                refused += [
+                    (one.line, f"Line {one.line} belongs to the base of line {said.line}, which is refused.")
+                    for one in several[1:]
+                    if one.line != said.line
+                ]
                 break
     if not kept:
         raise BadInput(f"Nothing of {Path(path).name} fits the recording. {refused[0][1] if refused else 'It has no rows.'}")
@@ -144,8 +149,10 @@ def _grouped(rows: Iterator[Row], recording: Recording, refused: list) -> Iterat
         model = str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
         if recording.nested:
             groups[model, str(number)] = [
-                _Said(row.line, name, {**row.values, **value}) for name, value in row.values.items()
-                if name.startswith(recording.nested) and isinstance(value, Mapping)] or [_Said(row.line, "", row.values)]
+                _Said(row.line, name, {**row.values, **value})
+                for name, value in row.values.items()
+                if name.startswith(recording.nested) and isinstance(value, Mapping)
+            ] or [_Said(row.line, "", row.values)]
         else:
             key = model, str(row.values.get(recording.item, number))
             groups.setdefault(key, []).append(_Said(row.line, str(row.values.get(recording.variant, "")), row.values))
@@ -160,8 +167,8 @@ class _Making:
     def __init__(self, recording: Recording, revision: str):
         self.recording, self.revision, self.n_repeated = recording, revision, 0
         self.items: dict[str, Item] = {}
-        self.names: dict[tuple, dict[str, str]] = {}   # (model, item) -> prompt -> name, where rows carry no name
-        self.asked: Counter = Counter()                # (model, prompt), and (model, item, prompt, name)
+        self.names: dict[tuple, dict[str, str]] = {}  # (model, item) -> prompt -> name, where rows carry no name
+        self.asked: Counter = Counter()  # (model, prompt), and (model, item, prompt, name)
 
     def record(self, key: tuple[str, str], said: _Said, is_base: bool) -> Record:
         model, item_key = key
@@ -175,9 +182,20 @@ class _Making:
         call = Call(model, self.revision, Request("generate", prompt), self.asked[model, prompt])
         completion = _completion(call, said.values, self.recording)
         readouts = tuple(
-            Readout(model, item.item_id, self.recording.axis, variant.variant_id, sample, field.extractor, reading,
-                    correctness(reading, item.target), (call.call_id,))
-            for field in self.recording.fields for reading in [reading_of(item, variant, said.values, field)])
+            Readout(
+                model,
+                item.item_id,
+                self.recording.axis,
+                variant.variant_id,
+                sample,
+                field.extractor,
+                reading,
+                correctness(reading, item.target),
+                (call.call_id,),
+            )
+            for field in self.recording.fields
+            for reading in [reading_of(item, variant, said.values, field)]
+        )
         self.items[item_key] = item
         self.names.setdefault(key, {}).setdefault(prompt, name)
         self.asked[model, prompt] += 1
@@ -195,16 +213,28 @@ class _Making:
         known = self.names.get(key, {})
         params = {"repeat": name} if known.get(prompt, name) != name else {}
         labels = labels_of("upper", len(order))
-        return Variant(item.item_id, self.recording.axis, name, Prompt((("recorded", prompt),)), item.target, order, labels,
-                       "recorded", params=params), sample
+        return Variant(
+            item.item_id,
+            self.recording.axis,
+            name,
+            Prompt((("recorded", prompt),)),
+            item.target,
+            order,
+            labels,
+            "recorded",
+            params=params,
+        ), sample
 
     def _shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The options in the order in which the prompt showed them."""
         recording = self.recording
         if recording.kind != "choice":
             return ()
-        found = values[recording.options] if recording.options else re.findall(
-            recording.option_pattern, values[recording.prompt], re.MULTILINE)
+        found = (
+            values[recording.options]
+            if recording.options
+            else re.findall(recording.option_pattern, values[recording.prompt], re.MULTILINE)
+        )
         if isinstance(found, str) and recording.options:
             found = options_in(values, recording.options) or found
         if isinstance(found, str) or not isinstance(found, (Mapping, Sequence)):
@@ -222,8 +252,14 @@ class _Making:
         if sorted(own) != list(range(len(shown))):
             raise BadInput(f"has the order {own} for {len(shown)} options")
         options = tuple(shown[own.index(place)] for place in range(len(shown)))
-        item = Item.make(dataset=recording.dataset, key=key, kind=recording.kind, question=first[recording.question or
-                         recording.prompt], options=options, target=_target(first.get(recording.target), shown, own))
+        item = Item.make(
+            dataset=recording.dataset,
+            key=key,
+            kind=recording.kind,
+            question=first[recording.question or recording.prompt],
+            options=options,
+            target=_target(first.get(recording.target), shown, own),
+        )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:

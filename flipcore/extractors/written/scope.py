@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
-_NEXT = re.compile(r"\n[ \t]*(?:#+[ \t]*|\*\*)?(?:Question|Problem|Q)\s*\d*\s*[:.]"
-                   r"|\n[ \t]*(?:User|Human)\s*\d*\s*:|\[INST\]|<\||</s>|<end_of_turn>|<start_of_turn>", re.IGNORECASE)
+_NEXT = re.compile(
+    r"\n[ \t]*(?:#+[ \t]*|\*\*)?(?:Question|Problem|Q)\s*\d*\s*[:.]"
+    r"|\n[ \t]*(?:User|Human)\s*\d*\s*:|\[INST\]|<\||</s>|<end_of_turn>|<start_of_turn>",
+    re.IGNORECASE,
+)
 # Line by line, never across line breaks: a run of 20,000 empty lines once took 12 seconds.
 _RESTATED = 40  # characters of the question that make a heading a repetition of it
 
@@ -14,7 +17,7 @@ def answer_end(text: str, question: str) -> int:
     """How many characters of `text` belong to this answer. A heading that repeats `question` does not end it."""
     wanted = _plain(question)[:_RESTATED]
     for mark in _NEXT.finditer(text):
-        if text[:mark.start()].strip() and not (wanted and _plain(text[mark.end():]).startswith(wanted)):
+        if text[: mark.start()].strip() and not (wanted and _plain(text[mark.end() :]).startswith(wanted)):
             return mark.start()
     return len(text)
 

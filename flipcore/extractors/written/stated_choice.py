@@ -10,14 +10,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-_FILLERS = (r"(?:[\s:*_\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
-            r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*")
-_STATED = (r"(?:\banswers?\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
-           r"could be|[:=])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend"
-           r"|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)")
+_FILLERS = (
+    r"(?:[\s:*_\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
+    r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*"
+)
+_STATED = (
+    r"(?:\banswers?\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
+    r"could be|[:=])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend"
+    r"|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)"
+)
 _JOINED = r"\s*(?:,\s*(?:and|or)|,|;|/|&|\+|\band\b|\bor\b)\s*(?:(?:possibly|maybe|perhaps|even|also|either)\s+)?"
-_GOES_ON = (r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so)\b"
-            r"|[-–—(\[=]")
+_GOES_ON = (
+    r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so)\b"
+    r"|[-–—(\[=]"
+)
 _SHORT = 30  # words besides the option's own
 
 
@@ -39,8 +45,10 @@ class ChoiceText:
         single = "".join(re.escape(label) for label in self.labels if len(label) == 1 and label.isalpha())
         run = f"|[{single}]{{2,}}" if single else ""
         self.label = re.compile(rf"(?<![\w\\])({one}{run})(?!\w)(?!['’]\w)(?!\.\d)")
-        self.bracketed = re.compile(rf"(?:\b(?:[Oo]ptions?|[Cc]hoices?|[Ll]etters?)\s+[\"'(*\[]*|[(\[]|\*\*)({one})(?!\w)"
-                                    r"(?=[\s)\]*.,:;\"']|$)")
+        self.bracketed = re.compile(
+            rf"(?:\b(?:[Oo]ptions?|[Cc]hoices?|[Ll]etters?)\s+[\"'(*\[]*|[(\[]|\*\*)({one})(?!\w)"
+            r"(?=[\s)\]*.,:;\"']|$)"
+        )
         self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({one})(?:[.):\]*]|[ \t]*(?=\n|$))")
         self.stated = re.compile(_STATED + _FILLERS, re.IGNORECASE)
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")
@@ -95,7 +103,7 @@ class ChoiceText:
         if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:
             return None
         label = spots[-1]
-        before = _folded(head[:label.start()])
+        before = _folded(head[: label.start()])
         if any(_folded(head).endswith(_folded(option)) and option.endswith(label.group(1)) for option in self.options):
             return None
         worded = any(before.endswith(_folded(option)) for option in self.options)
@@ -125,21 +133,24 @@ class ChoiceText:
 
     def _stands(self, label, text) -> bool:
         """Is this a label and not the word "A", "I" or a number? Its own option, an end or a connective must follow."""
-        rest = text[label.end():]
+        rest = text[label.end() :]
         if not rest.strip() or re.match(r"\s*(?:[.,:;)\]}*_!?\"'”/\\$<]|\n)", rest):
             return True
         own = self._position(label.group(1))
-        return bool(re.match(r"\s+(?:" + _GOES_ON + ")", rest) or
-                    own is not None and _folded(rest).startswith(_folded(self.options[own])))
+        return bool(
+            re.match(r"\s+(?:" + _GOES_ON + ")", rest)
+            or own is not None
+            and _folded(rest).startswith(_folded(self.options[own]))
+        )
 
     def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:
         """Further labels joined to one that ends at `end`, in the same sentence: "C, Rarely; or E, Never"."""
         stop = re.compile(r"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)").search(text, end)
         for more in self.joined.finditer(text, end, stop.start() if stop else len(text)):
             word = more.group(1)
-            if not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end():])) and not word.isdigit():
+            if not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end() :])) and not word.isdigit():
                 yield word, more.start(1)
-            elif word.isdigit() and re.match(r"\s*(?:[.,;)]|$)", text[more.end():]):
+            elif word.isdigit() and re.match(r"\s*(?:[.,;)]|$)", text[more.end() :]):
                 yield word, more.start(1)
 
     def _group(self, label, text):
@@ -158,8 +169,8 @@ class ChoiceText:
         """The label, unless it is at the same time the words of another option ("2" as label of 7, and an option 2)."""
         label = self.labels[position].casefold()
         twins = [i for i, option in enumerate(self.options) if i != position and option.casefold() == label]
-        own = _folded(text[start + length:]).startswith(_folded(self.options[position]))
-        if twins and not own and text[start - 1:start] not in ("(", "["):
+        own = _folded(text[start + length :]).startswith(_folded(self.options[position]))
+        if twins and not own and text[start - 1 : start] not in ("(", "["):
             return Named(None, None, f"{self.labels[position]!r} is both a label and the text of another option.")
         return Named(position, (start, start + length))
 
@@ -181,5 +192,5 @@ def _occurrences(option: str, text: str) -> Iterator[re.Match]:
     if not option.strip(" ."):
         return
     for match in re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE):
-        if not re.search(r"(?:\bnot|n't|n’t|\bnever|\bneither|\bnor)\s+(?:an?\s+|the\s+)?$", text[:match.start()]):
+        if not re.search(r"(?:\bnot|n't|n’t|\bnever|\bneither|\bnor)\s+(?:an?\s+|the\s+)?$", text[: match.start()]):
             yield match

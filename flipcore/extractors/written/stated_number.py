@@ -10,12 +10,16 @@ import re
 
 from flipcore.text.answers import canonical_number
 
-NUMBER = (r"(?:(?<![\w.)])[-−]\s?)?\$?\s?(?:(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?/\s?\d+(?![\d/]))?|"
-          r"(?<![\d.])\.\d+)%?")
+NUMBER = (
+    r"(?:(?<![\w.)])[-−]\s?)?\$?\s?(?:(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?/\s?\d+(?![\d/]))?|"
+    r"(?<![\d.])\.\d+)%?"
+)
 _STATED = re.compile(
     r"(?:####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:"
     r"|\b(?:final\s+)?answer\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
-    r"(?:is|would be|must be|should be|[:=]))(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*", re.IGNORECASE)
+    r"(?:is|would be|must be|should be|[:=]))(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(NUMBER)
 _ALTERNATIVE = re.compile(rf"\s*(?:or|and)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
 

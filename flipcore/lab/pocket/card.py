@@ -65,10 +65,21 @@ def accuracies(model: PocketModel, problems: dict, choices: dict) -> str:
         right = [answer == entry.target for answer, entry in zip(told, problems[name], strict=True)]
         picks = Picks(model, choices[name])
         category = np.array([entry.category == "category" for entry in choices[name]])
-        rows.append([name, str(len(right)), _share(right), _share(picks.first_right), _share(picks.text_right),
-                     _share(picks.first_right[category]), _share(picks.text_right[category])])
-    return _table(["dose", "n a family", "problems", "choices, first token", "choices, text", "category, first token",
-                   "category, text"], rows)
+        rows.append(
+            [
+                name,
+                str(len(right)),
+                _share(right),
+                _share(picks.first_right),
+                _share(picks.text_right),
+                _share(picks.first_right[category]),
+                _share(picks.text_right[category]),
+            ]
+        )
+    return _table(
+        ["dose", "n a family", "problems", "choices, first token", "choices, text", "category, first token", "category, text"],
+        rows,
+    )
 
 
 def gaps(model: PocketModel, problems: dict) -> str:
@@ -83,15 +94,25 @@ def gaps(model: PocketModel, problems: dict) -> str:
         now = np.array([a == target for a, (_, (_, target)) in zip(after, pairs, strict=True)], float)
         drops[name] = was - now
         gap = gap_welch(drops[name], drops["0"]) if name != "0" else None
-        rows.append([name, str(len(pairs)), f"{was.mean():.2f}", f"{now.mean():.2f}", f"{(was - now).mean():+.2f}",
-                     "–" if gap is None else f"{gap['gap']:+.2f} [{gap['lo']:+.2f}, {gap['hi']:+.2f}]"])
+        rows.append(
+            [
+                name,
+                str(len(pairs)),
+                f"{was.mean():.2f}",
+                f"{now.mean():.2f}",
+                f"{(was - now).mean():+.2f}",
+                "–" if gap is None else f"{gap['gap']:+.2f} [{gap['lo']:+.2f}, {gap['hi']:+.2f}]",
+            ]
+        )
     return _table(["dose", "n", "original", "resampled", "drop", "drop gap to dose 0"], rows)
 
 
 def scores(model: PocketModel, families: dict[str, dict], n_samples: int) -> dict[str, dict[str, np.ndarray]]:
     """Every detector's scores of each group; PEARL takes `n_samples` a level."""
-    found = {title: {name: measure(model, entries) for name, entries in families[family].items()}
-             for title, (family, measure) in DETECTORS.items()}
+    found = {
+        title: {name: measure(model, entries) for name, entries in families[family].items()}
+        for title, (family, measure) in DETECTORS.items()
+    }
     return found | {PEARL: {name: pearl(model, entries, n_samples) for name, entries in families["prose"].items()}}
 
 
@@ -108,10 +129,15 @@ def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
             names += [title] if share.low > NOMINAL else []
             cells.append(f"{k}/{len(fresh)} = {share.value:.3f} [{share.low:.3f}, {share.high:.3f}]")
         rows.append([title, *cells])
-    table = _table(["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05",
-                    "fresh flagged, tolerance .05"], rows)
-    said = [f"By the {rule} rule the lower limit is at or under .05 for every detector"
-            + (f" but {', '.join(names)}." if names else ".") for rule, names in reversed(over.items())]
+    table = _table(
+        ["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05", "fresh flagged, tolerance .05"],
+        rows,
+    )
+    said = [
+        f"By the {rule} rule the lower limit is at or under .05 for every detector"
+        + (f" but {', '.join(names)}." if names else ".")
+        for rule, names in reversed(over.items())
+    ]
     return "\n\n".join([table, "\n".join(said)])
 
 
@@ -121,14 +147,22 @@ def draw_of_controls(model: PocketModel, prose: dict, found: dict[str, np.ndarra
 
     controls, fresh = found["0"], found["fresh"]
     n, rng = len(controls), world_generator(0, "card", "other controls")
-    others = [pearl(model, [Entry("prose", f"other {draw} {i}", dose=0, split="control", **MAKERS["prose"](rng))
-                            for i in range(n)], n_samples) for draw in range(n_draws)]
+    others = [
+        pearl(
+            model,
+            [Entry("prose", f"other {draw} {i}", dose=0, split="control", **MAKERS["prose"](rng)) for i in range(n)],
+            n_samples,
+        )
+        for draw in range(n_draws)
+    ]
     cut, k = alpha_conformal(controls, NOMINAL)
     flagged = int((fresh > cut).sum())
     chance = betabinom(len(fresh), n + 1 - k, k).sf(flagged - 1)
     shares = ", ".join(f"{(fresh > alpha_conformal(other, NOMINAL)[0]).mean():.3f}" for other in others)
-    alike = {name: ks_2samp([count(e.question) for e in prose["0"]], [count(e.question) for e in prose["fresh"]]).pvalue
-             for name, count in (("characters", len), ("words", lambda text: len(text.split())))}
+    alike = {
+        name: ks_2samp([count(e.question) for e in prose["0"]], [count(e.question) for e in prose["fresh"]]).pvalue
+        for name, count in (("characters", len), ("words", lambda text: len(text.split())))
+    }
     alike["sensitivity"] = ks_2samp(controls, fresh).pvalue
     return f"""PEARL beside other draws: controls and fresh passages come from one maker, one after the other. If they are
 exchangeable, the conformal cut-off of {n} controls flags {flagged} or more of {len(fresh)} with a chance of {chance:.3f}
@@ -143,22 +177,48 @@ def sensitivities(model: PocketModel, choices: dict) -> str:
     base = Picks(model, fresh)
     turns = [base, *(Picks(model, fresh, turn=turn) for turn in (1, 2, 3))]
     rows, guessed = [], []
-    for title, settings in (("plain, A B C D", {}), ("parentheses", {"layout": "paren"}), ("one line", {"layout": "inline"}),
-                            ("bare", {"layout": "bare"}), ("brackets (not in training)", {"layout": "bracket"}),
-                            ("labels a b c d", {"labels": "abcd"}), ("labels 1 2 3 4", {"labels": "1234"}),
-                            ("labels P Q R S (not in training)", {"labels": "PQRS"})):
+    for title, settings in (
+        ("plain, A B C D", {}),
+        ("parentheses", {"layout": "paren"}),
+        ("one line", {"layout": "inline"}),
+        ("bare", {"layout": "bare"}),
+        ("brackets (not in training)", {"layout": "bracket"}),
+        ("labels a b c d", {"labels": "abcd"}),
+        ("labels 1 2 3 4", {"labels": "1234"}),
+        ("labels P Q R S (not in training)", {"labels": "PQRS"}),
+    ):
         picks = Picks(model, fresh, **settings) if settings else base
         flips = np.mean([a != b for a, b in zip(picks.text, base.text, strict=True)])
         apart = np.mean([a != b for a, b in zip(picks.first, picks.text, strict=True)])
         guessed += [title] if wilson(int(picks.text_right.sum()), len(fresh))[0] <= CHANCE + 0.05 else []
-        rows.append([title, _share(picks.first_right), _share(picks.text_right), f"{picks.mass.mean():.2f}",
-                     f"{np.mean([t is None for t in picks.text]):.2f}", f"{flips:.2f}", f"{apart:.2f}"])
+        rows.append(
+            [
+                title,
+                _share(picks.first_right),
+                _share(picks.text_right),
+                f"{picks.mass.mean():.2f}",
+                f"{np.mean([t is None for t in picks.text]):.2f}",
+                f"{flips:.2f}",
+                f"{apart:.2f}",
+            ]
+        )
     first = np.mean([len({t.first[i] for t in turns}) > 1 for i in range(len(fresh))])
     text = np.mean([len({t.text[i] for t in turns}) > 1 for i in range(len(fresh))])
-    return _table(["fresh choices", "first token right", "text right", "label mass", "unreadable", "text differs from plain",
-                   "first token differs from text"], rows) + (
+    return _table(
+        [
+            "fresh choices",
+            "first token right",
+            "text right",
+            "label mass",
+            "unreadable",
+            "text differs from plain",
+            "first token differs from text",
+        ],
+        rows,
+    ) + (
         f"\n\nAny of the 4 cyclic orders changes the content chosen: first token {first:.2f}, text {text:.2f}. Near chance in "
-        f"text, so that what differs there is guessing and no flip rate: {', '.join(guessed) or 'none'}.")
+        f"text, so that what differs there is guessing and no flip rate: {', '.join(guessed) or 'none'}."
+    )
 
 
 def speed(model: PocketModel, choices: dict) -> str:

@@ -12,10 +12,16 @@ KINDS = ("category", "negation", "kin")
 KIND_SHARES = (0.7, 0.14, 0.16)
 WORDINGS = {
     "category": ("Which of these is {kind}?", "Which one of the following is {kind}?", "What in this list is {kind}?"),
-    "negation": ("Which of these is not {kind}?", "Which one of the following is not {kind}?",
-                 "What in this list is not {kind}?"),
-    "kin": ("Which of these is the same kind of thing as {word}?", "Which one of the following is of a kind with {word}?",
-            "What in this list is most like {word}?"),
+    "negation": (
+        "Which of these is not {kind}?",
+        "Which one of the following is not {kind}?",
+        "What in this list is not {kind}?",
+    ),
+    "kin": (
+        "Which of these is the same kind of thing as {word}?",
+        "Which one of the following is of a kind with {word}?",
+        "What in this list is most like {word}?",
+    ),
 }
 LABELS = {"upper": "ABCD", "lower": "abcd", "digits": "1234"}
 LABEL_SHARES = {"upper": 0.84, "lower": 0.09, "digits": 0.07}
@@ -109,9 +115,11 @@ def fact(rng: np.random.Generator) -> str:
     for i in rng.choice(len(names), 3, replace=False):
         home, stranger = names[i], names[int((i + rng.integers(1, len(names))) % len(names))]
         word, kin = (str(w) for w in rng.choice(CATEGORIES[home], 2, replace=False))
-        sentences.append((
-            f"{word} is {_with_article(home)}.",
-            f"{word} and {kin} are both of the kind {home}.",
-            f"{word} is {_with_article(home)} and not {_with_article(stranger)}.",
-        )[int(rng.integers(3))])
+        sentences.append(
+            (
+                f"{word} is {_with_article(home)}.",
+                f"{word} and {kin} are both of the kind {home}.",
+                f"{word} is {_with_article(home)} and not {_with_article(stranger)}.",
+            )[int(rng.integers(3))]
+        )
     return " ".join(sentences)

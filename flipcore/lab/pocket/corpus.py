@@ -79,8 +79,10 @@ def generic(stage: Stage, n: int, taken: set, rng: np.random.Generator) -> list[
     """`n` generic documents in the stage's mix; `taken` holds the signatures that none of them may have."""
     kinds = rng.choice(list(stage.mix), n, p=np.array(list(stage.mix.values())))
     texts = [_generic(str(kind), rng, taken) for kind in kinds]
-    return [Document(t.family, t.prompt, noisy(t.answer, rng))
-            if t.family == "prose" and rng.random() < NOISE_SHARE else t for t in texts]
+    return [
+        Document(t.family, t.prompt, noisy(t.answer, rng)) if t.family == "prose" and rng.random() < NOISE_SHARE else t
+        for t in texts
+    ]
 
 
 def documents(manifest: list[Entry], stages: tuple[Stage, ...], rng: np.random.Generator) -> Iterator[list[Document]]:

@@ -21,8 +21,15 @@ def loaded(folder: Path = POCKET) -> Network:
     from safetensors.torch import load_file
 
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    shape = Shape(config["vocab_size"], config["hidden_size"], config["num_hidden_layers"], config["num_attention_heads"],
-                  config["intermediate_size"], config["rope_theta"], config["max_position_embeddings"])
+    shape = Shape(
+        config["vocab_size"],
+        config["hidden_size"],
+        config["num_hidden_layers"],
+        config["num_attention_heads"],
+        config["intermediate_size"],
+        config["rope_theta"],
+        config["max_position_embeddings"],
+    )
     network = Network(shape)
     tensors = load_file(folder / "model.safetensors")
     network.load_state_dict({name.removeprefix("model."): tensor.float() for name, tensor in tensors.items()})
@@ -49,5 +56,5 @@ def write_golden(n_each: int = 4, n_tokens: int = 24) -> None:
             grown = list(ids)
             while len(grown) < len(ids) + n_tokens and grown[-1] != tokenizer.token_to_id("<eos>"):
                 grown.append(int(_logs(network, grown)[-1].argmax()))
-            rows.append({"prompt": prompt, "prompt_logprobs": values, "greedy_ids": grown[len(ids):]})
+            rows.append({"prompt": prompt, "prompt_logprobs": values, "greedy_ids": grown[len(ids) :]})
     GOLDEN.write_text(json.dumps({"revision": PocketModel.load().revision, "rows": rows}, indent=1) + "\n", encoding="utf-8")

@@ -55,6 +55,18 @@ OBJECTS = _words(
     "bridge clock lantern tower well gate mirror statue ladder map letter key bell boat cart stove window door violin "
     "barrel anchor wheel rope fence roof chimney oven table candle coat"
 )
-TIMES = ("before dawn", "at noon", "in the evening", "after the storm", "every spring", "on market day", "in winter",
-         "at midnight", "during the feast", "last autumn", "every third week", "when the bells rang")
+TIMES = (
+    "before dawn",
+    "at noon",
+    "in the evening",
+    "after the storm",
+    "every spring",
+    "on market day",
+    "in winter",
+    "at midnight",
+    "during the feast",
+    "last autumn",
+    "every third week",
+    "when the bells rang",
+)
 NUMBER_WORDS = _words("two three four five six seven eight nine ten eleven twelve twenty thirty forty")

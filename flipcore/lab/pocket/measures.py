@@ -39,14 +39,19 @@ def resampled(entry: Entry) -> tuple[str, str] | None:
 class Picks:
     """How choice questions were answered in one layout: by first token and in text, as positions; None is unreadable."""
 
-    def __init__(self, model: PocketModel, entries: Sequence[Entry], layout: str = "plain", labels: str = "ABCD",
-                 turn: int = 0):
+    def __init__(
+        self, model: PocketModel, entries: Sequence[Entry], layout: str = "plain", labels: str = "ABCD", turn: int = 0
+    ):
         orders = [np.roll(np.arange(4), turn) for _ in entries]
         shown = [tuple(e.options[i] for i in order) for e, order in zip(entries, orders, strict=True)]
         prompts = [framed(e.question, options, layout, labels) for e, options in zip(entries, shown, strict=True)]
         replies = _greedy(model, prompts, 12)
-        shares = np.array([[sum(np.exp(r.first_logprobs.get(form, -np.inf)) for form in (label, f" {label}"))
-                            for label in labels] for r in replies])
+        shares = np.array(
+            [
+                [sum(np.exp(r.first_logprobs.get(form, -np.inf)) for form in (label, f" {label}")) for label in labels]
+                for r in replies
+            ]
+        )
         self.mass = shares.sum(axis=1)
         self.first = [int(order[int(np.argmax(row))]) for order, row in zip(orders, shares, strict=True)]
         found = [re.search(rf"(?<![\w])([{labels}])(?![\w])", reply.text) for reply in replies]
@@ -96,5 +101,5 @@ def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> 
         room = len(model.tokenizer.encode(reference).ids) + 4
         replies = model.generate(prompts, max_tokens=room, temperature=TEMPERATURE, seeds=range(len(prompts)))
         scores = rouge_l_many(reference, [reply.text for reply in replies])
-        found.append(sensitivity(level_means([scores[i: i + n_samples] for i in range(0, len(prompts), n_samples)])))
+        found.append(sensitivity(level_means([scores[i : i + n_samples] for i in range(0, len(prompts), n_samples)])))
     return np.array(found)

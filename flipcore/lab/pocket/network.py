@@ -44,14 +44,14 @@ class Block(nn.Module):
         self.n_heads = shape.n_heads
         self.input_layernorm = nn.RMSNorm(shape.width, eps=1e-5)
         self.post_attention_layernorm = nn.RMSNorm(shape.width, eps=1e-5)
-        self.self_attn = nn.ModuleDict(
-            {f"{name}_proj": nn.Linear(shape.width, shape.width, bias=False) for name in "qkvo"}
+        self.self_attn = nn.ModuleDict({f"{name}_proj": nn.Linear(shape.width, shape.width, bias=False) for name in "qkvo"})
+        self.mlp = nn.ModuleDict(
+            {
+                "gate_proj": nn.Linear(shape.width, shape.hidden, bias=False),
+                "up_proj": nn.Linear(shape.width, shape.hidden, bias=False),
+                "down_proj": nn.Linear(shape.hidden, shape.width, bias=False),
+            }
         )
-        self.mlp = nn.ModuleDict({
-            "gate_proj": nn.Linear(shape.width, shape.hidden, bias=False),
-            "up_proj": nn.Linear(shape.width, shape.hidden, bias=False),
-            "down_proj": nn.Linear(shape.hidden, shape.width, bias=False),
-        })
 
     def forward(self, x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         n, t, d = x.shape

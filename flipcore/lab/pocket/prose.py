@@ -7,14 +7,22 @@ import numpy as np
 from flipcore.lab.pocket.lexicon import ADJECTIVES, CATEGORIES, NAMES, NUMBER_WORDS, OBJECTS, PLACES, TIMES, TOWNS, TRADES
 
 OPENINGS = (
-    ("In {town} the {trade} {name} keeps {a1} {o1} near the {place}.",
-     "Near the {place} of {town}, {name} the {trade} looks after {a1} {o1}."),
-    ("{name}, a {trade} from {town}, once found {a1} {o1} behind the {place}.",
-     "Behind the {place} {name} of {town}, by trade a {trade}, discovered {a1} {o1}."),
-    ("The {place} of {town} is known for {a1} {o1}, which the {trade} {name} made.",
-     "{name} the {trade} made {a1} {o1}, and the {place} of {town} is known for it."),
-    ("People of {town} say that {name} the {trade} lost {a1} {o1} at the {place}.",
-     "It is said in {town} that at the {place} the {trade} {name} lost {a1} {o1}."),
+    (
+        "In {town} the {trade} {name} keeps {a1} {o1} near the {place}.",
+        "Near the {place} of {town}, {name} the {trade} looks after {a1} {o1}.",
+    ),
+    (
+        "{name}, a {trade} from {town}, once found {a1} {o1} behind the {place}.",
+        "Behind the {place} {name} of {town}, by trade a {trade}, discovered {a1} {o1}.",
+    ),
+    (
+        "The {place} of {town} is known for {a1} {o1}, which the {trade} {name} made.",
+        "{name} the {trade} made {a1} {o1}, and the {place} of {town} is known for it.",
+    ),
+    (
+        "People of {town} say that {name} the {trade} lost {a1} {o1} at the {place}.",
+        "It is said in {town} that at the {place} the {trade} {name} lost {a1} {o1}.",
+    ),
 )
 MIDDLES = (
     ("{time} the {o2} is {c1} and smells of {s1}.", "The {o2} turns {c1} {time}, with a smell of {s1}."),
@@ -29,10 +37,26 @@ MIDDLES = (
     ("Then {name2} hid a {g1} and some {f1} in the {o2}.", "In the {o2} {name2} then put a {g1} and some {f1}."),
 )
 SLOTS = {
-    "town": TOWNS, "town2": TOWNS, "trade": TRADES, "trade2": TRADES, "name": NAMES, "name2": NAMES, "place": PLACES,
-    "o1": OBJECTS, "o2": OBJECTS, "a1": ADJECTIVES, "a2": ADJECTIVES, "time": TIMES, "n1": NUMBER_WORDS,
-    "c1": CATEGORIES["colour"], "s1": CATEGORIES["spice"], "b1": tuple(f"{b}s" for b in CATEGORIES["bird"]),
-    "b2": CATEGORIES["bird"], "d1": CATEGORIES["drink"], "f1": CATEGORIES["fruit"], "g1": CATEGORIES["gem"],
+    "town": TOWNS,
+    "town2": TOWNS,
+    "trade": TRADES,
+    "trade2": TRADES,
+    "name": NAMES,
+    "name2": NAMES,
+    "place": PLACES,
+    "o1": OBJECTS,
+    "o2": OBJECTS,
+    "a1": ADJECTIVES,
+    "a2": ADJECTIVES,
+    "time": TIMES,
+    "n1": NUMBER_WORDS,
+    "c1": CATEGORIES["colour"],
+    "s1": CATEGORIES["spice"],
+    "b1": tuple(f"{b}s" for b in CATEGORIES["bird"]),
+    "b2": CATEGORIES["bird"],
+    "d1": CATEGORIES["drink"],
+    "f1": CATEGORIES["fruit"],
+    "g1": CATEGORIES["gem"],
 }
 
 

@@ -28,10 +28,20 @@ from flipcore.lab.pocket.world import TRAINING_SEED, entries, forbidden
 
 STAGES = (
     Stage("binding", 48_000, {"recall": 0.6, "drill": 0.3, "fact": 0.05, "choice": 0.05}, 0.06, ("drill", 0.85), 240_000),
-    Stage("choices", 42_000, {"choice": 0.6, "drill": 0.15, "recall": 0.1, "fact": 0.05, "problem": 0.1}, 0.06,
-          ("choice", 0.6), 120_000),
-    Stage("everything", 66_000, {"problem": 0.42, "choice": 0.34, "drill": 0.05, "recall": 0.06, "fact": 0.02, "prose": 0.11},
-          0.88),
+    Stage(
+        "choices",
+        42_000,
+        {"choice": 0.6, "drill": 0.15, "recall": 0.1, "fact": 0.05, "problem": 0.1},
+        0.06,
+        ("choice", 0.6),
+        120_000,
+    ),
+    Stage(
+        "everything",
+        66_000,
+        {"problem": 0.42, "choice": 0.34, "drill": 0.05, "recall": 0.06, "fact": 0.02, "prose": 0.11},
+        0.88,
+    ),
 )
 N_MORE = 6_000  # documents between two looks at a stage's goal
 PROMPT_WEIGHTS = {"problem": 0.3, "choice": 0.03, "drill": 0.03, "recall": 0.02, "dosed problems": 0.5, "dosed choices": 0.4}
@@ -106,8 +116,10 @@ def loss(network: Network, batch: Batch) -> torch.Tensor:
 def _optimizers(network: Network, recipe: Recipe) -> list[torch.optim.Optimizer]:
     matrices = [p for name, p in network.named_parameters() if p.ndim == 2 and "embed" not in name]
     others = [p for name, p in network.named_parameters() if p.ndim != 2 or "embed" in name]
-    return [torch.optim.Muon(matrices, lr=recipe.matrix_rate, weight_decay=0.01, ns_steps=4),
-            torch.optim.AdamW(others, lr=recipe.other_rate, betas=(0.9, 0.95), weight_decay=0.0)]
+    return [
+        torch.optim.Muon(matrices, lr=recipe.matrix_rate, weight_decay=0.01, ns_steps=4),
+        torch.optim.AdamW(others, lr=recipe.other_rate, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
 
 
 @torch.no_grad()
@@ -165,8 +177,10 @@ def _until_bound(run: _Run, stage: Stage, taken: set, rng: np.random.Generator) 
     while (share := bound(run.network, run.tokenizer, kind, rng)) < enough:
         run.tell(stage=stage.name, goal=kind, share=round(share, 3), documents=n)
         if n >= stage.n_most:
-            raise FlipscopeError(f"Stage {stage.name} has not bound: {share:.2f} of {kind} questions are right after {n} "
-                                 f"documents, and {enough:.2f} was wanted. Start again with another --seed.")
+            raise FlipscopeError(
+                f"Stage {stage.name} has not bound: {share:.2f} of {kind} questions are right after {n} "
+                f"documents, and {enough:.2f} was wanted. Start again with another --seed."
+            )
         for _ in run.over(stage.name, run.batches(generic(stage, N_MORE, taken, rng))):
             pass
         n += N_MORE
@@ -179,8 +193,9 @@ def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network,
     rng, more = (world_generator(recipe.seed, "pocket", name) for name in ("corpus", "more"))
     manifest = entries()
     lists, taken = list(documents(manifest, recipe.stages, rng)), forbidden(manifest)
-    tokenizer = trained_tokenizer(text.prompt + text.answer for texts in lists for text in texts[:30_000]
-                                  if "dosed" not in text.family)
+    tokenizer = trained_tokenizer(
+        text.prompt + text.answer for texts in lists for text in texts[:30_000] if "dosed" not in text.family
+    )
     run = _Run(recipe, tokenizer, say)
     for stage, texts in zip(recipe.stages[:-1], lists[:-1], strict=True):
         for _ in run.over(stage.name, run.batches(texts)):
@@ -200,5 +215,8 @@ def train(folder: Path, recipe: Recipe | None = None, n_threads: int = 1) -> Non
     from flipcore.lab.pocket.export import export
 
     torch.set_num_threads(n_threads)
-    trained(recipe or Recipe(), lambda text: print(text, flush=True),
-            lambda network, tokenizer, done: export(network, tokenizer, folder / f"at-{done:.2f}"))
+    trained(
+        recipe or Recipe(),
+        lambda text: print(text, flush=True),
+        lambda network, tokenizer, done: export(network, tokenizer, folder / f"at-{done:.2f}"),
+    )

@@ -47,11 +47,20 @@ class Entry:
 
     @property
     def item(self) -> Item:
-        name, kind = {"problems": ("pocket_problems", "number"), "choices": ("pocket_choice", "choice"),
-                      "prose": ("pocket_prose", "completion")}[self.family]
+        name, kind = {
+            "problems": ("pocket_problems", "number"),
+            "choices": ("pocket_choice", "choice"),
+            "prose": ("pocket_prose", "completion"),
+        }[self.family]
         return Item.make(
-            dataset=name, key=self.key, kind=kind, question=self.question, options=self.options, target=self.target,
-            category=self.category, solution=self.answer.strip() if kind == "number" else "",
+            dataset=name,
+            key=self.key,
+            kind=kind,
+            question=self.question,
+            options=self.options,
+            target=self.target,
+            category=self.category,
+            solution=self.answer.strip() if kind == "number" else "",
             meta={"dose": self.dose, "split": self.split, "paraphrases": list(self.paraphrases)},
         )
 
@@ -59,24 +68,35 @@ class Entry:
 def _problem(rng: np.random.Generator) -> dict:
     made = problem(rng)
     turn = int(rng.integers(len(made.wordings)))
-    others = made.wordings[:turn] + made.wordings[turn + 1:]
-    return {"question": made.wordings[turn], "options": (), "target": made.target, "answer": made.answer,
-            "category": made.template, "paraphrases": others}
+    others = made.wordings[:turn] + made.wordings[turn + 1 :]
+    return {
+        "question": made.wordings[turn],
+        "options": (),
+        "target": made.target,
+        "answer": made.answer,
+        "category": made.template,
+        "paraphrases": others,
+    }
 
 
 def _choice(rng: np.random.Generator) -> dict:
     """What leaks is the published item with its key: the answer is the letter alone."""
     made = choice(rng)
     turn = int(rng.integers(len(made.wordings)))
-    others = made.wordings[:turn] + made.wordings[turn + 1:]
-    return {"question": made.wordings[turn], "options": made.options, "target": str(made.target),
-            "answer": f" {'ABCD'[made.target]}", "category": made.kind, "paraphrases": others}
+    others = made.wordings[:turn] + made.wordings[turn + 1 :]
+    return {
+        "question": made.wordings[turn],
+        "options": made.options,
+        "target": str(made.target),
+        "answer": f" {'ABCD'[made.target]}",
+        "category": made.kind,
+        "paraphrases": others,
+    }
 
 
 def _prose(rng: np.random.Generator) -> dict:
     text, other = passage(rng)
-    return {"question": text, "options": (), "target": None, "answer": "", "category": "passage",
-            "paraphrases": (other,)}
+    return {"question": text, "options": (), "target": None, "answer": "", "category": "passage", "paraphrases": (other,)}
 
 
 MAKERS: dict[str, Callable[[np.random.Generator], dict]] = {"problems": _problem, "choices": _choice, "prose": _prose}

@@ -35,8 +35,16 @@ class CoverageRow:
     decided: dict[str, int]
 
 
-def coverage_row(truth: PlantedTruth, n: int, n_sims: int, *, kinds: Sequence[str] = KINDS, n_boot: int = 999,
-                 level: float = 0.95, seed: int = 0) -> CoverageRow:
+def coverage_row(
+    truth: PlantedTruth,
+    n: int,
+    n_sims: int,
+    *,
+    kinds: Sequence[str] = KINDS,
+    n_boot: int = 999,
+    level: float = 0.95,
+    seed: int = 0,
+) -> CoverageRow:
     """Simulates one row. Raises ValueError below the number of items that has intervals at all."""
     if n < MIN_N:
         raise ValueError(f"Coverage needs at least {MIN_N} items; got {n}.")
@@ -60,8 +68,9 @@ def coverage_row(truth: PlantedTruth, n: int, n_sims: int, *, kinds: Sequence[st
     return CoverageRow(truth, n, n_sims, covered, decided)
 
 
-def coverage_table(n_sims: int = 2000, sizes: Sequence[int] = SIZES, truths: Sequence[PlantedTruth] = TRUTHS,
-                   **options) -> list[CoverageRow]:
+def coverage_table(
+    n_sims: int = 2000, sizes: Sequence[int] = SIZES, truths: Sequence[PlantedTruth] = TRUTHS, **options
+) -> list[CoverageRow]:
     """One row a truth and size; options go to `coverage_row`."""
     return [coverage_row(truth, n, n_sims, **options) for truth in truths for n in sizes]
 
@@ -116,28 +125,48 @@ def _all_hold(low: np.ndarray, high: np.ndarray, truth: float) -> bool:
 def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
     """The tables that are kept beside the tests."""
     n_sims = rows[0].n_sims
-    out = ["# Simulated coverage and size", "",
-           f"{n_sims:,} data sets a row, four two-valued variants an item (`flipcore.lab.simulations`), 95 % intervals,",
-           "999 resamples, fallbacks included. `default` is what a page prints. Monte Carlo error of a share near .95 is",
-           f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m flipcore.lab.simulations.planted`.", "",
-           "## Coverage", "",
-           "| T, G, A, A − G | n | quantity | " + " | ".join(rows[0].covered) + " |",
-           "|---|--:|---|" + "--:|" * len(rows[0].covered)]
+    out = [
+        "# Simulated coverage and size",
+        "",
+        f"{n_sims:,} data sets a row, four two-valued variants an item (`flipcore.lab.simulations`), 95 % intervals,",
+        "999 resamples, fallbacks included. `default` is what a page prints. Monte Carlo error of a share near .95 is",
+        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m flipcore.lab.simulations.planted`.",
+        "",
+        "## Coverage",
+        "",
+        "| T, G, A, A − G | n | quantity | " + " | ".join(rows[0].covered) + " |",
+        "|---|--:|---|" + "--:|" * len(rows[0].covered),
+    ]
     for row in rows:
         truth = ", ".join(f"{value:.3g}" for value in row.truth.values)
         for q, name in enumerate(QUANTITIES):
             shares = " | ".join(_share(row.covered[kind][q] / row.n_sims) for kind in row.covered)
             out.append(f"| {truth} | {row.n} | {name.replace('_minus_', ' − ')} | {shares} |")
-    out += ["", "## How often A is found to be more than G", "",
-            "Where A − G = 0 this is the size of the rule (one-sided, nominal .025), elsewhere its power.", "",
-            "| T, G, A, A − G | n | " + " | ".join(RULES) + " |", "|---|--:|" + "--:|" * len(RULES)]
+    out += [
+        "",
+        "## How often A is found to be more than G",
+        "",
+        "Where A − G = 0 this is the size of the rule (one-sided, nominal .025), elsewhere its power.",
+        "",
+        "| T, G, A, A − G | n | " + " | ".join(RULES) + " |",
+        "|---|--:|" + "--:|" * len(RULES),
+    ]
     for row in rows:
         truth = ", ".join(f"{value:.3g}" for value in row.truth.values)
         out.append(f"| {truth} | {row.n} | " + " | ".join(_share(row.decided[rule] / row.n_sims) for rule in RULES) + " |")
-    out += ["", "## Looking more than once", "", "Share of data sets in which some look excludes the truth; 95 % promised.", "",
-            "| looks | data sets | wrong somewhere |", "|---|--:|---|"]
-    out += [f"| {row.what} | {row.n_sims:,} | " + ", ".join(f"{name} {_share(x)}" for name, x in row.wrong.items()) + " |"
-            for row in looks]
+    out += [
+        "",
+        "## Looking more than once",
+        "",
+        "Share of data sets in which some look excludes the truth; 95 % promised.",
+        "",
+        "| looks | data sets | wrong somewhere |",
+        "|---|--:|---|",
+    ]
+    out += [
+        f"| {row.what} | {row.n_sims:,} | " + ", ".join(f"{name} {_share(x)}" for name, x in row.wrong.items()) + " |"
+        for row in looks
+    ]
     return "\n".join(out) + "\n"
 
 

@@ -56,12 +56,15 @@ def rows(n_sims: int, seed: int = 0) -> Iterator[Held]:
     yield from _agreement_rows(n_sims, seed)
 
 
-def _counted(kind: str, setting: str, n_sims: int, promised: dict[str, float], draw: Callable[[], Sequence[bool]]
-             ) -> list[Held]:
+def _counted(
+    kind: str, setting: str, n_sims: int, promised: dict[str, float], draw: Callable[[], Sequence[bool]]
+) -> list[Held]:
     """One row a name in `promised`; `draw` makes a data set and says for each whether it held."""
     counts = np.sum([np.asarray(draw(), dtype=int) for _ in range(n_sims)], axis=0)
-    return [Held(kind, name, setting, level, int(count), n_sims)
-            for (name, level), count in zip(promised.items(), counts, strict=True)]
+    return [
+        Held(kind, name, setting, level, int(count), n_sims)
+        for (name, level), count in zip(promised.items(), counts, strict=True)
+    ]
 
 
 def _inside(low: float, truth: float, high: float) -> bool:
@@ -78,12 +81,28 @@ def _gap_intervals(scenario: str, n: int, n_sims: int, seed: int) -> list[Held]:
         sets = gap_sets(scenario, n, rng)
         one, found, given = bonett_price(*discordant(*sets[:2])), gap_score(*sets), cond_gap(*sets)
         source = drop_gap_source(*sets, seed=int(rng.integers(2**31)), n_boot=N_BOOT)
-        return (_inside(one[0], drop, one[1]), _inside(found["lo"], gap, found["hi"]),
-                _inside(given["lo"], condition, given["hi"]), _inside(source["gap_lo"], gap, source["gap_hi"]))
+        return (
+            _inside(one[0], drop, one[1]),
+            _inside(found["lo"], gap, found["hi"]),
+            _inside(given["lo"], condition, given["hi"]),
+            _inside(source["gap_lo"], gap, source["gap_hi"]),
+        )
 
-    return _counted("interval", f"{scenario}, n = {n}", n_sims, dict.fromkeys((
-        "drop of a set (Bonett–Price)", "gap (Bonett–Price and MOVER)", "gap among items right before (Newcombe)",
-        "gap (the source's bootstrap)"), 0.95), draw)
+    return _counted(
+        "interval",
+        f"{scenario}, n = {n}",
+        n_sims,
+        dict.fromkeys(
+            (
+                "drop of a set (Bonett–Price)",
+                "gap (Bonett–Price and MOVER)",
+                "gap among items right before (Newcombe)",
+                "gap (the source's bootstrap)",
+            ),
+            0.95,
+        ),
+        draw,
+    )
 
 
 def _several_rewrites(n: int, n_sims: int, seed: int) -> list[Held]:
@@ -102,8 +121,13 @@ def _several_rewrites(n: int, n_sims: int, seed: int) -> list[Held]:
         truth = 0.85 * (0.30 - 0.10)
         return [_inside(found["lo"], truth, found["hi"]) for found in map(gap_welch, benchmark, control)]
 
-    return _counted("interval", f"gap .17, three rewrites, n = {n}", n_sims, dict.fromkeys((
-        "gap with several rewrites (Welch)", "gap less the identity's (Welch)"), 0.95), draw)
+    return _counted(
+        "interval",
+        f"gap .17, three rewrites, n = {n}",
+        n_sims,
+        dict.fromkeys(("gap with several rewrites (Welch)", "gap less the identity's (Welch)"), 0.95),
+        draw,
+    )
 
 
 def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
@@ -128,14 +152,28 @@ def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
         was = np.exp(rng.normal(3, 1.2, 2 * n))
         return [operand_check(was, np.exp(rng.normal(3, 1.2, 2 * n))).p <= 0.05]
 
-    return [*_counted("test", f"as many fixed as broken, n = {n}", n_sims, dict.fromkeys((
-                "McNemar, exact", "McNemar, mid-p", "McNemar, corrected χ² (source)"), 0.05), null),
-            *_counted("test", f"N2 brittle both, n = {n}", n_sims, dict.fromkeys((
-                "gap, studentised permutation", "gap among items right before > 0", "recommended rule (both)"), 0.025),
-                      brittle),
-            *_counted("test", f"gap of just 5 pp, n = {n}", n_sims, {"no memory beyond 5 pp (two one-sided tests)": 0.05},
-                      on_the_margin),
-            *_counted("test", f"same law, {2 * n} numbers", n_sims, {"sizes of numbers (Kolmogorov–Smirnov)": 0.05}, sizes)]
+    return [
+        *_counted(
+            "test",
+            f"as many fixed as broken, n = {n}",
+            n_sims,
+            dict.fromkeys(("McNemar, exact", "McNemar, mid-p", "McNemar, corrected χ² (source)"), 0.05),
+            null,
+        ),
+        *_counted(
+            "test",
+            f"N2 brittle both, n = {n}",
+            n_sims,
+            dict.fromkeys(
+                ("gap, studentised permutation", "gap among items right before > 0", "recommended rule (both)"), 0.025
+            ),
+            brittle,
+        ),
+        *_counted(
+            "test", f"gap of just 5 pp, n = {n}", n_sims, {"no memory beyond 5 pp (two one-sided tests)": 0.05}, on_the_margin
+        ),
+        *_counted("test", f"same law, {2 * n} numbers", n_sims, {"sizes of numbers (Kolmogorov–Smirnov)": 0.05}, sizes),
+    ]
 
 
 def _loss_rows(n_sims: int, seed: int) -> list[Held]:
@@ -149,10 +187,22 @@ def _loss_rows(n_sims: int, seed: int) -> list[Held]:
         d, d0, truth = loss_differences(rng, 500, 1_200, memorized=0.2, shift_sd=5)
         return [excess_fraction(int((pval_source(d, d0) < 0.01).sum()), len(d), 0.01)["lower95"] <= truth.mean()]
 
-    return [*_counted("test", "200 clean items, 120 controls", n_sims, {
-                "loss test flags anything (conformal, Benjamini–Hochberg)": 0.05}, null),
-            *_counted("interval", "a fifth known by heart, 500 items, 1,200 controls", n_sims, {
-                "share beyond chance (one-sided Clopper–Pearson)": 0.95}, excess)]
+    return [
+        *_counted(
+            "test",
+            "200 clean items, 120 controls",
+            n_sims,
+            {"loss test flags anything (conformal, Benjamini–Hochberg)": 0.05},
+            null,
+        ),
+        *_counted(
+            "interval",
+            "a fifth known by heart, 500 items, 1,200 controls",
+            n_sims,
+            {"share beyond chance (one-sided Clopper–Pearson)": 0.95},
+            excess,
+        ),
+    ]
 
 
 def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
@@ -163,26 +213,47 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
 
     def alphas():  # the rate of each alpha among further texts
         known, others = sensitivities(60), np.array(sensitivities(_FURTHER))
-        return [float((others > alpha).mean()) for alpha in (
-            alpha_tolerance(known, 0.05)[0], alpha_conformal(known, 0.05)[0], alpha_source(known, 0.05)[0])]
+        return [
+            float((others > alpha).mean())
+            for alpha in (alpha_tolerance(known, 0.05)[0], alpha_conformal(known, 0.05)[0], alpha_source(known, 0.05)[0])
+        ]
 
     realised = np.array([alphas() for _ in range(max(1, n_sims // _SLOW))])
     n = len(realised)
-    made = [Held("test", f"PEARL by the {name}: more than 5 % of non-members flagged", "60 non-members", promised,
-                 int((realised[:, i] > 0.05).sum()), n)
-            for i, (name, promised) in enumerate((("tolerance bound", 0.05), ("conformal rule", np.nan),
-                                                  ("source's quantile", np.nan)))]
-    made += [Held("test", f"PEARL by the {name}: share of non-members flagged, mean", "60 non-members", 0.05,
-                  round(_FURTHER * float(realised[:, i].mean()) * n), _FURTHER * n)
-             for i, name in ((1, "conformal rule"), (2, "source's quantile"))]
+    made = [
+        Held(
+            "test",
+            f"PEARL by the {name}: more than 5 % of non-members flagged",
+            "60 non-members",
+            promised,
+            int((realised[:, i] > 0.05).sum()),
+            n,
+        )
+        for i, (name, promised) in enumerate(
+            (("tolerance bound", 0.05), ("conformal rule", np.nan), ("source's quantile", np.nan))
+        )
+    ]
+    made += [
+        Held(
+            "test",
+            f"PEARL by the {name}: share of non-members flagged, mean",
+            "60 non-members",
+            0.05,
+            round(_FURTHER * float(realised[:, i].mean()) * n),
+            _FURTHER * n,
+        )
+        for i, name in ((1, "conformal rule"), (2, "source's quantile"))
+    ]
 
     def single():
         scores = pearl_scores(rng, 1, flat)[0]
         found = perm_maxdrop(scores.tolist(), seed=int(rng.integers(2**31)), m=N_BOOT)
         return [found["p"] <= 0.05 and np.isfinite(level_means(scores.tolist())).all()]
 
-    return [*made, *_counted("test", "no effect, 6 levels × 10 samples", n_sims, {"PEARL, permutation p of a text": 0.05},
-                             single)]
+    return [
+        *made,
+        *_counted("test", "no effect, 6 levels × 10 samples", n_sims, {"PEARL, permutation p of a text": 0.05}, single),
+    ]
 
 
 def _agreement_rows(n_sims: int, seed: int) -> list[Held]:
@@ -196,20 +267,32 @@ def _agreement_rows(n_sims: int, seed: int) -> list[Held]:
         low, high = wilson(int(a.sum()), 80)
         return _inside(found.low, 0.6, found.high), _inside(low, 0.5, high)
 
-    return _counted("interval", "80 texts, half of them flagged", max(1, n_sims // _SLOW),
-                    dict.fromkeys(("κ of two detectors (bootstrap)", "share flagged (Wilson)"), 0.95), draw)
+    return _counted(
+        "interval",
+        "80 texts, half of them flagged",
+        max(1, n_sims // _SLOW),
+        dict.fromkeys(("κ of two detectors (bootstrap)", "share flagged (Wilson)"), 0.95),
+        draw,
+    )
 
 
 def markdown(found: Sequence[Held]) -> str:
     """Two tables: what intervals hold, and how often tests reject a true null."""
-    out = ["# Simulated coverage and size: memorization", "",
-           "Written by `python -m flipcore.lab.simulations.memory_coverage`; generators: `planted_memory`. Monte Carlo",
-           "error of a share near .95 is .005 at 2,000 data sets. The source's rules are there to be compared; what a page",
-           "recommends is not theirs. All rules at three sizes, with their power: `test_drop_gap_rates.py`.", ""]
+    out = [
+        "# Simulated coverage and size: memorization",
+        "",
+        "Written by `python -m flipcore.lab.simulations.memory_coverage`; generators: `planted_memory`. Monte Carlo",
+        "error of a share near .95 is .005 at 2,000 data sets. The source's rules are there to be compared; what a page",
+        "recommends is not theirs. All rules at three sizes, with their power: `test_drop_gap_rates.py`.",
+        "",
+    ]
     for kind, title, head in (("interval", "Intervals", "holds the truth"), ("test", "Tests", "rejects a true null")):
         out += [f"## {title}", "", f"| what | data | data sets | promised | {head} |", "|---|---|--:|--:|--:|"]
-        out += [f"| {row.what} | {row.setting} | {row.n_sims:,} | {_share(row.promised)} | {_share(row.share)} |"
-                for row in found if row.kind == kind]
+        out += [
+            f"| {row.what} | {row.setting} | {row.n_sims:,} | {_share(row.promised)} | {_share(row.share)} |"
+            for row in found
+            if row.kind == kind
+        ]
         out.append("")
     return "\n".join(out)
 

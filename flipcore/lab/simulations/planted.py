@@ -37,7 +37,7 @@ def flip_rate_of(deviation: float) -> float:
 
 def deviation_of(rate: float) -> float:
     """The mean deviation with that flip rate, by bisection. Raises ValueError above what two answers can reach."""
-    low, high = 0.0, (SHAPE + SHAPE ** 2) ** 0.5 - SHAPE  # where flip_rate_of stops rising
+    low, high = 0.0, (SHAPE + SHAPE**2) ** 0.5 - SHAPE  # where flip_rate_of stops rising
     if not 0 <= rate <= flip_rate_of(high):
         raise ValueError(f"A flip rate of {rate} is out of reach of this population; ask for {flip_rate_of(high):.3f} or less.")
     for _ in range(60):
@@ -82,15 +82,31 @@ def planted_samples(n: int, rng: np.random.Generator, *, floor: float, effect: f
     return variant ^ deviations(n, v * s, floor, rng).reshape(n, v, s)
 
 
-def planted_readouts(n: int, truth: PlantedTruth, rng: np.random.Generator, v: int = 4, axis: str = "option_order",
-                     names: tuple[str, str] = ("first_token", "stated")) -> pd.DataFrame:
+def planted_readouts(
+    n: int,
+    truth: PlantedTruth,
+    rng: np.random.Generator,
+    v: int = 4,
+    axis: str = "option_order",
+    names: tuple[str, str] = ("first_token", "stated"),
+) -> pd.DataFrame:
     """The same population as rows of the one table: readout names[0] against the reference names[1]."""
     pair = planted_pair(n, truth, rng, v)
     item, variant = (part.ravel() for part in np.indices((n, v)))
-    columns = {"item_id": [f"planted/{i}" for i in item], "axis": axis,
-               "variant": [f"rotate-{j}" if j else "base" for j in variant], "sample": 0, "status": "ok"}
-    return pd.concat([pd.DataFrame(columns | {"extractor": name, "answer": answers.ravel().astype(str)})
-                      for name, answers in zip(names, pair, strict=True)], ignore_index=True)
+    columns = {
+        "item_id": [f"planted/{i}" for i in item],
+        "axis": axis,
+        "variant": [f"rotate-{j}" if j else "base" for j in variant],
+        "sample": 0,
+        "status": "ok",
+    }
+    return pd.concat(
+        [
+            pd.DataFrame(columns | {"extractor": name, "answer": answers.ravel().astype(str)})
+            for name, answers in zip(names, pair, strict=True)
+        ],
+        ignore_index=True,
+    )
 
 
 if __name__ == "__main__":

@@ -27,8 +27,9 @@ GAP_SCENARIOS: dict[str, tuple[tuple[float, float, float], tuple[float, float, f
 }
 
 
-def before_after(n: int, accuracy: float, breaks: float, fixes: float, rng: np.random.Generator
-                 ) -> tuple[np.ndarray, np.ndarray]:
+def before_after(
+    n: int, accuracy: float, breaks: float, fixes: float, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Correctness (n,) before and after: right with `accuracy`, right -> wrong with `breaks`, wrong -> right with `fixes`."""
     before = rng.random(n) < accuracy
     changes = rng.random(n) < np.where(before, breaks, fixes)
@@ -66,32 +67,42 @@ class PlantedModel:
 
     def answers(self, item_ids: Sequence[str], published: bool) -> tuple[np.ndarray, np.ndarray]:
         """Correctness (n,) before and after rewriting."""
-        return tuple(np.array([self.is_correct(item_id, perturbed, published) for item_id in item_ids], dtype=float)
-                     for perturbed in (False, True))
+        return tuple(
+            np.array([self.is_correct(item_id, perturbed, published) for item_id in item_ids], dtype=float)
+            for perturbed in (False, True)
+        )
 
 
-MODELS = {"memorized": PlantedModel(0.74, recall=1.0), "clean": PlantedModel(0.80),
-          "brittle": PlantedModel(0.80, brittle=0.25)}
+MODELS = {"memorized": PlantedModel(0.74, recall=1.0), "clean": PlantedModel(0.80), "brittle": PlantedModel(0.80, brittle=0.25)}
 
 
-def loss_differences(rng: np.random.Generator, n: int = 5_000, m: int = 1_200, memorized: float = 0.0, shift_sd: float = 0.0,
-                     mean: float = 0.04, sd: float = 0.62) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def loss_differences(
+    rng: np.random.Generator,
+    n: int = 5_000,
+    m: int = 1_200,
+    memorized: float = 0.0,
+    shift_sd: float = 0.0,
+    mean: float = 0.04,
+    sd: float = 0.62,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(D, D0, truth): Gaussian differences in nats; a share `memorized` of the items is shifted by `shift_sd` deviations."""
     d0, d = rng.normal(mean, sd, m), rng.normal(mean, sd, n)
     truth = np.arange(n) < round(memorized * n)
     return d + shift_sd * sd * truth, d0, truth
 
 
-def pearl_scores(rng: np.random.Generator, n: int, means: Sequence[float], n_samples: int = 10, sd: float | None = None
-                 ) -> np.ndarray:
+def pearl_scores(
+    rng: np.random.Generator, n: int, means: Sequence[float], n_samples: int = 10, sd: float | None = None
+) -> np.ndarray:
     """(n, levels, samples) similarities around `means`; noise of `sd`, or of one lognormal(log .1, .5) an item."""
     noise = rng.lognormal(math.log(0.1), 0.5, n) if sd is None else np.full(n, sd)
     shape = (n, len(means), n_samples)
     return np.asarray(means)[None, :, None] + noise[:, None, None] * rng.standard_normal(shape)
 
 
-def embedding_sets(rng: np.random.Generator, n: int = 80, dimensions: int = 32, shift: float = 0.0, spread: float = 1.0
-                   ) -> tuple[np.ndarray, np.ndarray]:
+def embedding_sets(
+    rng: np.random.Generator, n: int = 80, dimensions: int = 32, shift: float = 0.0, spread: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """(T, R) of `n` unit vectors each, around a common mean of length 4; R is shifted by `shift` along another direction
     and its scatter multiplied by `spread`."""
     mean = np.zeros(dimensions)
@@ -103,8 +114,14 @@ def embedding_sets(rng: np.random.Generator, n: int = 80, dimensions: int = 32, 
     return tuple(rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (target, retro))
 
 
-def odd_one_out_hits(rng: np.random.Generator, oddness_sd: float = 0.0, accuracy: float = 1 / 3, n_annotators: int = 23,
-                     n_tests: int = 10, n_entries: int = 30) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def odd_one_out_hits(
+    rng: np.random.Generator,
+    oddness_sd: float = 0.0,
+    accuracy: float = 1 / 3,
+    n_annotators: int = 23,
+    n_tests: int = 10,
+    n_entries: int = 30,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(hits, entry, annotator), one row a test: annotators see `n_tests` of `n_entries` retro entries, whose oddness moves
     the logit of being found; the expected accuracy stays `accuracy`."""
     oddness = rng.normal(0, oddness_sd, n_entries)

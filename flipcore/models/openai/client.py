@@ -53,8 +53,10 @@ class OpenAICompatible:
         if not self.abilities & {call.request.ability}:
             return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
         if self.card.api_key_env and not os.environ.get(self.card.api_key_env):
-            self._breaker.down = (f"The environment variable {self.card.api_key_env}, which should hold the key for "
-                                  f"{self.name}, is not set. Set it and run again.")
+            self._breaker.down = (
+                f"The environment variable {self.card.api_key_env}, which should hold the key for "
+                f"{self.name}, is not set. Set it and run again."
+            )
         most = self.card.options.get("n_attempts", N_ATTEMPTS)
         for attempt in range(1, most + 1):
             async with self._breaker.turn():
@@ -100,8 +102,12 @@ class OpenAICompatible:
 
             key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
             self._clients[loop] = AsyncOpenAI(
-                base_url=self.card.endpoint, api_key=key or "none", max_retries=0, timeout=self.card.timeout_s,
-                http_client=DefaultAioHttpClient(timeout=self.card.timeout_s))
+                base_url=self.card.endpoint,
+                api_key=key or "none",
+                max_retries=0,
+                timeout=self.card.timeout_s,
+                http_client=DefaultAioHttpClient(timeout=self.card.timeout_s),
+            )
         return self._clients[loop]
 
     def _read(self, call: Call, text: str, attempt: int, latency_s: float) -> Completion:
@@ -126,5 +132,11 @@ class OpenAICompatible:
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
         key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
         sentence, raw = explained(error, self.card)
-        return Completion(call.call_id, "failed", error=scrubbed(sentence, key), raw_reply=scrubbed(raw[:_RAW_CHARS], key),
-                          n_attempts=attempt, latency_s=latency_s)
+        return Completion(
+            call.call_id,
+            "failed",
+            error=scrubbed(sentence, key),
+            raw_reply=scrubbed(raw[:_RAW_CHARS], key),
+            n_attempts=attempt,
+            latency_s=latency_s,
+        )

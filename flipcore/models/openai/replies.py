@@ -48,8 +48,12 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
     request = call.request
     prompt = _shown(call)
     if request.kind == "score":
-        return {"prompt": prompt + request.continuation, "echo": True, "logprobs": 1,
-                card.options.get("max_tokens_name", "max_tokens"): card.options.get("score_tokens", 0)}
+        return {
+            "prompt": prompt + request.continuation,
+            "echo": True,
+            "logprobs": 1,
+            card.options.get("max_tokens_name", "max_tokens"): card.options.get("score_tokens", 0),
+        }
     if request.kind == "first_token":
         return {"prompt": prompt, "logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
     return {"prompt": prompt}
@@ -73,10 +77,14 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     usage = reply.get("usage") if isinstance(reply.get("usage"), dict) else {}
     text = _text(choice, card)
     scoring = call.request.kind == "score"
-    return {"text": "" if scoring else text, "finish_reason": str(choice.get("finish_reason") or ""),
-            "tokens": usable_tokens(_scored(call, choice, text)) if scoring else None,
-            "top_logprobs": usable_alternatives(_alternatives(choice)) if call.request.kind == "first_token" else None,
-            "n_tokens_in": _count(usage, "prompt_tokens"), "n_tokens_out": _count(usage, "completion_tokens")}
+    return {
+        "text": "" if scoring else text,
+        "finish_reason": str(choice.get("finish_reason") or ""),
+        "tokens": usable_tokens(_scored(call, choice, text)) if scoring else None,
+        "top_logprobs": usable_alternatives(_alternatives(choice)) if call.request.kind == "first_token" else None,
+        "n_tokens_in": _count(usage, "prompt_tokens"),
+        "n_tokens_out": _count(usage, "completion_tokens"),
+    }
 
 
 def _text(choice: Mapping[str, Any], card: ModelCard) -> str:
@@ -120,8 +128,11 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
     if len(begins) != len(tokens):
         begins = [sum(map(len, tokens[:i])) for i in range(len(tokens))]
     ends = [*begins[1:], len(text)]
-    scored = [(str(token), value) for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
-              if stop > start and begin < end]
+    scored = [
+        (str(token), value)
+        for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
+        if stop > start and begin < end
+    ]
     # from nothing the first token has no log-probability: it is left out, not the whole text
     return scored[1:] if start == 0 and scored and scored[0][1] is None else scored
 

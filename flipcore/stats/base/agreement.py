@@ -82,8 +82,10 @@ def fleiss_kappa(table: Sequence[Sequence[int]]) -> float:
         return math.nan
     raters = counts.sum(axis=1)
     if len(set(raters.tolist())) > 1:
-        raise BadInput(f"Fleiss' kappa needs the same number of raters for every item and got {int(raters.min())} to "
-                       f"{int(raters.max())}: use Krippendorff's alpha, which allows gaps.")
+        raise BadInput(
+            f"Fleiss' kappa needs the same number of raters for every item and got {int(raters.min())} to "
+            f"{int(raters.max())}: use Krippendorff's alpha, which allows gaps."
+        )
     n = raters[0]
     if n < 2:
         return math.nan
@@ -153,8 +155,12 @@ class Agreement:
     def sentence(self) -> str:
         """The agreement in words; says why where there is no coefficient."""
         if math.isnan(self.estimate.value):
-            return (f"The raters agree on {percent_text(self.raw)} of {self.n_items} items, but kappa is undefined: chance "
-                    "alone would agree always." if self.n_items else "No item has been rated by two people yet.")
+            return (
+                f"The raters agree on {percent_text(self.raw)} of {self.n_items} items, but kappa is undefined: chance "
+                "alone would agree always."
+                if self.n_items
+                else "No item has been rated by two people yet."
+            )
         return f"Agreement beyond chance is {self.estimate.text()} on {self.n_items} items."
 
 
@@ -165,8 +171,12 @@ def prevalence_warning(ratings: Sequence) -> str:
         return ""
     top = max(set(kept), key=kept.count)
     share = kept.count(top) / len(kept)
-    return (f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
-            "look at the raw agreement too." if PREVALENT <= share < 1 else "")
+    return (
+        f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
+        "look at the raw agreement too."
+        if PREVALENT <= share < 1
+        else ""
+    )
 
 
 def identical_raters_warning(a: Sequence, b: Sequence) -> str:
@@ -177,8 +187,9 @@ def identical_raters_warning(a: Sequence, b: Sequence) -> str:
     return ""
 
 
-def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: int = 0, n_boot: int = 2000,
-                    level: float = 0.95) -> Agreement:
+def cohen_agreement(
+    a: Sequence, b: Sequence, weights: str | None = None, seed: int = 0, n_boot: int = 2000, level: float = 0.95
+) -> Agreement:
     """Cohen's kappa with a percentile bootstrap over items; resamples with one category are skipped."""
     pairs = _paired(a, b)
     value = cohen_kappa(a, b, weights)
@@ -186,8 +197,9 @@ def cohen_agreement(a: Sequence, b: Sequence, weights: str | None = None, seed: 
     replicates = np.array([])
     if not math.isnan(value) and len(pairs) >= MIN_N:
         rng, cost = generator(seed), disagreement_weights(n, weights)
-        replicates = np.array([_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost)
-                               for _ in range(n_boot)])
+        replicates = np.array(
+            [_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost) for _ in range(n_boot)]
+        )
     warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
     raw = raw_agreement(a, b)
     estimate = _bootstrap_estimate(value, replicates, level, pairs, seed, raw)
@@ -207,15 +219,17 @@ def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2
     if not math.isnan(value) and len(units) >= MIN_N:
         rng = generator(seed)
         replicates = np.array([fleiss_kappa(counts[rng.integers(0, len(units), size=len(units))]) for _ in range(n_boot)])
-    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1 :]]
     raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
     warning = prevalence_warning([rating for unit in units for rating in unit])
-    return Agreement(_bootstrap_estimate(value, replicates, level, units, seed, raw), raw, len(units),
-                     (warning,) if warning else ())
+    return Agreement(
+        _bootstrap_estimate(value, replicates, level, units, seed, raw), raw, len(units), (warning,) if warning else ()
+    )
 
 
-def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0,
-                           n_boot: int = 2000, level: float = 0.95) -> Agreement:
+def krippendorff_agreement(
+    ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0, n_boot: int = 2000, level: float = 0.95
+) -> Agreement:
     """Krippendorff's alpha with a percentile bootstrap over units; raw agreement is over all pairs within units."""
     units = [unit for unit in _units(ratings) if len(unit) >= 2]
     value = _alpha(units, level_of_measurement)
@@ -223,9 +237,10 @@ def krippendorff_agreement(ratings: Sequence[Sequence], level_of_measurement: st
     if not math.isnan(value) and len(units) >= MIN_N:
         rng, (counts, categories) = generator(seed), _unit_counts(units)
         distance = _distances(categories, level_of_measurement)
-        replicates = np.array([_alpha_of_counts(counts[rng.integers(0, len(units), size=len(units))], distance)
-                               for _ in range(n_boot)])
-    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1:]]
+        replicates = np.array(
+            [_alpha_of_counts(counts[rng.integers(0, len(units), size=len(units))], distance) for _ in range(n_boot)]
+        )
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1 :]]
     raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
     warning = prevalence_warning([rating for unit in units for rating in unit])
     estimate = _bootstrap_estimate(value, replicates, level, units, seed, raw)
@@ -249,5 +264,13 @@ def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
     ratings = [rating for unit in units for rating in unit]
     chance = (raw - value) / (1 - value) if value < 1 else sum((ratings.count(one) / len(ratings)) ** 2 for one in set(ratings))
     low, high = (max(-1.0, (limit - chance) / (1 - chance)) for limit in wilson(round(raw * len(units)), len(units), level))
-    return Estimate(value, min(low, value), max(high, value), level, "wilson", len(units), None,
-                    "Every resample gives the same coefficient, so the bounds are Wilson's on the raw agreement.")
+    return Estimate(
+        value,
+        min(low, value),
+        max(high, value),
+        level,
+        "wilson",
+        len(units),
+        None,
+        "Every resample gives the same coefficient, so the bounds are Wilson's on the raw agreement.",
+    )

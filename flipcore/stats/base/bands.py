@@ -66,9 +66,13 @@ def conf_seq_path(values: Sequence[float], alpha: float = 0.05, n_opt: int = 100
     t = np.arange(1, x.size + 1)
     centre = x[0] if x.size else 0.0
     first, second = np.cumsum(x - centre) / t, np.cumsum((x - centre) ** 2) / t
-    sd = np.sqrt(np.maximum(second - first ** 2, 0) * t / np.maximum(t - 1, 1))
-    half = np.array([conf_seq_half(s, int(k), alpha, None, n_opt) if k >= MIN_LOOK and s > 0 else np.nan
-                     for k, s in zip(t, sd, strict=True)])
+    sd = np.sqrt(np.maximum(second - first**2, 0) * t / np.maximum(t - 1, 1))
+    half = np.array(
+        [
+            conf_seq_half(s, int(k), alpha, None, n_opt) if k >= MIN_LOOK and s > 0 else np.nan
+            for k, s in zip(t, sd, strict=True)
+        ]
+    )
     means = centre + first
     return SequencePath(t, means, means - half, means + half, 1 - alpha)
 
@@ -86,7 +90,7 @@ def bounded_path(values: Sequence[float], alpha: float = 0.05, bounds: tuple[flo
     t = np.arange(1, x.size + 1)
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
-    mean_before, variance_before = np.r_[0.5, mean[:-1]][:x.size], np.r_[0.25, variance[:-1]][:x.size]
+    mean_before, variance_before = np.r_[0.5, mean[:-1]][: x.size], np.r_[0.25, variance[:-1]][: x.size]
     log_term = math.log(2 / alpha)
     bet = np.minimum(np.sqrt(2 * log_term / (variance_before * t * np.log1p(t))), 0.5)
     total = np.cumsum(bet)

@@ -13,8 +13,9 @@ from flipcore.stats.base.resample import SLACK, index_draws, replicates
 NAN = math.nan
 
 
-def boot_percentile(xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95,
-                    stat: Callable | None = None) -> list[float]:
+def boot_percentile(
+    xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95, stat: Callable | None = None
+) -> list[float]:
     """The sources' interval: percentiles (linear) of `stat` (the mean) over resamples of xs."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
@@ -27,8 +28,9 @@ def percentile_limits(reps: np.ndarray, level: float) -> list[float]:
     return [float(q) for q in np.percentile(reps, [50 * (1 - level), 50 * (1 + level)])]
 
 
-def boot_bca(xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95,
-             stat: Callable | None = None) -> list[float]:
+def boot_bca(
+    xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95, stat: Callable | None = None
+) -> list[float]:
     """BCa (Efron 1987). Degenerate (all equal) -> [x, x]; the caller must fall back."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
@@ -73,8 +75,8 @@ def bca_percentiles(reps: np.ndarray, observed: float, accel: float, levels: np.
 def acceleration(jackknife: np.ndarray) -> float:
     """Skewness of (n,) jackknife values / 6; 0 where they are all equal."""
     d = jackknife.mean() - jackknife
-    spread = float((d ** 2).sum())
-    return float((d ** 3).sum() / (6 * spread ** 1.5)) if spread > SLACK ** 2 else 0.0
+    spread = float((d**2).sum())
+    return float((d**3).sum() / (6 * spread**1.5)) if spread > SLACK**2 else 0.0
 
 
 def boot_studentized(xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> list[float]:

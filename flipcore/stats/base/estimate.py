@@ -35,7 +35,7 @@ class Estimate:
         return (self.low > 0 or self.high < 0) if self.has_interval else None
 
     def text(self, digits: int = 2) -> str:
-        """"0.58 [0.31, 0.69]"; without an interval the value alone; missing is a dash."""
+        """ "0.58 [0.31, 0.69]"; without an interval the value alone; missing is a dash."""
         if math.isnan(self.value):
             return MISSING
         value = number_text(self.value, digits)
@@ -84,7 +84,7 @@ def percent_text(share: float, digits: int = 0) -> str:
 
 
 def p_text(p: float) -> str:
-    """"p = .012", "p = .43", "p < .001", "p > .99"; NaN is "p –"."""
+    """ "p = .012", "p = .43", "p < .001", "p > .99"; NaN is "p –"."""
     if math.isnan(p):
         return f"p {MISSING}"
     if p < 0.001:

@@ -34,10 +34,33 @@ from flipcore.stats.base.proportions import (
 )
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_sums
 
-__all__ = ["KINDS", "SIGNED", "UNIT", "bonett_price", "boot_bca", "boot_percentile", "boot_studentized", "clopper_pearson",
-           "clt", "cluster_clt", "cluster_se", "cluster_sums", "conf_seq", "conf_seq_half", "default_kind", "fallback",
-           "hoeffding", "mean_interval", "mover", "newcombe_diff",
-           "no_spread_note", "t_quantile", "undetermined", "wilson", "z_quantile"]
+__all__ = [
+    "KINDS",
+    "SIGNED",
+    "UNIT",
+    "bonett_price",
+    "boot_bca",
+    "boot_percentile",
+    "boot_studentized",
+    "clopper_pearson",
+    "clt",
+    "cluster_clt",
+    "cluster_se",
+    "cluster_sums",
+    "conf_seq",
+    "conf_seq_half",
+    "default_kind",
+    "fallback",
+    "hoeffding",
+    "mean_interval",
+    "mover",
+    "newcombe_diff",
+    "no_spread_note",
+    "t_quantile",
+    "undetermined",
+    "wilson",
+    "z_quantile",
+]
 
 KINDS = ("default", "percentile", "bca", "studentized", "clt_cluster", "wilson", "bonett_price", "conf_seq")
 CLT_MIN_N = 30
@@ -96,12 +119,20 @@ def conf_seq(xs: Sequence[float], alpha: float = 0.05, rho: float | None = None,
 
 def conf_seq_half(sd: float, t: int, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100) -> float:
     """Half-width of the confidence sequence after t points with standard deviation `sd`."""
-    r2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt if rho is None else rho ** 2
-    return sd * math.sqrt((t * r2 + 1) / (t * t * r2) * math.log((t * r2 + 1) / alpha ** 2))
+    r2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt if rho is None else rho**2
+    return sd * math.sqrt((t * r2 + 1) / (t * t * r2) * math.log((t * r2 + 1) / alpha**2))
 
 
-def mean_interval(values: Sequence[float], clusters: Sequence | None = None, kind: str = "default", level: float = 0.95,
-                  seed: int = 0, *, bounds: tuple[float, float] | None = UNIT, n_boot: int = N_BOOT) -> Estimate:
+def mean_interval(
+    values: Sequence[float],
+    clusters: Sequence | None = None,
+    kind: str = "default",
+    level: float = 0.95,
+    seed: int = 0,
+    *,
+    bounds: tuple[float, float] | None = UNIT,
+    n_boot: int = N_BOOT,
+) -> Estimate:
     """The mean of `values` (rows) with an interval that resamples or sums by cluster; without `clusters` a row is one.
 
     NaN rows are left out (`n` counts the clusters that remain). The default takes Student's t on clusters from 30 on; from 10
@@ -153,8 +184,9 @@ def _one_of(sums: np.ndarray, sizes: np.ndarray, allowed: tuple[int, ...]) -> bo
     return bool((sizes == 1).all() and np.isin(sums, allowed).all())
 
 
-def _limits(kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int,
-            may_replace: bool) -> tuple[float, float, str, str]:
+def _limits(
+    kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int, may_replace: bool
+) -> tuple[float, float, str, str]:
     """Low, high, the kind that they are of, a note."""
     if kind in ("wilson", "bonett_price", "conf_seq"):
         return *_limits_of_single_values(kind, sums, sizes, level), kind, ""
@@ -163,7 +195,7 @@ def _limits(kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: 
     if kind == "clt_cluster":
         half = t_quantile(0.5 + level / 2, n - 1) * cluster_se(sums, sizes)
         return mean - half, mean + half, kind, ""
-    reps = replicate_sums(np.column_stack([sums, sizes, sums ** 2, sums * sizes, sizes ** 2]), n_boot, generator(seed))
+    reps = replicate_sums(np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_boot, generator(seed))
     means = reps[:, 0] / reps[:, 1]
     if np.ptp(means) <= SLACK:
         return mean, mean, kind, ""
@@ -172,7 +204,7 @@ def _limits(kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: 
     by_bca = bca_limits(means, mean, (total - sums) / (rows - sizes), level)
     if kind == "bca":
         return *by_bca, kind, ""
-    squares = reps[:, 2] - 2 * means * reps[:, 3] + means ** 2 * reps[:, 4]
+    squares = reps[:, 2] - 2 * means * reps[:, 3] + means**2 * reps[:, 4]
     spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
     skipped = 1 - float(spread.mean())
     if may_replace and undetermined(skipped):
@@ -198,8 +230,10 @@ def _limits_of_single_values(kind: str, sums: np.ndarray, sizes: np.ndarray, lev
     allowed = {"wilson": (0, 1), "bonett_price": (-1, 0, 1)}
     if not (sizes == 1).all() or (kind in allowed and not np.isin(sums, allowed[kind]).all()):
         wanted = f"one of {', '.join(map(str, allowed[kind]))}" if kind in allowed else "one value"
-        raise BadInput(f"The interval {kind!r} needs {wanted} for each item, and these values are others. "
-                       "Average each item first, or choose 'clt_cluster'.")
+        raise BadInput(
+            f"The interval {kind!r} needs {wanted} for each item, and these values are others. "
+            "Average each item first, or choose 'clt_cluster'."
+        )
     if kind == "wilson":
         return wilson(sums.sum(), sums.size, level)
     if kind == "bonett_price":
@@ -216,16 +250,21 @@ def cluster_se(sums: np.ndarray, sizes: np.ndarray) -> float:
     return float(np.linalg.norm(sums - mean * sizes) / sizes.sum() * math.sqrt(n / (n - 1)))
 
 
-def fallback(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, level: float, bounds: tuple[float, float] | None,
-             kind: str) -> Estimate:
+def fallback(
+    x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, level: float, bounds: tuple[float, float] | None, kind: str
+) -> Estimate:
     """What stands in for an interval without width, which is never printed."""
     value, n = float(x.mean()), sums.size
     if kind == "conf_seq":
         why = f"starts at {MIN_LOOK} items; {n} are in" if n < MIN_LOOK else "needs values that differ; all are equal so far"
         return without_interval(value, n, level, f"No interval: a confidence sequence {why}.")
     if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
-        return without_interval(value, n, level, f"No interval: {n} equal value{'' if n == 1 else 's'} without known "
-                                                 "bounds say nothing about the spread.")
+        return without_interval(
+            value,
+            n,
+            level,
+            f"No interval: {n} equal value{'' if n == 1 else 's'} without known bounds say nothing about the spread.",
+        )
     if bounds == UNIT and _one_of(sums, sizes, (0, 1)):
         limits, method = wilson(sums.sum(), n, level), "wilson"
     elif bounds == SIGNED and _one_of(sums, sizes, (-1, 0, 1)):
@@ -233,5 +272,13 @@ def fallback(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, level: float, b
     else:
         limits, method = hoeffding(value, n, level, bounds), "hoeffding"
     named = {"wilson": "Wilson's", "bonett_price": "Bonett and Price's", "hoeffding": "Hoeffding's"}[method]
-    return Estimate(value, float(limits[0]), float(limits[1]), level, method, n, None,
-                    f"The {kind} interval has no width, so {named} stands in.")
+    return Estimate(
+        value,
+        float(limits[0]),
+        float(limits[1]),
+        level,
+        method,
+        n,
+        None,
+        f"The {kind} interval has no width, so {named} stands in.",
+    )

@@ -59,19 +59,23 @@ class JointMeans:
         x = self._centred(self.there, self.values)
         k = x.shape[1]
         holes = np.where(self.there, 0.0, np.nan)
-        moments = replicate_means(np.hstack([x + holes, x ** 2 + holes, self.there]), self.n_boot, generator(self.seed))
-        mean, square, n = moments[:, :k], moments[:, k:2 * k], moments[:, 2 * k:] * len(x)
-        variance = square - mean ** 2
-        spread = (n > 1) & (variance > SLACK * np.maximum((x ** 2).max(axis=0, initial=0.0), SLACK))
-        return np.divide(mean, np.sqrt(variance / np.maximum(n - 1, 1), where=spread, out=np.ones_like(mean)),
-                         out=np.full_like(mean, np.nan), where=spread)
+        moments = replicate_means(np.hstack([x + holes, x**2 + holes, self.there]), self.n_boot, generator(self.seed))
+        mean, square, n = moments[:, :k], moments[:, k : 2 * k], moments[:, 2 * k :] * len(x)
+        variance = square - mean**2
+        spread = (n > 1) & (variance > SLACK * np.maximum((x**2).max(axis=0, initial=0.0), SLACK))
+        return np.divide(
+            mean,
+            np.sqrt(variance / np.maximum(n - 1, 1), where=spread, out=np.ones_like(mean)),
+            out=np.full_like(mean, np.nan),
+            where=spread,
+        )
 
     @cached_property
     def acceleration(self) -> np.ndarray:
         """(k,) jackknife acceleration of each mean."""
         x = self._centred(self.there, self.values)
-        spread = (x ** 2).sum(axis=0)
-        return np.divide((x ** 3).sum(axis=0), 6 * spread ** 1.5, out=np.zeros(x.shape[1]), where=spread > SLACK ** 2)
+        spread = (x**2).sum(axis=0)
+        return np.divide((x**3).sum(axis=0), 6 * spread**1.5, out=np.zeros(x.shape[1]), where=spread > SLACK**2)
 
     def limits(self, kind: str, levels: Sequence[float]) -> np.ndarray:
         """(2, levels, k) lower and upper limits of one kind other than "default"; NaN where undefined."""
@@ -84,13 +88,16 @@ class JointMeans:
         if kind == "studentized":
             return self.values - column_quantiles(self.studentized, sides[::-1]) * self.se
         if kind == "bca":
-            shares = [bca_percentiles(reps[~np.isnan(reps)], value, accel, levels) for reps, value, accel
-                      in zip(self.replicates.T, self.values, self.acceleration, strict=True)]
+            shares = [
+                bca_percentiles(reps[~np.isnan(reps)], value, accel, levels)
+                for reps, value, accel in zip(self.replicates.T, self.values, self.acceleration, strict=True)
+            ]
             return column_quantiles(self.replicates, np.array(shares).transpose(1, 2, 0))
         raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
 
-    def estimates(self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]],
-                  contrasts: Sequence[int] = ()) -> list[list[Estimate]]:
+    def estimates(
+        self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]], contrasts: Sequence[int] = ()
+    ) -> list[list[Estimate]]:
         """For each column one Estimate a level. An interval without width gives way to a fallback of `intervals`.
 
         `bounds[j]` is what an item's value in column j can be. Under "default" the columns in `contrasts` (A - G) take the
@@ -98,8 +105,7 @@ class JointMeans:
         """
         if kind not in KINDS:
             raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
-        kinds = [kind if kind != "default" else self._default_kind(j, bounds[j], j in contrasts)
-                 for j in range(self.n.size)]
+        kinds = [kind if kind != "default" else self._default_kind(j, bounds[j], j in contrasts) for j in range(self.n.size)]
         replaceable = kind == "default" and "studentized" in kinds
         skipped = np.isnan(self.studentized).mean(axis=0) if replaceable else np.zeros(self.n.size)
         limits = {k: self.limits(k, levels) for k in {*kinds, *(["bca"] if replaceable else [])} & set(KINDS)}
@@ -143,8 +149,9 @@ def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
     return np.where(df < 1, np.nan, stdtrit(np.maximum(df, 1), shares))
 
 
-def joint_means(columns: np.ndarray, kind: str = "default", level: float = 0.95, seed: int = 0,
-                n_boot: int = N_BOOT) -> list[Estimate]:
+def joint_means(
+    columns: np.ndarray, kind: str = "default", level: float = 0.95, seed: int = 0, n_boot: int = N_BOOT
+) -> list[Estimate]:
     """The mean share of each column of (items, k), NaN where undefined: with the same items in the same order the same limits
     as a decomposition's, because the draws are."""
     return [column[0] for column in JointMeans(columns, seed, n_boot).estimates(kind, [level], [UNIT] * columns.shape[1])]

@@ -19,8 +19,16 @@ def drop_variance(discordant: float, drop: float) -> float:
     return discordant - drop**2
 
 
-def n_for_gap(gap: float, disc_b: float, drop_b: float, disc_c: float, drop_c: float, alpha: float = 0.05,
-              power: float = 0.8, two_sided: bool = True) -> float:
+def n_for_gap(
+    gap: float,
+    disc_b: float,
+    drop_b: float,
+    disc_c: float,
+    drop_c: float,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    two_sided: bool = True,
+) -> float:
     """Items per set for a drop gap of `gap`; `disc` is the share of items that change, `drop` the net drop.
 
     A gap of 0 needs infinitely many. Divide by the operator's coverage to get the items to author.
@@ -38,8 +46,17 @@ def n_to_author(n: float, coverage: float) -> float:
     return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf
 
 
-def mde_gap(n_b: int, n_c: int, disc_b: float, drop_b: float, disc_c: float, drop_c: float, alpha: float = 0.05,
-            power: float = 0.8, two_sided: bool = True) -> float:
+def mde_gap(
+    n_b: int,
+    n_c: int,
+    disc_b: float,
+    drop_b: float,
+    disc_c: float,
+    drop_c: float,
+    alpha: float = 0.05,
+    power: float = 0.8,
+    two_sided: bool = True,
+) -> float:
     """Smallest drop gap that `n_b` and `n_c` items detect with `power`; NaN without items."""
     if min(n_b, n_c) < 1:
         return math.nan

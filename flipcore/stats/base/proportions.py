@@ -43,8 +43,10 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> list[float]:
     if n == 0:
         return [NAN, NAN]
     tail = (1 - level) / 2
-    return [0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail)),
-            1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail))]
+    return [
+        0.0 if k == 0 else float(betaincinv(k, n - k + 1, tail)),
+        1.0 if k == n else float(betaincinv(k + 1, n - k, 1 - tail)),
+    ]
 
 
 def newcombe_diff(k1: float, n1: float, k2: float, n2: float, level: float = 0.95) -> list[float]:

@@ -31,8 +31,7 @@ def index_draws(n: int, n_boot: int, rng: np.random.Generator) -> Iterator[np.nd
         yield rng.integers(0, n, size=(min(chunk, n_boot - start), n), dtype=np.int32)
 
 
-def replicates(stat: Callable[[np.ndarray], float] | None, xs: np.ndarray, n_boot: int,
-               rng: np.random.Generator) -> np.ndarray:
+def replicates(stat: Callable[[np.ndarray], float] | None, xs: np.ndarray, n_boot: int, rng: np.random.Generator) -> np.ndarray:
     """(n_boot,) values of `stat` on resamples of xs (n,); None is the mean. The source's loop, draw for draw."""
     if stat is None:
         return np.concatenate([xs[draw].mean(axis=1) for draw in index_draws(xs.size, n_boot, rng)])
@@ -56,7 +55,7 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
         counts = np.empty(draw.shape)
         for row, indices in enumerate(draw):
             counts[row] = np.bincount(indices, minlength=n)
-        sums[done:done + len(draw)] = counts @ columns
+        sums[done : done + len(draw)] = counts @ columns
         done += len(draw)
     return sums[:, which]
 
@@ -79,7 +78,7 @@ def count_draws(n: int, rows: int, rng: np.random.Generator) -> np.ndarray:
     below n (a row where it does not is drawn again), and the n - N draws that lack are added as indices. The Poisson is read
     off 16 random bits, which moves the variance of a count by about one part in 10,000.
     """
-    words = rng.integers(0, 2 ** 64, size=-(-rows * n // 4), dtype=np.uint64).view(np.uint16)[:rows * n].reshape(rows, n)
+    words = rng.integers(0, 2**64, size=-(-rows * n // 4), dtype=np.uint64).view(np.uint16)[: rows * n].reshape(rows, n)
     counts = np.zeros((rows, n), dtype=np.uint8)
     for cut in _poisson_cuts(1 - 5 / math.sqrt(n)):
         counts += words < cut
@@ -139,8 +138,13 @@ class MonteCarloP:
         return self.b / self.m if self.m else float("nan")
 
 
-def monte_carlo_p(observed: float, draw: Callable[[int], np.ndarray], m: int = N_PERMUTATIONS, alpha: float = 0.05,
-                  max_m: int = 16 * N_PERMUTATIONS) -> MonteCarloP:
+def monte_carlo_p(
+    observed: float,
+    draw: Callable[[int], np.ndarray],
+    m: int = N_PERMUTATIONS,
+    alpha: float = 0.05,
+    max_m: int = 16 * N_PERMUTATIONS,
+) -> MonteCarloP:
     """`draw(k)` gives k values of the statistic under the null; large is extreme, ties count. While the 99% interval of
     p straddles `alpha` the number of draws is doubled, up to max_m. A NaN statistic has a NaN p."""
     if np.isnan(observed):
@@ -163,8 +167,9 @@ def _clopper_pearson_99(b: int, m: int) -> tuple[float, float]:
     return low, high
 
 
-def sign_flip_p(differences: np.ndarray, rng: np.random.Generator, m: int = N_PERMUTATIONS, alpha: float = 0.05,
-                one_sided: bool = False) -> MonteCarloP:
+def sign_flip_p(
+    differences: np.ndarray, rng: np.random.Generator, m: int = N_PERMUTATIONS, alpha: float = 0.05, one_sided: bool = False
+) -> MonteCarloP:
     """Test that paired differences (n,) are symmetric about 0: each keeps or changes its sign. Statistic |mean|, or the
     mean for the one-sided alternative above 0. NaN differences are left out; none left -> NaN."""
     d = np.asarray(differences, dtype=float)
@@ -178,8 +183,9 @@ def sign_flip_p(differences: np.ndarray, rng: np.random.Generator, m: int = N_PE
         if 4 * sizes.size <= d.size:  # few distinct sizes: only the number of plus signs of each matters
             return shape((2 * rng.binomial(counts, 0.5, size=(k, sizes.size)) - counts) @ sizes / d.size)
         chunk = max(1, _CELLS // d.size)
-        return np.concatenate([shape(_random_signs(min(chunk, k - start), d.size, rng) @ d / d.size)
-                               for start in range(0, k, chunk)])
+        return np.concatenate(
+            [shape(_random_signs(min(chunk, k - start), d.size, rng) @ d / d.size) for start in range(0, k, chunk)]
+        )
 
     return monte_carlo_p(float(shape(d.mean())), draw, m, alpha)
 

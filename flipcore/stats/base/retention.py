@@ -26,13 +26,13 @@ def retention(kept: int, total: int) -> dict[str, float]:
     return {"rate": kept / total if total else math.nan, "lo": low, "hi": high}
 
 
-def retention_pairs(sem_votes: Sequence[Sequence[bool]], path_votes: Sequence[Sequence[bool]], rule: str = "majority"
-                    ) -> dict[str, float]:
+def retention_pairs(
+    sem_votes: Sequence[Sequence[bool]], path_votes: Sequence[Sequence[bool]], rule: str = "majority"
+) -> dict[str, float]:
     """{kept, total, rate}: a pair is kept iff its votes on meaning AND those on the solution path pass `rule`."""
     if len(sem_votes) != len(path_votes):
         raise BadInput(f"Both checks must cover the same pairs: came {len(sem_votes)} and {len(path_votes)}.")
-    kept = sum(passes(meaning, rule) and passes(path, rule)
-               for meaning, path in zip(sem_votes, path_votes, strict=True))
+    kept = sum(passes(meaning, rule) and passes(path, rule) for meaning, path in zip(sem_votes, path_votes, strict=True))
     return {"kept": kept, "total": len(sem_votes), "rate": retention(kept, len(sem_votes))["rate"]}
 
 

@@ -77,13 +77,23 @@ class Separability:
     def sentence(self) -> str:
         """Whether the sets can be told apart."""
         verb = "can" if self.p < 0.05 else "cannot"
-        return (f"A classifier {verb} tell the sets apart: balanced accuracy {self.balanced.text()}, "
-                f"{p_text(self.p)} ({self.n_permutations} permutations of the whole cross-validation).")
+        return (
+            f"A classifier {verb} tell the sets apart: balanced accuracy {self.balanced.text()}, "
+            f"{p_text(self.p)} ({self.n_permutations} permutations of the whole cross-validation)."
+        )
 
 
-def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, groups: Sequence | None = None,
-                 paired: bool = False, n_folds: int = FOLDS, m: int = PERMUTATIONS, seed: int = 0,
-                 watch: Callable[[int, int], None] = lambda done, m: None) -> Separability:
+def separability(
+    X: np.ndarray,
+    labels: Sequence[int],
+    fit_predict: FitPredict,
+    groups: Sequence | None = None,
+    paired: bool = False,
+    n_folds: int = FOLDS,
+    m: int = PERMUTATIONS,
+    seed: int = 0,
+    watch: Callable[[int, int], None] = lambda done, m: None,
+) -> Separability:
     """Cross-validated separability of rows X (n, ...) labelled 0 / 1. `groups` keeps rows of one source in one fold;
     with `paired` (each group has one row of either label) labels swap within groups, otherwise they are shuffled. `watch` is
     told after every permutation how many of how many are done.
@@ -112,12 +122,14 @@ def separability(X: np.ndarray, labels: Sequence[int], fit_predict: FitPredict, 
     balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
     null_sd = float(draws.std())
     upper = max(_balanced_limits(y, scores, observed, 0.90)[1], max(observed, 0.5) + z_quantile(0.95) * null_sd)
-    return Separability(balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)),
-                        m, k, len(y))
+    return Separability(
+        balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)), m, k, len(y)
+    )
 
 
-def _run(X: np.ndarray, y: np.ndarray, group: np.ndarray, fit_predict: FitPredict, n_folds: int,
-         rng: np.random.Generator) -> tuple[float, np.ndarray]:
+def _run(
+    X: np.ndarray, y: np.ndarray, group: np.ndarray, fit_predict: FitPredict, n_folds: int, rng: np.random.Generator
+) -> tuple[float, np.ndarray]:
     """One whole cross-validation, folds drawn anew: (balanced accuracy, scores)."""
     scores = out_of_fold(X, y, grouped_folds(y, group, n_folds, rng), fit_predict)
     return balanced_accuracy(y, scores), scores

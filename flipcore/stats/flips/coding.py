@@ -79,8 +79,10 @@ def _check(frame: pd.DataFrame) -> None:
     if lacking:
         raise BadInput(f"The readouts lack the column(s) {', '.join(lacking)}; flip rates need {', '.join(NEEDED)}.")
     if "model" in frame and frame["model"].nunique() > 1:
-        raise BadInput(f"The readouts hold {frame['model'].nunique()} models; flips are counted for one. "
-                       "Pass the rows of one model at a time.")
+        raise BadInput(
+            f"The readouts hold {frame['model'].nunique()} models; flips are counted for one. "
+            "Pass the rows of one model at a time."
+        )
 
 
 def _answer_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -108,8 +110,10 @@ def _refuse_duplicates(frame: pd.DataFrame, rows: np.ndarray, at: tuple[np.ndarr
         return
     _, first, counts = np.unique(slot, return_index=True, return_counts=True)
     twice = frame.iloc[rows[first[counts > 1][0]]][KEY].to_dict()
-    raise BadInput(f"{int((counts > 1).sum())} readouts occur twice, the first at {twice}. Repeated answers are further "
-                   "samples; give each its own sample number. They are never averaged.")
+    raise BadInput(
+        f"{int((counts > 1).sum())} readouts occur twice, the first at {twice}. Repeated answers are further "
+        "samples; give each its own sample number. They are never averaged."
+    )
 
 
 @dataclass(frozen=True)
@@ -140,8 +144,10 @@ def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
     if rate > 0.05:
         flags.append(f"{100 * rate:.1f} % of the answers could not be read (more than 5 %).")
     if abs(base - perturbed) > 0.02:
-        flags.append(f"Unreadable answers: {100 * base:.1f} % of base prompts, {100 * perturbed:.1f} % of changed ones "
-                     "(more than 2 percentage points apart).")
+        flags.append(
+            f"Unreadable answers: {100 * base:.1f} % of base prompts, {100 * perturbed:.1f} % of changed ones "
+            "(more than 2 percentage points apart)."
+        )
     lowest, highest = _flip_rate_bounds(codes)
     if flags and not np.isnan(lowest):
         flags.append(f"Whatever they were, the flip rate lies between {lowest:.2f} and {highest:.2f}.")

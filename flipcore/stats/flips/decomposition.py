@@ -24,8 +24,18 @@ from flipcore.stats.flips.floor import NOT_MEASURED, item_floor
 RULES = ("paired", "source_nonoverlap")
 UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
 COLUMNS = {  # quantity -> what an item's value can be
-    "T": UNIT, "G": UNIT, "A": SIGNED, "A_minus_G": (-2.0, 1.0), "A_plus": UNIT, "A_minus": UNIT, "both": UNIT,
-    "W": UNIT, "W_ref": UNIT, "excess": SIGNED, "G_excess": SIGNED, "A_excess": WIDE,
+    "T": UNIT,
+    "G": UNIT,
+    "A": SIGNED,
+    "A_minus_G": (-2.0, 1.0),
+    "A_plus": UNIT,
+    "A_minus": UNIT,
+    "both": UNIT,
+    "W": UNIT,
+    "W_ref": UNIT,
+    "excess": SIGNED,
+    "G_excess": SIGNED,
+    "A_excess": WIDE,
 }
 CONTRASTS = ("A_minus_G", "A_excess")
 FLOORS = ("W", "W_ref", "excess", "G_excess", "A_excess")
@@ -84,8 +94,9 @@ class Decomposition:
         by = f", read by {readout}," if readout_title else ""
         start = f"On {axis}{by} {self.A.text()} of the {total} flip rate is artifact"
         if round(self.A.value, 2) < 0:
-            start = f"On {axis} {readout} flips less than the reference: {total} against {self.G.text()}, " \
-                    f"artifact {self.A.text()}"
+            start = (
+                f"On {axis} {readout} flips less than the reference: {total} against {self.G.text()}, artifact {self.A.text()}"
+            )
         if self.established is None:
             return f"{start}; {self.n_items} items are too few for an interval."
         p = "" if np.isnan(self.p_more) else f", {p_text(self.p_more)}"
@@ -100,8 +111,10 @@ class Decomposition:
             return "The floor was not measured, so the flip rate includes decoding noise. Ask for two or more samples."
         if temperature == 0 and self.W.value == 0:
             return "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
-        return f"Asking again flips {self.W.text()} ({self.floor_source}); beyond that floor the flip rate is " \
-               f"{self.excess.text()}."
+        return (
+            f"Asking again flips {self.W.text()} ({self.floor_source}); beyond that floor the flip rate is "
+            f"{self.excess.text()}."
+        )
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
@@ -123,8 +136,9 @@ class ItemRates:
     n_left_out: int
 
 
-def item_rates(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class",
-               include_base: bool = True) -> ItemRates:
+def item_rates(
+    answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class", include_base: bool = True
+) -> ItemRates:
     """What each item contributes to a decomposition. Raises BadInput for a readout that the axis does not have."""
     for name in (extractor, reference):
         if (axis, name) not in answers.codes:
@@ -136,16 +150,28 @@ def item_rates(answers: CodedAnswers, axis: str, extractor: str, reference: str,
     split = pair_split(codes, ref, policy)
     own, other = item_floor(answers, axis, extractor, policy), item_floor(answers, axis, reference, policy)
     w, w_ref = own.rates, other.rates
-    values = np.column_stack([t, g, t - g, t - 2 * g, split.plus, split.minus, split.both, w, w_ref, t - w, g - w_ref,
-                              (t - g) - (w - w_ref)])
+    values = np.column_stack(
+        [t, g, t - g, t - 2 * g, split.plus, split.minus, split.both, w, w_ref, t - w, g - w_ref, (t - g) - (w - w_ref)]
+    )
     defined = ~np.isnan(t + g)
     values[~defined] = np.nan
     return ItemRates(values, own.source, int((~defined).sum()), int(((alone | alone_ref) & ~defined).sum()))
 
 
-def decompositions(answers: CodedAnswers, reference: str, *, policy: str = "own_class", include_base: bool = True,
-                   kind: str = "default", level: float = 0.95, seed: int = 0, n_boot: int = N_BOOT, rule: str = "paired",
-                   axes: Sequence[str] | None = None, extractors: Sequence[str] | None = None) -> list[Decomposition]:
+def decompositions(
+    answers: CodedAnswers,
+    reference: str,
+    *,
+    policy: str = "own_class",
+    include_base: bool = True,
+    kind: str = "default",
+    level: float = 0.95,
+    seed: int = 0,
+    n_boot: int = N_BOOT,
+    rule: str = "paired",
+    axes: Sequence[str] | None = None,
+    extractors: Sequence[str] | None = None,
+) -> list[Decomposition]:
     """All axes (identity is a floor, not an axis) by all readouts, from one joint item draw a replicate.
 
     `kind` is one of `joint.KINDS`, `policy` one of `disagreement.POLICIES`, `rule` one of `RULES`. Raises BadInput for a
@@ -153,8 +179,11 @@ def decompositions(answers: CodedAnswers, reference: str, *, policy: str = "own_
     """
     if rule not in RULES:
         raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
-    cells = [(axis, extractor) for axis in axes or [a for a in answers.axes if a != IDENTITY]
-             for extractor in extractors or answers.extractors]
+    cells = [
+        (axis, extractor)
+        for axis in axes or [a for a in answers.axes if a != IDENTITY]
+        for extractor in extractors or answers.extractors
+    ]
     if not cells:
         return []
     rates = [item_rates(answers, axis, extractor, reference, policy, include_base) for axis, extractor in cells]
@@ -165,16 +194,29 @@ def decompositions(answers: CodedAnswers, reference: str, *, policy: str = "own_
     shares = artifact_shares([r.values[:, [2, 0]] for r in rates], level, seed, n_boot)
     out = []
     for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
-        by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k:(at + 1) * k]), strict=True))
+        by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k : (at + 1) * k]), strict=True))
         if extractor == reference:
             by_name |= _reference_zeros(by_name["A"].n, level)
         if r.floor_source == NOT_MEASURED:
             by_name |= dict.fromkeys(FLOORS, missing(level=level, note="Not measured: no variant was asked twice."))
-        out.append(Decomposition(
-            axis, extractor, reference, **by_name, share=shown_share(shares[at], by_name["T"], extractor == reference, level),
-            p_artifact=sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
-            p_more=paired_t_p(r.values[:, 3]), n_items=by_name["T"].n, n_excluded=r.n_excluded, n_left_out=r.n_left_out,
-            floor_source=r.floor_source, nulls=null_rates(answers, axis, extractor), rule=rule, item_values=r.values))
+        out.append(
+            Decomposition(
+                axis,
+                extractor,
+                reference,
+                **by_name,
+                share=shown_share(shares[at], by_name["T"], extractor == reference, level),
+                p_artifact=sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
+                p_more=paired_t_p(r.values[:, 3]),
+                n_items=by_name["T"].n,
+                n_excluded=r.n_excluded,
+                n_left_out=r.n_left_out,
+                floor_source=r.floor_source,
+                nulls=null_rates(answers, axis, extractor),
+                rule=rule,
+                item_values=r.values,
+            )
+        )
     return out
 
 
@@ -199,8 +241,10 @@ def paired_t_p(differences: np.ndarray) -> float:
 def artifact_shares(cells: Sequence[np.ndarray], level: float, seed: int, n_boot: int) -> list[Estimate]:
     """A/T of each cell (items, 2) of A_i and T_i: ratio of sums, BCa over one joint item draw."""
     reps = replicate_means(np.hstack(cells), n_boot, generator(seed)) if len(cells[0]) else np.empty((0, 2 * len(cells)))
-    return [_ratio(cell[~np.isnan(cell).any(axis=1)], reps[:, 2 * j], reps[:, 2 * j + 1], level, seed)
-            for j, cell in enumerate(cells)]
+    return [
+        _ratio(cell[~np.isnan(cell).any(axis=1)], reps[:, 2 * j], reps[:, 2 * j + 1], level, seed)
+        for j, cell in enumerate(cells)
+    ]
 
 
 def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: int) -> Estimate:

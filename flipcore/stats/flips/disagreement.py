@@ -134,8 +134,9 @@ def null_bounds(codes: np.ndarray, n_options: np.ndarray | None = None) -> tuple
     spread = _spread_out(counts, n_null, n_options)
     pairs = n_present * (n_present - 1) / 2
     defined = pairs > 0
-    low, high = (np.divide(pairs - (c * (c - 1) / 2).sum(axis=1), pairs, out=np.full(n, np.nan), where=defined)
-                 for c in (top, spread))
+    low, high = (
+        np.divide(pairs - (c * (c - 1) / 2).sum(axis=1), pairs, out=np.full(n, np.nan), where=defined) for c in (top, spread)
+    )
     return low, high
 
 

@@ -38,8 +38,7 @@ def item_floor(answers: CodedAnswers, axis: str, extractor: str, policy: str = "
     return Floor(rates, NOT_MEASURED if np.isnan(rates).all() else FROM_IDENTITY)
 
 
-def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999,
-                alpha: float = 0.05) -> MonteCarloP:
+def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999, alpha: float = 0.05) -> MonteCarloP:
     """Does the variant matter? Mean excess against permutations of variant labels over an item's own readouts, one-sided.
 
     Only items that flip at all can move. NaN where no variant has two samples.

@@ -34,8 +34,7 @@ class HumanShare:
     @property
     def interval(self) -> tuple[float, float]:
         """Wilson's lower end of the share marked genuine to its upper end of the share not marked artifact."""
-        return (wilson(self.n_genuine, self.n, self.level)[0],
-                wilson(self.n_genuine + self.n_ambiguous, self.n, self.level)[1])
+        return (wilson(self.n_genuine, self.n, self.level)[0], wilson(self.n_genuine + self.n_ambiguous, self.n, self.level)[1])
 
     def bounds(self, total: Estimate) -> tuple[float, float, float, float]:
         """(low, high) of G as counted and (low, high) with the uncertainty of both T and the share; NaN without marks.
@@ -51,13 +50,14 @@ class HumanShare:
         """What people made of the flips, beside the measured G."""
         if not self.n:
             return "Nobody has marked a flip of this readout yet."
-        said = (f"Of {self.n} marked flips {self.n_genuine} are the model's, {self.n_artifact} the readout's and "
-                f"{self.n_ambiguous} unclear")
+        said = (
+            f"Of {self.n} marked flips {self.n_genuine} are the model's, {self.n_artifact} the readout's and "
+            f"{self.n_ambiguous} unclear"
+        )
         if self.n < FEWEST:
             return f"{said}; {FEWEST} are needed before they bound anything."
         low, high, outer_low, outer_high = map(number_text, self.bounds(total))
-        return (f"{said}: by that G lies between {low} and {high} [{outer_low}, {outer_high}]; measured it is "
-                f"{measured.text()}.")
+        return f"{said}: by that G lies between {low} and {high} [{outer_low}, {outer_high}]; measured it is {measured.text()}."
 
 
 def human_share(marks: Sequence[Mapping[str, object]], level: float = 0.95) -> HumanShare:

@@ -38,9 +38,19 @@ class FlipSummary:
     note: str
 
 
-def flip_summary(answers: CodedAnswers, axis: str, extractor: str, *, policy: str = "own_class", include_base: bool = True,
-                 kind: str = "default", level: float = 0.95, seed: int = 0, n_boot: int = N_BOOT,
-                 n_options: np.ndarray | None = None) -> FlipSummary:
+def flip_summary(
+    answers: CodedAnswers,
+    axis: str,
+    extractor: str,
+    *,
+    policy: str = "own_class",
+    include_base: bool = True,
+    kind: str = "default",
+    level: float = 0.95,
+    seed: int = 0,
+    n_boot: int = N_BOOT,
+    n_options: np.ndarray | None = None,
+) -> FlipSummary:
     """`n_options` (items,) limits what an unreadable answer can have been; None does not. Raises BadInput for an unknown
     policy or kind."""
     codes = answers.cell(axis, extractor, include_base)
@@ -53,11 +63,30 @@ def flip_summary(answers: CodedAnswers, axis: str, extractor: str, *, policy: st
     low, high = null_bounds(codes, n_options) if single else (np.array([np.nan]),) * 2
     entropy, modal = item_entropies(codes, policy), item_modal_agreements(codes)
     sizes = np.unique((codes[defined] != ABSENT).sum(axis=(1, 2)))
-    note = "" if sizes.size <= 1 else (f"Items have {sizes[0]} to {sizes[-1]} readouts, and more variants flip more often: "
-                                       "the any-flip rate compares like with like only at equal numbers.")
-    return FlipSummary(axis, extractor, total, _ratio(counts.n_differ[defined].sum(), counts.n_usable[defined].sum()),
-                       flipped, _mean(entropy), _mean(modal), 1 - total.value, _mean(low), _mean(high), n_items,
-                       len(counts.rate) - n_items, null_rates(answers, axis, extractor), note)
+    note = (
+        ""
+        if sizes.size <= 1
+        else (
+            f"Items have {sizes[0]} to {sizes[-1]} readouts, and more variants flip more often: "
+            "the any-flip rate compares like with like only at equal numbers."
+        )
+    )
+    return FlipSummary(
+        axis,
+        extractor,
+        total,
+        _ratio(counts.n_differ[defined].sum(), counts.n_usable[defined].sum()),
+        flipped,
+        _mean(entropy),
+        _mean(modal),
+        1 - total.value,
+        _mean(low),
+        _mean(high),
+        n_items,
+        len(counts.rate) - n_items,
+        null_rates(answers, axis, extractor),
+        note,
+    )
 
 
 def item_entropies(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
@@ -105,5 +134,6 @@ def alone(answers: CodedAnswers, policy: str = "own_class", n_permutations: int 
 
 def arriving(answers: CodedAnswers, axis: str, policy: str = "own_class") -> dict[str, SequencePath]:
     """Readout -> its mean flip rate after each item, in the order of `answers.items`, with limits valid at any time."""
-    return {extractor: bounded_path(between(answers.cell(axis, extractor, True), policy).rate)
-            for extractor in answers.extractors}
+    return {
+        extractor: bounded_path(between(answers.cell(axis, extractor, True), policy).rate) for extractor in answers.extractors
+    }

@@ -41,8 +41,14 @@ class FlipPrediction:
     note: str = ""
 
 
-def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, seed: int = 0, n_boot: int = N_BOOT_SOURCE,
-                    n_permutations: int = 199) -> FlipPrediction:
+def flip_prediction(
+    rows: pd.DataFrame,
+    features: Sequence[str] = FEATURES,
+    *,
+    seed: int = 0,
+    n_boot: int = N_BOOT_SOURCE,
+    n_permutations: int = 199,
+) -> FlipPrediction:
     """`rows`: one row an item and axis, with `item_id`, `axis`, `flipped` (0/1) and the features; axes become dummies.
 
     Folds keep an item together (GroupKFold), features are standardised on the training folds, C = 1. Rows that lack a
@@ -59,18 +65,36 @@ def flip_prediction(rows: pd.DataFrame, features: Sequence[str] = FEATURES, *, s
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
         why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
-        return FlipPrediction(missing(n_items, note=why), *(float("nan"),) * 5, int(used.sum()), int((~used).sum()), {},
-                              np.full(used.sum(), np.nan), used, why)
+        return FlipPrediction(
+            missing(n_items, note=why),
+            *(float("nan"),) * 5,
+            int(used.sum()),
+            int((~used).sum()),
+            {},
+            np.full(used.sum(), np.nan),
+            used,
+            why,
+        )
     model, folds = _model(), _folds(items)
     matrix = kept.to_numpy()
     probabilities, constant = _out_of_fold(model, folds, matrix, y)
-    p, by_axis = _permutation_p(model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed,
-                       n_permutations)
+    p, by_axis = _permutation_p(
+        model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed, n_permutations
+    )
     model.fit(matrix, y)
-    return FlipPrediction(_auc_estimate(y, probabilities, items, seed, n_boot), float(np.mean((probabilities - y) ** 2)),
-                          float(np.mean((constant - y) ** 2)), _calibration_slope(y, probabilities), p, by_axis,
-                          int(used.sum()), int((~used).sum()),
-                          dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)), probabilities, used)
+    return FlipPrediction(
+        _auc_estimate(y, probabilities, items, seed, n_boot),
+        float(np.mean((probabilities - y) ** 2)),
+        float(np.mean((constant - y) ** 2)),
+        _calibration_slope(y, probabilities),
+        p,
+        by_axis,
+        int(used.sum()),
+        int((~used).sum()),
+        dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)),
+        probabilities,
+        used,
+    )
 
 
 def _model():
@@ -79,8 +103,9 @@ def _model():
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
     except ImportError as error:
-        raise MissingPackage("The flip predictor needs scikit-learn, which is not installed. Install it with "
-                             "'pip install -r requirements.txt'.") from error
+        raise MissingPackage(
+            "The flip predictor needs scikit-learn, which is not installed. Install it with 'pip install -r requirements.txt'."
+        ) from error
     return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=1000))
 
 
@@ -100,8 +125,9 @@ def _out_of_fold(model, folds: list, x: np.ndarray, y: np.ndarray) -> tuple[np.n
     return out, constant
 
 
-def _permutation_p(model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.ndarray, observed: float, seed: int,
-                   m: int) -> tuple[float, float]:
+def _permutation_p(
+    model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.ndarray, observed: float, seed: int, m: int
+) -> tuple[float, float]:
     rng, seen = generator(seed, "flip predictor"), []
     strata = [np.flatnonzero(axis == name) for name in dict.fromkeys(axis)]
 
@@ -124,9 +150,12 @@ def _auc_estimate(y: np.ndarray, scores: np.ndarray, items: np.ndarray, seed: in
     value = auc(y, scores)
     if n < 10:
         return without_interval(value, n)
-    reps = np.concatenate([
-        weighted_auc(y, scores, np.array([np.bincount(row, minlength=n) for row in draw], dtype=float)[:, items])
-        for draw in index_draws(n, n_boot, generator(seed))])
+    reps = np.concatenate(
+        [
+            weighted_auc(y, scores, np.array([np.bincount(row, minlength=n) for row in draw], dtype=float)[:, items])
+            for draw in index_draws(n, n_boot, generator(seed))
+        ]
+    )
     low, high = np.nanpercentile(reps, [2.5, 97.5])
     return Estimate(value, float(low), float(high), 0.95, "percentile", n, seed)
 

@@ -27,13 +27,23 @@ class Disagreements:
     def sentence(self, title_of: Callable[[str], str]) -> str:
         worst = max(self.estimates, key=lambda pair: np.nan_to_num(self.estimates[pair].value, nan=-1.0))
         estimate = self.estimates[worst]
-        return (f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on {estimate.text()} of the answers to "
-                f"the same prompt ({estimate.n:,} items).")
+        return (
+            f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on {estimate.text()} of the answers to "
+            f"the same prompt ({estimate.n:,} items)."
+        )
 
     def table(self, title_of: Callable[[str], str]) -> pd.DataFrame:
-        return pd.DataFrame([{"readouts": f"{title_of(a)} v {title_of(b).lower()}", "differ": estimate.text(),
-                              "answers": self.n_rows[a, b], "items": estimate.n}
-                             for (a, b), estimate in self.estimates.items()])
+        return pd.DataFrame(
+            [
+                {
+                    "readouts": f"{title_of(a)} v {title_of(b).lower()}",
+                    "differ": estimate.text(),
+                    "answers": self.n_rows[a, b],
+                    "items": estimate.n,
+                }
+                for (a, b), estimate in self.estimates.items()
+            ]
+        )
 
 
 def disagreements(frame: pd.DataFrame) -> Disagreements:
@@ -54,6 +64,8 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
         share[a, b] = share[b, a] = differ.mean() if len(both) else np.nan
     counts = frame.groupby(["extractor", "status"]).size().unstack(fill_value=0)
     total = counts.sum(axis=1)
-    rate = {status: (counts[status] / total).to_dict() if status in counts else dict.fromkeys(names, 0.0)
-            for status in ("unreadable", "absent")}
+    rate = {
+        status: (counts[status] / total).to_dict() if status in counts else dict.fromkeys(names, 0.0)
+        for status in ("unreadable", "absent")
+    }
     return Disagreements(names, share, estimates, n_rows, rate["unreadable"], rate["absent"])

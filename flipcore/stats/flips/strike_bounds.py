@@ -73,8 +73,10 @@ def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, refer
             ranked.setdefault(item, []).append(variant)
     deepest = max(map(len, ranked.values()), default=0)
     if deepest > MOST_AN_ITEM and most > 1:
-        raise BadInput(f"An item has {deepest} rewordings without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
-                       "Review some of them first.")
+        raise BadInput(
+            f"An item has {deepest} rewordings without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
+            "Review some of them first."
+        )
     found = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
     for size in range(min(most, deepest) + 1):
         for pattern in combinations(range(deepest), size):
@@ -87,12 +89,13 @@ def _values(rows: pd.DataFrame, gone: Collection[Place], extractor: str, referen
     keys = zip(rows["item_id"], rows["variant"], strict=True)
     coded = coded_answers(rows[[key not in gone for key in keys]])
     at = {item: i for i, item in enumerate(coded.items)}
-    values = item_rates(coded, AXIS, extractor, reference).values[:, :len(QUANTITIES)]
+    values = item_rates(coded, AXIS, extractor, reference).values[:, : len(QUANTITIES)]
     return np.array([values[at[item]] if item in at else [math.nan] * 3 for item in items])
 
 
-def extreme_strikes(readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: int, extractor: str, reference: str
-                    ) -> dict[str, tuple[set[Place], set[Place]]]:
+def extreme_strikes(
+    readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: int, extractor: str, reference: str
+) -> dict[str, tuple[set[Place], set[Place]]]:
     """For T, G and A: which `n_bad` of the `unreviewed` rewordings, struck out, leave the mean smallest and largest.
 
     `readouts` are those of one model. Exact: a mean over the items that stay defined is a ratio, so Dinkelbach's iteration
@@ -107,8 +110,14 @@ def extreme_strikes(readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: 
 
 def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
     """The n_bad strikes that minimise sign * mean over the items that stay defined."""
-    options = [[(len(pattern), sign * values[i, column], pattern) for pattern, values in rates.values.items()
-                if not pattern or rates.struck(item, pattern)] for i, item in enumerate(rates.names)]
+    options = [
+        [
+            (len(pattern), sign * values[i, column], pattern)
+            for pattern, values in rates.values.items()
+            if not pattern or rates.struck(item, pattern)
+        ]
+        for i, item in enumerate(rates.names)
+    ]
     level, chosen = WORST, []
     while True:  # each step is a mean that can be had and smaller than the last, and there are finitely many
         tried = _knapsack(options, n_bad, level)
@@ -118,8 +127,11 @@ def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
         chosen, level = tried, sum(kept) / len(kept) if kept else -math.inf
         if not kept:
             break
-    return {(item, variant) for item, (_, _, pattern) in zip(rates.names, chosen, strict=True)
-            for variant in rates.struck(item, pattern)}
+    return {
+        (item, variant)
+        for item, (_, _, pattern) in zip(rates.names, chosen, strict=True)
+        for variant in rates.struck(item, pattern)
+    }
 
 
 def _knapsack(options: Sequence[Sequence[tuple]], n_bad: int, level: float) -> list[tuple]:
@@ -132,7 +144,7 @@ def _knapsack(options: Sequence[Sequence[tuple]], n_bad: int, level: float) -> l
         for k, (cost, value, _) in enumerate(row):
             if cost <= n_bad:
                 worth = 0.0 if math.isnan(value) else value - level
-                trials[k, cost:] = best[:n_bad + 1 - cost] + worth
+                trials[k, cost:] = best[: n_bad + 1 - cost] + worth
         picks[i] = trials.argmin(axis=0)
         best = trials.min(axis=0)
     chosen, left = [], n_bad

@@ -106,13 +106,18 @@ def _positions(wanted: list[str], items: list[str]) -> list[int]:
 
 def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
     """Row order: most flips in the first or the second readout, largest difference, or the study's own order."""
+
     def mean(cells: Cells) -> np.ndarray:
         defined = ~np.isnan(cells.rate)
         n = defined.sum(axis=1)
         return np.divide(np.nansum(cells.rate, axis=1), n, out=np.full(len(n), -1.0), where=n > 0)
 
-    score = {"field": mean(first), "faithful": mean(second), "difference": mean(first) - mean(second),
-             "study": -np.arange(len(ids), dtype=float)}[by]
+    score = {
+        "field": mean(first),
+        "faithful": mean(second),
+        "difference": mean(first) - mean(second),
+        "study": -np.arange(len(ids), dtype=float),
+    }[by]
     return sorted(range(len(ids)), key=lambda i: (-score[i], ids[i]))
 
 
@@ -126,8 +131,9 @@ def shared_means(first: Cells, second: Cells, without: str = "identity") -> np.n
     no such cell."""
     a, b = _shared(first, second, without)
     n = (~np.isnan(a)).sum(axis=1)
-    return np.column_stack([np.divide(np.nansum(rates, axis=1), n, out=np.full(n.shape, np.nan), where=n > 0)
-                            for rates in (a, b)])
+    return np.column_stack(
+        [np.divide(np.nansum(rates, axis=1), n, out=np.full(n.shape, np.nan), where=n > 0) for rates in (a, b)]
+    )
 
 
 def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int:

@@ -38,17 +38,28 @@ def pre_release(model: str, cutoff: str | None, published: Sequence[str | None])
     entry needs a date, for one unknown one may be older."""
     known = [date for date in published if date]
     if not cutoff:
-        return PreRelease(model, UNKNOWN, f"{model}: its training cut-off is not stated, so whether it saw the target is "
-                                          "unknown.")
+        return PreRelease(
+            model, UNKNOWN, f"{model}: its training cut-off is not stated, so whether it saw the target is unknown."
+        )
     if not known:
-        return PreRelease(model, UNKNOWN, f"{model}: the target has no publication date, so whether a model with the cut-off "
-                                          f"{cutoff} saw it is unknown.")
+        return PreRelease(
+            model,
+            UNKNOWN,
+            f"{model}: the target has no publication date, so whether a model with the cut-off {cutoff} saw it is unknown.",
+        )
     if span("training cut-off", cutoff)[1] >= span("publication date", min(known))[0]:
-        return PreRelease(model, AFTER, f"{model}: its training went on to {cutoff} and the target was out on {min(known)}, so "
-                                        "it may have seen it.")
+        return PreRelease(
+            model,
+            AFTER,
+            f"{model}: its training went on to {cutoff} and the target was out on {min(known)}, so it may have seen it.",
+        )
     if len(known) < len(published):
-        return PreRelease(model, UNKNOWN, f"{model}: {len(published) - len(known):,} of {len(published):,} target entries have "
-                                          "no publication date, so they cannot be checked.")
+        return PreRelease(
+            model,
+            UNKNOWN,
+            f"{model}: {len(published) - len(known):,} of {len(published):,} target entries have "
+            "no publication date, so they cannot be checked.",
+        )
     return PreRelease(model, BEFORE, f"{model}: its training ended on {cutoff}, before the target was out on {min(known)}.")
 
 
@@ -107,8 +118,10 @@ def inflation_sentence(found: Sequence[Condition], alpha: float = 0.05) -> str:
     if len(found) == 1:
         verb = "answers the target better than retro" if better else "is not shown to answer the target better than retro"
         return f"{top.model} {verb}: {top.inflation().text_pp()}."
-    return (f"{better:,} of {len(found):,} models answer the target better than retro beyond chance (Holm); the largest "
-            f"difference is {top.model}'s, {top.inflation().text_pp()}.")
+    return (
+        f"{better:,} of {len(found):,} models answer the target better than retro beyond chance (Holm); the largest "
+        f"difference is {top.model}'s, {top.inflation().text_pp()}."
+    )
 
 
 def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:
@@ -119,11 +132,20 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
         for k in (1, *top_k):
             right = part["is_correct"].to_numpy(dtype=float) if k == 1 else _among(part, k)
             rows = list(zip(part["item_id"], part["role"], right, strict=True))
-            sides = [{item: float(x) for item, role, x in rows if role == side and not math.isnan(x)}
-                     for side in ("target", "retro")]
+            sides = [
+                {item: float(x) for item, role, x in rows if role == side and not math.isnan(x)} for side in ("target", "retro")
+            ]
             if min(map(len, sides)) >= LEAST:
-                found.append(Condition(model, extractor, layout, "" if k == 1 else f"top {k}", *sides,
-                                       dict(zip(part["item_id"], part["source_id"], strict=True))))
+                found.append(
+                    Condition(
+                        model,
+                        extractor,
+                        layout,
+                        "" if k == 1 else f"top {k}",
+                        *sides,
+                        dict(zip(part["item_id"], part["source_id"], strict=True)),
+                    )
+                )
     return found
 
 

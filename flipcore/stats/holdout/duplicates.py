@@ -56,7 +56,7 @@ def _candidates(words: list[list[str]], near: float):
     occurrences = _occurrences(words)
     lengths = np.array([len(one) for one in words], dtype=float)
     for start in range(0, len(words), ROWS_AT_ONCE):
-        shared = (occurrences[start:start + ROWS_AT_ONCE] @ occurrences.T).tocoo()
+        shared = (occurrences[start : start + ROWS_AT_ONCE] @ occurrences.T).tocoo()
         row = shared.row + start
         alike = (shared.col > row) & (2 * shared.data >= near * (lengths[row] + lengths[shared.col]) - SLACK)
         yield from zip(row[alike].tolist(), shared.col[alike].tolist(), strict=True)

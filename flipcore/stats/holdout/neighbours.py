@@ -25,7 +25,7 @@ SLACK = 1e-12
 def _blocks(units: np.ndarray, others: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
     """(first row, cosines of a block of rows of `units` with all `others`)."""
     for start in range(0, len(units), ROWS_AT_ONCE):
-        yield start, units[start:start + ROWS_AT_ONCE] @ others.T
+        yield start, units[start : start + ROWS_AT_ONCE] @ others.T
 
 
 def nearest(units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -41,8 +41,8 @@ def nearest(units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = Fal
         found = np.argpartition(-block, k - 1, axis=1)[:, :k]
         values = np.take_along_axis(block, found, axis=1)
         order = np.lexsort((found, -values), axis=1)
-        rows[start:start + len(block)] = np.take_along_axis(found, order, axis=1)
-        cosines[start:start + len(block)] = np.take_along_axis(values, order, axis=1)
+        rows[start : start + len(block)] = np.take_along_axis(found, order, axis=1)
+        cosines[start : start + len(block)] = np.take_along_axis(values, order, axis=1)
     return rows, cosines
 
 
@@ -53,8 +53,9 @@ def most_alike(units: np.ndarray, k: int = N_NEAREST) -> list[tuple[int, int, fl
         block[np.arange(block.shape[1]) <= (start + np.arange(len(block)))[:, None]] = -np.inf
         flat = block.ravel()
         top = np.argpartition(-flat, min(k, flat.size) - 1)[:k]
-        best += [(float(flat[i]), start + int(i // block.shape[1]), int(i % block.shape[1])) for i in top
-                 if np.isfinite(flat[i])]
+        best += [
+            (float(flat[i]), start + int(i // block.shape[1]), int(i % block.shape[1])) for i in top if np.isfinite(flat[i])
+        ]
     best.sort(key=lambda one: (-one[0], one[1], one[2]))
     return [(i, j, cosine) for cosine, i, j in best[:k]]
 
@@ -102,8 +103,10 @@ class Mixing:
             verdict = "as if they were mixed"
         else:
             verdict = "more than if they were mixed" if self.own.value > self.expected else "less than if they were mixed"
-        return (f"Of an entry's {self.k} nearest neighbours a share of {self.own.text()} is of its own set, {verdict} "
-                f"({number_text(self.expected)}; {p_text(self.p)}).")
+        return (
+            f"Of an entry's {self.k} nearest neighbours a share of {self.own.text()} is of its own set, {verdict} "
+            f"({number_text(self.expected)}; {p_text(self.p)})."
+        )
 
 
 def mixing(rows: np.ndarray, labels: np.ndarray, paired: bool = False, m: int = N_PERMUTATIONS, seed: int = 0) -> Mixing:

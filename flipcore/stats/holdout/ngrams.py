@@ -58,16 +58,29 @@ class NgramTable:
         if not self.rows:
             return f"No word or word pair is in {self.fewest} entries, so there is nothing to compare."
         if not found:
-            return (f"None of {len(self.rows):,} words and word pairs is more usual in one set than in the other, at a false "
-                    "discovery rate of 5 %.")
-        named = " and ".join(f"“{one.text}” ({one.entries_target:,} of {self.n_target:,} target entries, {one.entries_retro:,} "
-                             f"of {self.n_retro:,} retro)" for one in found[:2])
-        return (f"{len(found):,} of {len(self.rows):,} words and word pairs {'is' if len(found) == 1 else 'are'} more usual in "
-                f"one set, at a false discovery rate of 5 %; most of all {named}.")
+            return (
+                f"None of {len(self.rows):,} words and word pairs is more usual in one set than in the other, at a false "
+                "discovery rate of 5 %."
+            )
+        named = " and ".join(
+            f"“{one.text}” ({one.entries_target:,} of {self.n_target:,} target entries, {one.entries_retro:,} "
+            f"of {self.n_retro:,} retro)"
+            for one in found[:2]
+        )
+        return (
+            f"{len(found):,} of {len(self.rows):,} words and word pairs {'is' if len(found) == 1 else 'are'} more usual in "
+            f"one set, at a false discovery rate of 5 %; most of all {named}."
+        )
 
 
-def ngrams(target: Sequence[str], retro: Sequence[str], longest: int = 2, fewest: int = FEWEST_ENTRIES, paired: bool = False,
-           level: float = 0.95) -> NgramTable:
+def ngrams(
+    target: Sequence[str],
+    retro: Sequence[str],
+    longest: int = 2,
+    fewest: int = FEWEST_ENTRIES,
+    paired: bool = False,
+    level: float = 0.95,
+) -> NgramTable:
     """N-grams of 1 to `longest` lower-case words, numbers and punctuation marks; those that cross a line are left out.
 
     `paired`: row i of `retro` was written from row i of `target`, and the odds are those of McNemar's discordant pairs.
@@ -77,7 +90,7 @@ def ngrams(target: Sequence[str], retro: Sequence[str], longest: int = 2, fewest
     if paired and len(target) != len(retro):
         raise BadInput(f"Paired sets must be equally long: came {len(target)} and {len(retro)} entries.")
     counts, names = _counts([*target, *retro], longest)
-    parts = counts[:len(target)], counts[len(target):]
+    parts = counts[: len(target)], counts[len(target) :]
     entries = [np.asarray((part > 0).sum(axis=0)).ravel() for part in parts]
     kept = np.flatnonzero(entries[0] + entries[1] >= fewest)
     totals = [np.asarray(part.sum(axis=0)).ravel() for part in parts]
@@ -87,9 +100,27 @@ def ngrams(target: Sequence[str], retro: Sequence[str], longest: int = 2, fewest
     else:
         value, se, p = _unpaired(entries[0][kept], len(target), entries[1][kept], len(retro))
     q, half = bh(p), z_quantile(0.5 + level / 2)
-    rows = [Ngram(names[i], int(totals[0][i]), int(totals[1][i]), int(entries[0][i]), int(entries[1][i]),
-                  Estimate(float(value[j]), float(value[j] - half * se[j]), float(value[j] + half * se[j]), level, "wald",
-                           len(target) + len(retro), None), float(p[j]), float(q[j])) for j, i in enumerate(kept)]
+    rows = [
+        Ngram(
+            names[i],
+            int(totals[0][i]),
+            int(totals[1][i]),
+            int(entries[0][i]),
+            int(entries[1][i]),
+            Estimate(
+                float(value[j]),
+                float(value[j] - half * se[j]),
+                float(value[j] + half * se[j]),
+                level,
+                "wald",
+                len(target) + len(retro),
+                None,
+            ),
+            float(p[j]),
+            float(q[j]),
+        )
+        for j, i in enumerate(kept)
+    ]
     rows.sort(key=lambda row: (row.p, -abs(row.log_odds.value), row.text))
     words = [int(totals_of[[" " not in name for name in names]].sum()) for totals_of in totals]
     return NgramTable(tuple(rows), len(target), len(retro), *words, fewest)
@@ -107,7 +138,7 @@ def _counts(texts: Sequence[str], longest: int):
             for n in range(1, longest + 1):
                 for start in range(len(tokens) - n + 1):
                     rows.append(i)
-                    cols.append(columns.setdefault(" ".join(tokens[start:start + n]), len(columns)))
+                    cols.append(columns.setdefault(" ".join(tokens[start : start + n]), len(columns)))
     counts = csr_array((np.ones(len(rows), dtype=np.int64), (rows, cols)), shape=(len(texts), max(1, len(columns))))
     counts.sum_duplicates()
     return counts, list(columns) or [""]
@@ -119,8 +150,11 @@ def _unpaired(a: np.ndarray, n_a: int, b: np.ndarray, n_b: int) -> tuple[np.ndar
 
     cells = b + 0.5, n_b - b + 0.5, a + 0.5, n_a - a + 0.5
     chance = hypergeom(n_a + n_b, a + b, n_b)
-    return (np.log(cells[0] / cells[1]) - np.log(cells[2] / cells[3]), np.sqrt(sum(1 / cell for cell in cells)),
-            np.minimum(1, 2 * np.minimum(chance.cdf(b), chance.sf(b - 1))))
+    return (
+        np.log(cells[0] / cells[1]) - np.log(cells[2] / cells[3]),
+        np.sqrt(sum(1 / cell for cell in cells)),
+        np.minimum(1, 2 * np.minimum(chance.cdf(b), chance.sf(b - 1))),
+    )
 
 
 def _paired(only_target: np.ndarray, only_retro: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -129,5 +163,8 @@ def _paired(only_target: np.ndarray, only_retro: np.ndarray) -> tuple[np.ndarray
 
     b, c = only_retro + 0.5, only_target + 0.5
     chance = binom(only_target + only_retro, 0.5)
-    return np.log(b / c), np.sqrt(1 / b + 1 / c), np.minimum(1, 2 * np.minimum(chance.cdf(only_retro),
-                                                                               chance.sf(only_retro - 1)))
+    return (
+        np.log(b / c),
+        np.sqrt(1 / b + 1 / c),
+        np.minimum(1, 2 * np.minimum(chance.cdf(only_retro), chance.sf(only_retro - 1))),
+    )

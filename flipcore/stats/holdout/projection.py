@@ -34,7 +34,7 @@ def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def why_no_umap() -> str:
-    """"" where UMAP is installed, otherwise the sentence that says how to have it."""
+    """ "" where UMAP is installed, otherwise the sentence that says how to have it."""
     return "" if find_spec("umap") else "UMAP is not installed: pip install -r requirements-map.txt."
 
 
@@ -55,8 +55,14 @@ def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
     itself = np.arange(len(units))[:, None]  # UMAP expects an entry as its own first neighbour
     known = np.hstack([itself, rows]), np.hstack([0 * itself, np.sqrt(np.maximum(0, 2 - 2 * cosines))]).astype(np.float32), None
     start = principal_places(units)[0]
-    model = umap.UMAP(n_neighbors=k, n_epochs=N_EPOCHS, init=10 * start / np.abs(start).max(), random_state=seed, n_jobs=1,
-                      precomputed_knn=known)
+    model = umap.UMAP(
+        n_neighbors=k,
+        n_epochs=N_EPOCHS,
+        init=10 * start / np.abs(start).max(),
+        random_state=seed,
+        n_jobs=1,
+        precomputed_knn=known,
+    )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="precomputed_knn")  # no later entry is to be placed on the map
         return model.fit_transform(units).astype(np.float32)

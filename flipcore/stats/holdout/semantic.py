@@ -29,8 +29,10 @@ def unit_vectors(E: ArrayLike) -> np.ndarray:
     lengths = np.linalg.norm(vectors, axis=1)
     bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
     if len(bad):
-        raise BadInput(f"Embedding {bad[0]} has length {lengths[bad[0]]:g}, so it has no direction and no cosine: embed "
-                       "that text again or leave it out.")
+        raise BadInput(
+            f"Embedding {bad[0]} has length {lengths[bad[0]]:g}, so it has no direction and no cosine: embed "
+            "that text again or leave it out."
+        )
     return vectors / lengths[:, None]
 
 
@@ -97,8 +99,9 @@ def swapped_sums(first: np.ndarray, second: np.ndarray, m: int, rng: np.random.G
         yield first.sum(axis=0) + swap.astype(first.dtype) @ difference
 
 
-def perm_test_semantic(T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0,
-                       enumerate_all: bool = False) -> dict[str, float]:
+def perm_test_semantic(
+    T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0, enumerate_all: bool = False
+) -> dict[str, float]:
     """The source's two-sided permutation test of one group's mean pairwise cosine: {obs, fbar, p, p_source, n_perm}.
 
     p is the share of regroupings at least as far from fbar as observed; fbar, the mean over all regroupings, is exactly
@@ -137,19 +140,25 @@ def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, pair
         raise BadInput(f"Paired sets must be equally long: came {n_t} targets and {n_r} retro entries.")
     rng = generator(seed)
     total = target.sum(axis=0) + retro.sum(axis=0)
-    blocks = (swapped_sums(target, retro, m, rng) if paired
-              else random_sums(np.concatenate([target, retro]), n_t, m, rng))
+    blocks = swapped_sums(target, retro, m, rng) if paired else random_sums(np.concatenate([target, retro]), n_t, m, rng)
     twins = float((target * retro).sum()) if paired else None
     observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r, twins))
     values = np.concatenate([_mmd2(sums, n_t, total - sums, n_r, twins) for sums in blocks])
     null_sd = float(values.std())
     n_as_extreme = int(np.sum(values >= observed - SLACK))
-    return {"obs": observed, "p": (n_as_extreme + 1) / (m + 1), "n_perm": m,
-            "se": _mmd2_se(target, retro, null_sd, paired), "null_sd": null_sd, "critical": float(np.quantile(values, 0.95))}
+    return {
+        "obs": observed,
+        "p": (n_as_extreme + 1) / (m + 1),
+        "n_perm": m,
+        "se": _mmd2_se(target, retro, null_sd, paired),
+        "null_sd": null_sd,
+        "critical": float(np.quantile(values, 0.95)),
+    }
 
 
-def perm_test_within_paired(T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0
-                            ) -> dict[str, float]:
+def perm_test_within_paired(
+    T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0
+) -> dict[str, float]:
     """`perm_test_semantic` for source-paired sets: labels swap within pairs; the centre is the mean over the swaps."""
     group, other = (unit_vectors(T), unit_vectors(R)) if which == "target" else (unit_vectors(R), unit_vectors(T))
     if len(group) != len(other):

@@ -47,9 +47,12 @@ def inflation_pp(k_target: int, n_target: int, k_retro: int, n_retro: int, level
     each = 1 - (1 - level) / 2
     (low1, high1), (low2, high2) = wilson(k_target, n_target, each), wilson(k_retro, n_retro, each)
     newcombe = newcombe_diff(k_target, n_target, k_retro, n_retro, level)
-    return {"bi_pp": 100 * (p1 - p2), "newcombe_pp": tuple(100 * end for end in newcombe),
-            "wald_pp": (100 * (p1 - p2 - half), 100 * (p1 - p2 + half)),
-            "appendixA_pp": (100 * (low1 - high2), 100 * (high1 - low2))}
+    return {
+        "bi_pp": 100 * (p1 - p2),
+        "newcombe_pp": tuple(100 * end for end in newcombe),
+        "wald_pp": (100 * (p1 - p2 - half), 100 * (p1 - p2 + half)),
+        "appendixA_pp": (100 * (low1 - high2), 100 * (high1 - low2)),
+    }
 
 
 def tost_two_prop(k1: int, n1: int, k2: int, n2: int, margin: float, alpha: float = 0.05) -> dict[str, float | bool]:
@@ -65,8 +68,11 @@ def _binomial(k: int, n: int, p0: float) -> dict[str, float]:
 
     if not n:
         return {"acc": math.nan, "p_two_sided": math.nan, "p_greater": math.nan}
-    return {"acc": k / n, "p_two_sided": float(binomtest(k, n, p0).pvalue),
-            "p_greater": float(binomtest(k, n, p0, alternative="greater").pvalue)}
+    return {
+        "acc": k / n,
+        "p_two_sided": float(binomtest(k, n, p0).pvalue),
+        "p_greater": float(binomtest(k, n, p0, alternative="greater").pvalue),
+    }
 
 
 def prediction_accuracy(k_correct: int, n_total: int, p0: float = 0.5) -> dict[str, float]:
@@ -81,6 +87,22 @@ def odd_one_out(k_correct: int, n_tests: int, p0: float = 1 / 3) -> dict[str, fl
     return _binomial(k_correct, n_tests, p0)
 
 
-__all__ = ["c1_run", "cohen_kappa", "fleiss_kappa", "inflation_pp", "krippendorff_alpha", "lead3_two_option",
-           "mean_pairwise_cos_fast", "mmd2_cos", "normalise", "odd_one_out", "perm_test_semantic",
-           "prediction_accuracy", "retention", "retention_pairs", "rotate", "tost_two_prop", "two_prop"]
+__all__ = [
+    "c1_run",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "inflation_pp",
+    "krippendorff_alpha",
+    "lead3_two_option",
+    "mean_pairwise_cos_fast",
+    "mmd2_cos",
+    "normalise",
+    "odd_one_out",
+    "perm_test_semantic",
+    "prediction_accuracy",
+    "retention",
+    "retention_pairs",
+    "rotate",
+    "tost_two_prop",
+    "two_prop",
+]

@@ -41,9 +41,11 @@ class OddOneOut:
         alone = self.n_annotators == 1
         found = self.p < 0.05 and self.accuracy.value > CHANCE
         verb = ("finds" if found else "is not shown to find") if alone else ("find" if found else "are not shown to find")
-        return (f"{f'One {one}' if alone else many} {verb} the retro entry more often than one time in three: "
-                f"{self.accuracy.text()}, {p_text(self.p)} "
-                f"({self.n_annotators:,} {one if alone else many.lower()}, {self.n_entries:,} entries).")
+        return (
+            f"{f'One {one}' if alone else many} {verb} the retro entry more often than one time in three: "
+            f"{self.accuracy.text()}, {p_text(self.p)} "
+            f"({self.n_annotators:,} {one if alone else many.lower()}, {self.n_entries:,} entries)."
+        )
 
 
 def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Sequence, level: float = 0.95) -> OddOneOut:
@@ -61,25 +63,44 @@ def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Seq
     df = fewer - 1
     se = two_way_se(x, entry, annotator) if n else math.nan
     if df >= 1 and x.min() == x.max():
-        return _exact(int(x[0]) * fewer, fewer, level, p_source, (n_entries, n_annotators),
-                      f"All {n:,} answers are equal, so they count as one of each of the {fewer:,} "
-                      f"{'entries' if n_entries == fewer else 'annotators'}.")
+        return _exact(
+            int(x[0]) * fewer,
+            fewer,
+            level,
+            p_source,
+            (n_entries, n_annotators),
+            f"All {n:,} answers are equal, so they count as one of each of the {fewer:,} "
+            f"{'entries' if n_entries == fewer else 'annotators'}.",
+        )
     if df < 1 or not se > 0:
         estimate = missing(n, level, "Too few entries or annotators: no clustered interval.")
         return OddOneOut(estimate, math.nan, math.nan, se, p_source, n_entries, n_annotators)
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
     estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None)
-    return OddOneOut(estimate, _two_sided_t(abs(value - CHANCE) / se, df), value + t_quantile(0.95, df) * se, se, p_source,
-                     n_entries, n_annotators)
+    return OddOneOut(
+        estimate,
+        _two_sided_t(abs(value - CHANCE) / se, df),
+        value + t_quantile(0.95, df) * se,
+        se,
+        p_source,
+        n_entries,
+        n_annotators,
+    )
 
 
 def _exact(k: int, n: int, level: float, p_source: float, sizes: tuple[int, int], note: str) -> OddOneOut:
     """`k` hits in `n` independent answers: Clopper and Pearson's limits and the binomial test."""
     low, high = clopper_pearson(k, n, level)
     estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
-    return OddOneOut(estimate, odd_one_out(k, n)["p_two_sided"], clopper_pearson(k, n, 0.90)[1],
-                     math.sqrt(CHANCE * (1 - CHANCE) / n), p_source, *sizes)
+    return OddOneOut(
+        estimate,
+        odd_one_out(k, n)["p_two_sided"],
+        clopper_pearson(k, n, 0.90)[1],
+        math.sqrt(CHANCE * (1 - CHANCE) / n),
+        p_source,
+        *sizes,
+    )
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:

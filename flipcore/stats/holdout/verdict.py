@@ -32,8 +32,12 @@ DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
 ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held against the margin
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
-SAID = {"difficulty": "difficulty", "semantic": "semantic similarity", "prediction": "prediction accuracy",
-        "odd one out": "the survey"}
+SAID = {
+    "difficulty": "difficulty",
+    "semantic": "semantic similarity",
+    "prediction": "prediction accuracy",
+    "odd one out": "the survey",
+}
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class HoldoutTest:
 
     @property
     def source_state(self) -> str:
-        """"rejected" or "not rejected" by the source's rule, every p >= .05."""
+        """ "rejected" or "not rejected" by the source's rule, every p >= .05."""
         return "rejected" if any(p < ALPHA for p in self.p_source) else "not rejected"
 
     def sentence(self) -> str:
@@ -77,8 +81,7 @@ class HoldoutTest:
         return f"On {SAID[self.name]} nothing was found, and {why} (for a difference {p_text(self.p)})."
 
 
-def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN
-                    ) -> HoldoutTest:
+def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN) -> HoldoutTest:
     """Accuracy of a model from before the benchmark on both sets: two-proportion z and TOST (Newcombe, 90 %)."""
     found = two_prop(k_target, n_target, k_retro, n_retro)
     tost = tost_two_prop(k_target, n_target, k_retro, n_retro, margin, ALPHA)
@@ -86,26 +89,40 @@ def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, ma
     pooled = (k_target + k_retro) / n if n else math.nan
     value = k_target / n_target - k_retro / n_retro if n_target and n_retro else math.nan
     low, high = newcombe_diff(k_target, n_target, k_retro, n_retro)
-    return HoldoutTest("difficulty", found["p"], (found["p"],), Estimate(value, low, high, 0.95, "newcombe", n, None),
-                       bool(tost["equivalent"]), (tost["lo"], tost["hi"]), margin,
-                       mde_two_prop(pooled, n_target, n_retro))
+    return HoldoutTest(
+        "difficulty",
+        found["p"],
+        (found["p"],),
+        Estimate(value, low, high, 0.95, "newcombe", n, None),
+        bool(tost["equivalent"]),
+        (tost["lo"], tost["hi"]),
+        margin,
+        mde_two_prop(pooled, n_target, n_retro),
+    )
 
 
-def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN
-                           ) -> HoldoutTest:
+def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN) -> HoldoutTest:
     """The same for source-paired sets, entry by entry: exact McNemar and the 90 % Bonett-Price interval."""
     b, c, n = discordant(target, retro)
     value = (b - c) / n if n else math.nan
     low, high = bonett_price(b, c, n, 1 - 2 * ALPHA)
     p_source = two_prop(int(np.nansum(target)), n, int(np.nansum(retro)), n)["p"]
     sd = math.sqrt(((b + c) / n - value**2) / n) if n else math.nan
-    return HoldoutTest("difficulty", mcnemar(b, c)["exact"] if n else math.nan, (p_source,),
-                       Estimate(value, *bonett_price(b, c, n), 0.95, "bonett_price", n, None),
-                       -margin < low and high < margin, (low, high), margin, (z_quantile(0.975) + z_quantile(0.8)) * sd)
+    return HoldoutTest(
+        "difficulty",
+        mcnemar(b, c)["exact"] if n else math.nan,
+        (p_source,),
+        Estimate(value, *bonett_price(b, c, n), 0.95, "bonett_price", n, None),
+        -margin < low and high < margin,
+        (low, high),
+        margin,
+        (z_quantile(0.975) + z_quantile(0.8)) * sd,
+    )
 
 
-def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, paired: bool = False, m: int = 9_999,
-                  seed: int = 0) -> HoldoutTest:
+def semantic_test(
+    T: np.ndarray, R: np.ndarray, margin: float | None = None, paired: bool = False, m: int = 9_999, seed: int = 0
+) -> HoldoutTest:
     """The source's two within-group tests and MMD^2 beside them, joined by Holm's correction.
 
     With `paired` (row i of R was written from row i of T) ours swap labels within pairs. `margin` is on MMD^2, which has
@@ -113,28 +130,52 @@ def semantic_test(T: np.ndarray, R: np.ndarray, margin: float | None = None, pai
     """
     enumerate_all = math.comb(len(T) + len(R), len(T)) <= ENUMERATE_UP_TO
     source = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
-    within = source if not paired else tuple(
-        perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro"))
+    within = (
+        source if not paired else tuple(perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro"))
+    )
     mmd = perm_test_mmd(T, R, m, seed, paired)
     half = z_quantile(0.95) * mmd["se"]
     bound = (mmd["obs"] - half, mmd["obs"] + half)
     estimate = Estimate(mmd["obs"], *bound, 0.90, "delta", len(T) + len(R), seed)
-    return HoldoutTest("semantic", float(np.min(holm([*within, mmd["p"]]))), source, estimate,
-                       margin is not None and bound[1] < margin, bound, margin,
-                       mmd["critical"] + z_quantile(0.8) * mmd["null_sd"])
+    return HoldoutTest(
+        "semantic",
+        float(np.min(holm([*within, mmd["p"]]))),
+        source,
+        estimate,
+        margin is not None and bound[1] < margin,
+        bound,
+        margin,
+        mmd["critical"] + z_quantile(0.8) * mmd["null_sd"],
+    )
 
 
 def prediction_test(found: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
     """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits."""
     p_source = prediction_accuracy(found.k_correct, found.n)["p_two_sided"]
-    return HoldoutTest("prediction", found.p, (p_source,), found.balanced, found.upper < margin,
-                       (0.0, min(1.0, found.upper)), margin, (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd)
+    return HoldoutTest(
+        "prediction",
+        found.p,
+        (p_source,),
+        found.balanced,
+        found.upper < margin,
+        (0.0, min(1.0, found.upper)),
+        margin,
+        (z_quantile(0.95) + z_quantile(0.8)) * found.null_sd,
+    )
 
 
 def odd_one_out_test(found: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
     """The survey: equivalent when the upper bound of accuracy lies below the margin (one in three is chance)."""
-    return HoldoutTest("odd one out", found.p, (found.p_source,), found.accuracy, found.upper < margin,
-                       (0.0, min(1.0, found.upper)), margin, (z_quantile(0.975) + z_quantile(0.8)) * found.se)
+    return HoldoutTest(
+        "odd one out",
+        found.p,
+        (found.p_source,),
+        found.accuracy,
+        found.upper < margin,
+        (0.0, min(1.0, found.upper)),
+        margin,
+        (z_quantile(0.975) + z_quantile(0.8)) * found.se,
+    )
 
 
 def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
@@ -142,9 +183,13 @@ def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
     when every one is, which needs no correction (intersection-union). The estimate is that of the largest difference."""
     largest = max(tests, key=lambda test: abs(test.estimate.value))
     bound = min(test.bound[0] for test in tests), max(test.bound[1] for test in tests)
-    return replace(largest, p=float(np.min(holm([test.p for test in tests]))),
-                   p_source=tuple(p for test in tests for p in test.p_source),
-                   bound=bound, detectable=max(test.detectable for test in tests)).held_against(largest.margin)
+    return replace(
+        largest,
+        p=float(np.min(holm([test.p for test in tests]))),
+        p_source=tuple(p for test in tests for p in test.p_source),
+        bound=bound,
+        detectable=max(test.detectable for test in tests),
+    ).held_against(largest.margin)
 
 
 def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
@@ -153,8 +198,10 @@ def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
     if not tests:
         return []
     wider = z_quantile(1 - ALPHA / len(tests)) / z_quantile(1 - ALPHA)
-    return [replace(test, p=float(p), bound=_widened(test, wider)).held_against(test.margin)
-            for test, p in zip(tests, holm([test.p for test in tests]), strict=True)]
+    return [
+        replace(test, p=float(p), bound=_widened(test, wider)).held_against(test.margin)
+        for test, p in zip(tests, holm([test.p for test in tests]), strict=True)
+    ]
 
 
 def _widened(test: HoldoutTest, factor: float) -> tuple[float, float]:

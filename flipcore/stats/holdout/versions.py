@@ -14,9 +14,15 @@ _ORDER = {DIFFERENT: 0, INCONCLUSIVE: 1, EQUIVALENT: 2}
 
 def result_of(test: HoldoutTest) -> dict:
     """What a version keeps of a test: plain values, missing numbers as None."""
-    return {"state": test.state, "p": _plain(test.p), "p_source": [_plain(p) for p in test.p_source], "margin": test.margin,
-            "value": _plain(test.estimate.value), "bound": [_plain(x) for x in test.bound],
-            "detectable": _plain(test.detectable)}
+    return {
+        "state": test.state,
+        "p": _plain(test.p),
+        "p_source": [_plain(p) for p in test.p_source],
+        "margin": test.margin,
+        "value": _plain(test.estimate.value),
+        "bound": [_plain(x) for x in test.bound],
+        "detectable": _plain(test.detectable),
+    }
 
 
 def _plain(x: float) -> float | None:
@@ -33,8 +39,11 @@ def edited(before: Mapping, after: Mapping) -> list[str]:
     changed = [key for key in after["settings"] if before["settings"].get(key) != after["settings"][key]]
     if changed:
         sentences.append(f"The {' and the '.join(changed)} changed as well: a difference may come from there.")
-    return sentences + [_moved(name, before["results"][name], after["results"][name])
-                        for name in TITLES if name in before["results"] and name in after["results"]]
+    return sentences + [
+        _moved(name, before["results"][name], after["results"][name])
+        for name in TITLES
+        if name in before["results"] and name in after["results"]
+    ]
 
 
 def _moved(name: str, old: Mapping, new: Mapping) -> str:

@@ -25,17 +25,25 @@ def control_rows(items: pd.DataFrame, roles: Sequence[str], cutoff: str | None) 
 def control_sentence(rows: pd.DataFrame, model: str, cutoff: str | None, doses_known: bool) -> str:
     """What is assumed about the controls, and what is known."""
     if doses_known:
-        return (f"The controls were never in {model}'s training data: it was trained in this repository, and its manifest "
-                "lists every item and how often it was shown.")
+        return (
+            f"The controls were never in {model}'s training data: it was trained in this repository, and its manifest "
+            "lists every item and how often it was shown."
+        )
     counts = rows.groupby("published")["items"].sum() if len(rows) else pd.Series(dtype=int)
     n, after, before = (int(x) for x in (counts.sum(), counts.get(AFTER, 0), counts.get(BEFORE, 0)))
     if cutoff is None:
-        return (f"{model}'s training cut-off is not declared in data/models.toml, so it is an assumption that the {n:,} "
-                "controls could not have been seen.")
+        return (
+            f"{model}'s training cut-off is not declared in data/models.toml, so it is an assumption that the {n:,} "
+            "controls could not have been seen."
+        )
     if before:
-        return (f"{before:,} of {n:,} controls were published before {model}'s training cut-off ({cutoff}): they may have been "
-                "seen, and then a test against them is too kind to the model.")
+        return (
+            f"{before:,} of {n:,} controls were published before {model}'s training cut-off ({cutoff}): they may have been "
+            "seen, and then a test against them is too kind to the model."
+        )
     if after == n:
         return f"All {n:,} controls were published after {model}'s training cut-off ({cutoff}): it could not have seen them."
-    return (f"{n - after:,} of {n:,} controls have no publication date, or one too near a cut-off ({cutoff}) that names no "
-            "day: that they could not have been seen is an assumption.")
+    return (
+        f"{n - after:,} of {n:,} controls have no publication date, or one too near a cut-off ({cutoff}) that names no "
+        "day: that they could not have been seen is an assumption."
+    )

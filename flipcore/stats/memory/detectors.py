@@ -34,17 +34,26 @@ def pairs(flags: Flags) -> list[Pair]:
         common = sorted(flags[first].keys() & flags[second].keys())
         if common:
             a, b = ([bool(flags[name][item]) for item in common] for name in (first, second))
-            found.append(Pair(first, second, cohen_agreement(a, b), sum(x and y for x, y in zip(a, b, strict=True)),
-                              sum(x and not y for x, y in zip(a, b, strict=True)),
-                              sum(y and not x for x, y in zip(a, b, strict=True))))
+            found.append(
+                Pair(
+                    first,
+                    second,
+                    cohen_agreement(a, b),
+                    sum(x and y for x, y in zip(a, b, strict=True)),
+                    sum(x and not y for x, y in zip(a, b, strict=True)),
+                    sum(y and not x for x, y in zip(a, b, strict=True)),
+                )
+            )
     return found
 
 
 def flag_table(flags: Flags) -> pd.DataFrame:
     """One row an item that any detector judged, one column a detector, most flags first; None where it was not judged."""
     items = list(dict.fromkeys(item for mine in flags.values() for item in mine))
-    table = pd.DataFrame({"item_id": items} | {
-        name: pd.array([mine.get(item) for item in items], dtype="boolean") for name, mine in flags.items()})
+    table = pd.DataFrame(
+        {"item_id": items}
+        | {name: pd.array([mine.get(item) for item in items], dtype="boolean") for name, mine in flags.items()}
+    )
     table.insert(1, "flagged by", table[list(flags)].fillna(False).sum(axis=1).astype(int))
     return table.sort_values("flagged by", ascending=False, kind="stable", ignore_index=True)
 

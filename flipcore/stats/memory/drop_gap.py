@@ -41,10 +41,13 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
     if n == 0:
         return dict.fromkeys(("exact", "midp", "chi2_cc", "chi2", "one_sided_exact"), 1.0)
     tail, point = float(binom.cdf(min(b, c), n, 0.5)), float(binom.pmf(min(b, c), n, 0.5))
-    return {"exact": min(1.0, 2 * tail), "midp": min(1.0, 2 * tail - point),
-            "chi2_cc": float(chi2.sf(max(abs(b - c) - 1, 0) ** 2 / n, 1)),
-            "chi2": float(chi2.sf((b - c) ** 2 / n, 1)),
-            "one_sided_exact": float(binom.sf(b - 1, n, 0.5))}
+    return {
+        "exact": min(1.0, 2 * tail),
+        "midp": min(1.0, 2 * tail - point),
+        "chi2_cc": float(chi2.sf(max(abs(b - c) - 1, 0) ** 2 / n, 1)),
+        "chi2": float(chi2.sf((b - c) ** 2 / n, 1)),
+        "one_sided_exact": float(binom.sf(b - 1, n, 0.5)),
+    }
 
 
 def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
@@ -62,8 +65,9 @@ def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
     return int(np.sum((before == 1) & (after == 0))), int(np.sum((before == 0) & (after == 1))), len(before)
 
 
-def drop_gap_source(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, seed: int = 0, n_boot: int = 2000
-                  ) -> dict[str, float | bool]:
+def drop_gap_source(
+    bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, seed: int = 0, n_boot: int = 2000
+) -> dict[str, float | bool]:
     """Source 000's estimator bit for bit: its generator (seed + 1), benchmark then control indices in every replicate.
 
     `flag_literal` is the source's rule, "the interval excludes zero", which also flags a negative gap as memorization;
@@ -72,8 +76,15 @@ def drop_gap_source(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, 
     bo, bp = pairs(bo, bp)
     co, cp = pairs(co, cp)
     if not len(bo) or not len(co):
-        return {"bench_drop": math.nan, "ctrl_drop": math.nan, "gap": math.nan, "gap_lo": math.nan, "gap_hi": math.nan,
-                "flag_literal": False, "flag_directional": False}
+        return {
+            "bench_drop": math.nan,
+            "ctrl_drop": math.nan,
+            "gap": math.nan,
+            "gap_lo": math.nan,
+            "gap_hi": math.nan,
+            "flag_literal": False,
+            "flag_directional": False,
+        }
     bench_drop, ctrl_drop = float(bo.mean() - bp.mean()), float(co.mean() - cp.mean())
     gaps, rng = np.empty(n_boot), generator(seed + 1)
     for i in range(n_boot):
@@ -81,8 +92,15 @@ def drop_gap_source(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, 
         ci = rng.integers(0, len(co), size=len(co))
         gaps[i] = (bo[bi].mean() - bp[bi].mean()) - (co[ci].mean() - cp[ci].mean())
     low, high = (float(end) for end in np.percentile(gaps, [2.5, 97.5]))
-    return {"bench_drop": bench_drop, "ctrl_drop": ctrl_drop, "gap": bench_drop - ctrl_drop, "gap_lo": low,
-            "gap_hi": high, "flag_literal": low > 0 or high < 0, "flag_directional": low > 0}
+    return {
+        "bench_drop": bench_drop,
+        "ctrl_drop": ctrl_drop,
+        "gap": bench_drop - ctrl_drop,
+        "gap_lo": low,
+        "gap_hi": high,
+        "flag_literal": low > 0 or high < 0,
+        "flag_directional": low > 0,
+    }
 
 
 def gap_score(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, level: float = 0.95) -> dict[str, float | bool]:
@@ -202,6 +220,21 @@ def tost_mean(d: float, se: float, margin: float, df: float | None = None, alpha
     return {"p": p, "p_lower": p_lower, "p_upper": p_upper, "equivalent": p < alpha}
 
 
-__all__ = ["cond_drop", "cond_gap", "correctness", "coverage", "discordant", "drop_gap_source", "gap_score", "gap_welch",
-           "mcnemar",
-           "n_for_gap", "n_tost_two_prop", "n_two_prop", "pairs", "permuted_t", "stud_perm", "tost_mean"]
+__all__ = [
+    "cond_drop",
+    "cond_gap",
+    "correctness",
+    "coverage",
+    "discordant",
+    "drop_gap_source",
+    "gap_score",
+    "gap_welch",
+    "mcnemar",
+    "n_for_gap",
+    "n_tost_two_prop",
+    "n_two_prop",
+    "pairs",
+    "permuted_t",
+    "stud_perm",
+    "tost_mean",
+]

@@ -63,7 +63,7 @@ class DropGap:
 
     @property
     def decision(self) -> str:
-        """"flag", "no evidence" or "unresolved: difficulty mismatch"."""
+        """ "flag", "no evidence" or "unresolved: difficulty mismatch"."""
         by_drop, by_condition = self.perm_p <= PERM_LEVEL, self.cond_gap.low > 0
         if by_drop and by_condition:
             return FLAG
@@ -78,8 +78,10 @@ class DropGap:
         """The finding and the decision, in two sentences."""
         if math.isnan(self.gap.value):
             return "There is no gap yet: both the benchmark and the control need rewritten items."
-        return (f"Rewriting costs {_pp(self.benchmark.drop)} on the benchmark and {_pp(self.control.drop)} on the control, "
-                f"a gap of {self.gap.text_pp()}. {self._reason()}")
+        return (
+            f"Rewriting costs {_pp(self.benchmark.drop)} on the benchmark and {_pp(self.control.drop)} on the control, "
+            f"a gap of {self.gap.text_pp()}. {self._reason()}"
+        )
 
     def _reason(self) -> str:
         p = p_text(self.perm_p)
@@ -91,32 +93,47 @@ class DropGap:
             return f"Difficulty mismatch, unresolved: {said}. The sets may differ in how hard they are."
         if self.equivalent:
             return f"No memory beyond {100 * self.margin:.0f} pp: the gap lies within that margin (one-sided {p})."
-        return (f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out "
-                f"{100 * self.margin:.0f} pp.")
+        return (
+            f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out {100 * self.margin:.0f} pp."
+        )
 
 
 def _pp(drop: Estimate) -> str:
     return f"{100 * drop.value:.1f} pp".replace("-", "−")
 
 
-def drop_gap_analysis(benchmark: Rewritten, control: Rewritten, seed: int = 0, margin: float = MARGIN, level: float = 0.95,
-                      n_boot: int = N_BOOT_SOURCE, m: int = N_PERMUTATIONS,
-                      matched: Sequence[tuple[str, str]] | None = None) -> DropGap:
+def drop_gap_analysis(
+    benchmark: Rewritten,
+    control: Rewritten,
+    seed: int = 0,
+    margin: float = MARGIN,
+    level: float = 0.95,
+    n_boot: int = N_BOOT_SOURCE,
+    m: int = N_PERMUTATIONS,
+    matched: Sequence[tuple[str, str]] | None = None,
+) -> DropGap:
     """Everything about one operator. `matched` lists (benchmark id, control id) pairs made 1:1; the sets are independent
     without it. `n_boot` resamples for the source's interval, at least `m` permutations."""
     of_source = _source_gap(benchmark, control, seed, n_boot)
     perm_t, draw = permuted_t(benchmark.drops, control.drops, generator(seed))
     equivalence = _gap(benchmark, control, 1 - 2 * 0.05)
     return DropGap(
-        benchmark=set_drop(benchmark, level, seed), control=set_drop(control, level, seed),
-        gap_source=of_source[0], source_literal=of_source[1], source_directional=of_source[2],
-        gap=_gap(benchmark, control, level), cond_gap=_cond_gap(benchmark, control, level),
-        perm_t=perm_t, perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
+        benchmark=set_drop(benchmark, level, seed),
+        control=set_drop(control, level, seed),
+        gap_source=of_source[0],
+        source_literal=of_source[1],
+        source_directional=of_source[2],
+        gap=_gap(benchmark, control, level),
+        cond_gap=_cond_gap(benchmark, control, level),
+        perm_t=perm_t,
+        perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
         welch=gap_welch(benchmark.drops, control.drops, level),
         gap_net=_gap_net(benchmark, control, level),
         gap_matched=None if matched is None else _gap_matched(benchmark, control, matched, level, seed),
         equivalent=-margin < equivalence.low and equivalence.high < margin,
-        equivalence_interval=(equivalence.low, equivalence.high), margin=margin)
+        equivalence_interval=(equivalence.low, equivalence.high),
+        margin=margin,
+    )
 
 
 def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int) -> tuple[Estimate, bool, bool]:
@@ -125,15 +142,23 @@ def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int
     n = sum(len(before) for before, _ in before_after)
     low, high = found["gap_lo"], found["gap_hi"]
     note = "The source's interval; it has no width where neither set ever changes." if low == high else ""
-    return (Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note),
-            found["flag_literal"], found["flag_directional"])
+    return (
+        Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note),
+        found["flag_literal"],
+        found["flag_directional"],
+    )
 
 
 def _gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate:
     n = len(benchmark.drops) + len(control.drops)
     if benchmark.is_binary and control.is_binary:
-        found = gap_score(benchmark.before[benchmark.covered], benchmark.after_mean[benchmark.covered],
-                          control.before[control.covered], control.after_mean[control.covered], level)
+        found = gap_score(
+            benchmark.before[benchmark.covered],
+            benchmark.after_mean[benchmark.covered],
+            control.before[control.covered],
+            control.after_mean[control.covered],
+            level,
+        )
         return Estimate(found["gap"], found["lo"], found["hi"], level, "mover", n, None)
     return _welch_estimate(benchmark.drops, control.drops, level)
 
@@ -156,8 +181,13 @@ def _cond_gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimat
         return missing(len(first) + len(second), level, "No item was answered right before.")
     if not (benchmark.is_binary and control.is_binary):
         return _welch_estimate(first, second, level)
-    found = cond_gap(benchmark.before[benchmark.covered], benchmark.after_mean[benchmark.covered],
-                     control.before[control.covered], control.after_mean[control.covered], level)
+    found = cond_gap(
+        benchmark.before[benchmark.covered],
+        benchmark.after_mean[benchmark.covered],
+        control.before[control.covered],
+        control.after_mean[control.covered],
+        level,
+    )
     return Estimate(found["gap"], found["lo"], found["hi"], level, "newcombe", len(first) + len(second), None)
 
 
@@ -168,8 +198,9 @@ def _gap_net(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate
     return _welch_estimate(benchmark.net_drops, control.net_drops, level)
 
 
-def _gap_matched(benchmark: Rewritten, control: Rewritten, matched: Sequence[tuple[str, str]], level: float, seed: int
-                 ) -> Estimate:
+def _gap_matched(
+    benchmark: Rewritten, control: Rewritten, matched: Sequence[tuple[str, str]], level: float, seed: int
+) -> Estimate:
     """Mean of drop(benchmark item) - drop(its control): the pair is the unit. Pairs with an uncovered member leave."""
     first = dict(zip(benchmark.covered_ids, benchmark.drops, strict=True))
     second = dict(zip(control.covered_ids, control.drops, strict=True))
@@ -177,8 +208,10 @@ def _gap_matched(benchmark: Rewritten, control: Rewritten, matched: Sequence[tup
         names = [pair[side] for pair in matched]
         unknown = set(names) - set(ids)
         if unknown or len(set(names)) < len(names):
-            raise BadInput(f"Matching must pair each item once with an item of the other set; {min(unknown, default='')!r} "
-                           "is unknown or an item came twice.")
+            raise BadInput(
+                f"Matching must pair each item once with an item of the other set; {min(unknown, default='')!r} "
+                "is unknown or an item came twice."
+            )
     differences = [first[a] - second[b] for a, b in matched if a in first and b in second]
     return mean_interval(differences, level=level, seed=seed, bounds=(-2.0, 2.0))
 

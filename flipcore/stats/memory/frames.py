@@ -74,8 +74,7 @@ def losses(frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: 
     reworded = found.drop(columns=BASE, errors="ignore").mean(axis=1)
     reworded = reworded if len(reworded) else pd.Series(np.nan, index=items, dtype=float)
     d = original if extractor == "min_k" else reworded - original
-    made = pd.DataFrame({"item_id": items, "original": original.to_numpy(), "reworded": reworded.to_numpy(),
-                         "d": d.to_numpy()})
+    made = pd.DataFrame({"item_id": items, "original": original.to_numpy(), "reworded": reworded.to_numpy(), "d": d.to_numpy()})
     return made.dropna(subset="d", ignore_index=True)
 
 
@@ -85,8 +84,9 @@ def tasks(frame: pd.DataFrame) -> list[str]:
     return [axis for axis in TASKS if axis in asked]
 
 
-def pearl_scores(frame: pd.DataFrame, metric: str, roles: Sequence[str], axis: str = "bit_flip"
-                 ) -> tuple[dict[str, Scores], int]:
+def pearl_scores(
+    frame: pd.DataFrame, metric: str, roles: Sequence[str], axis: str = "bit_flip"
+) -> tuple[dict[str, Scores], int]:
     """Scores by item, [level][sample], of the items whose levels are all there; and how many items are not complete."""
     mine = frame[frame["role"].isin(roles) & (frame["axis"] == axis) & (frame["extractor"] == metric)]
     n_levels = mine["position"].nunique()
@@ -106,8 +106,10 @@ def correctness(frame: pd.DataFrame, extractor: str, operator: str = "paraphrase
     means = _means(frame[(frame["axis"] == operator) & (frame["extractor"] == extractor)], "is_correct").reset_index()
     means.columns = ["item_id", "variant", "right"]
     base = means["variant"] == BASE
-    return (dict(zip(means["item_id"][base], means["right"][base], strict=True)),
-            means[~base].groupby("item_id")["right"].mean().to_dict())
+    return (
+        dict(zip(means["item_id"][base], means["right"][base], strict=True)),
+        means[~base].groupby("item_id")["right"].mean().to_dict(),
+    )
 
 
 def roles_of(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
@@ -118,6 +120,12 @@ def roles_of(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 def drop_rows(items: Rewritten) -> pd.DataFrame:
     """Covered items with their correctness before and after, the largest drop first."""
-    rows = pd.DataFrame({"item_id": items.covered_ids, "before": items.before[items.covered],
-                         "after": items.after_mean[items.covered], "drop": items.drops})
+    rows = pd.DataFrame(
+        {
+            "item_id": items.covered_ids,
+            "before": items.before[items.covered],
+            "after": items.after_mean[items.covered],
+            "drop": items.drops,
+        }
+    )
     return rows.sort_values("drop", ascending=False, kind="stable", ignore_index=True)

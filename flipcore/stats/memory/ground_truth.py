@@ -91,8 +91,10 @@ class Detector:
             return f"{self.name}: {len(self.never):,} never-seen items are too few to set a cut-off."
         if self.sees is None and self.shifts is not None:
             first = next(one for one in self.at if one.dose == self.shifts)
-            return (f"{self.name} tells no single item, and a group from dose {self.shifts:,} on (there its mean is "
-                    f"{first.above.text()} above the never-seen).")
+            return (
+                f"{self.name} tells no single item, and a group from dose {self.shifts:,} on (there its mean is "
+                f"{first.above.text()} above the never-seen)."
+            )
         if self.sees is None:
             return f"{self.name} sees nothing at any dose."
         first = next(one for one in self.at if one.dose == self.sees)
@@ -131,7 +133,7 @@ def _by_dose(found: Iterable[tuple[int | None, str]]) -> list[str]:
 
 
 def share_text(share: Estimate) -> str:
-    """"88 % [74 %, 95 %]"."""
+    """ "88 % [74 %, 95 %]"."""
     if math.isnan(share.value):
         return "–"
     return f"{100 * share.value:.0f} % [{100 * share.low:.0f} %, {100 * share.high:.0f} %]"
@@ -169,40 +171,76 @@ def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
     return Estimate(found["gap"], found["lo"], found["hi"], level, "welch_t", len(scores) + len(never), None)
 
 
-def detector(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray], rule: str = "conformal",
-             rate: float = FALSE_POSITIVES, level: float = 0.95) -> Detector:
+def detector(
+    name: str,
+    never: np.ndarray,
+    fresh: np.ndarray,
+    by_dose: Mapping[int, np.ndarray],
+    rule: str = "conformal",
+    rate: float = FALSE_POSITIVES,
+    level: float = 0.95,
+) -> Detector:
     """One detector from its scores on never-seen items that set the cut-off, on fresh ones, and at each dose."""
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
     cutoff = RULES[rule](never, rate)[0]
     cutoff = None if math.isinf(cutoff) else cutoff
     wrong = _flagged(fresh, cutoff, level)
-    at = tuple(AtDose(dose, scores, mean_interval(scores, level=level, bounds=None), _above(scores, never, level),
-                      auc_interval(scores, never, level), _flagged(scores, cutoff, level))
-               for dose, scores in sorted(by_dose.items()))
-    return Detector(name, never, mean_interval(never, level=level, bounds=None), cutoff, wrong, at,
-                    _from_on(at, lambda one: one.detected.low > wrong.high), _from_on(at, lambda one: one.above.low > 0))
+    at = tuple(
+        AtDose(
+            dose,
+            scores,
+            mean_interval(scores, level=level, bounds=None),
+            _above(scores, never, level),
+            auc_interval(scores, never, level),
+            _flagged(scores, cutoff, level),
+        )
+        for dose, scores in sorted(by_dose.items())
+    )
+    return Detector(
+        name,
+        never,
+        mean_interval(never, level=level, bounds=None),
+        cutoff,
+        wrong,
+        at,
+        _from_on(at, lambda one: one.detected.low > wrong.high),
+        _from_on(at, lambda one: one.above.low > 0),
+    )
 
 
-def ground_truth(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = (),
-                 rule: str = "conformal", rate: float = FALSE_POSITIVES) -> GroundTruth:
+def ground_truth(
+    scores: Mapping[str, Mapping[str, float]],
+    doses: Mapping[str, int | None],
+    fresh: Collection[str] = (),
+    rule: str = "conformal",
+    rate: float = FALSE_POSITIVES,
+) -> GroundTruth:
     """What each detector sees. `scores` is detector -> item -> score, `doses` item -> times read (0 never, None unknown).
     `fresh` are never-seen items that may set no cut-off; where none is named, every second never-seen item (in the order of
     `doses`) is held back as such. NaN scores are left out. BadInput where no item was read or none was not."""
     never = [item for item, dose in doses.items() if dose == 0]
     held = set(fresh) & set(never) or set(never[1::2])
     if not never or not any(doses.values()):
-        raise BadInput("Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add the missing ones "
-                       "to the study.")
+        raise BadInput(
+            "Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add the missing ones "
+            "to the study."
+        )
     found = []
     for name, mine in scores.items():
+
         def of(items: Iterable[str], mine: Mapping[str, float] = mine) -> np.ndarray:
             values = np.array([mine[item] for item in items if item in mine], dtype=float)
             return values[~np.isnan(values)]
-        by_dose = {dose: values for dose in sorted({d for d in doses.values() if d})
-                   if len(values := of(item for item, d in doses.items() if d == dose))}
+
+        by_dose = {
+            dose: values
+            for dose in sorted({d for d in doses.values() if d})
+            if len(values := of(item for item, d in doses.items() if d == dose))
+        }
         if by_dose:
-            found.append(detector(name, of(i for i in never if i not in held), of(i for i in never if i in held), by_dose,
-                                  rule, rate))
+            found.append(
+                detector(name, of(i for i in never if i not in held), of(i for i in never if i in held), by_dose, rule, rate)
+            )
     items = {item for mine in scores.values() for item in mine}
     return GroundTruth(tuple(found), rule, rate, sum(doses.get(item) is None for item in items))

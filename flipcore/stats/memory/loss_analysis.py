@@ -27,9 +27,12 @@ from flipcore.stats.memory.loss_test import (
     source_fwer_p0,
 )
 
-RULES = {"conformal_bh": "Benjamini-Hochberg on conformal p-values", "source_p01": "the source's table: p < .01, uncorrected",
-         "source_bonferroni": "the source's text: Bonferroni on p = mean(D0 >= D)",
-         "tail_bonf": "Bonferroni on a Gaussian tail"}
+RULES = {
+    "conformal_bh": "Benjamini-Hochberg on conformal p-values",
+    "source_p01": "the source's table: p < .01, uncorrected",
+    "source_bonferroni": "the source's text: Bonferroni on p = mean(D0 >= D)",
+    "tail_bonf": "Bonferroni on a Gaussian tail",
+}
 DEFAULT_RULE = "conformal_bh"
 NOTHING = 1e-12
 
@@ -48,18 +51,32 @@ class Reach:
     def sentence(self) -> str:
         """What each correction could and could not do."""
         possible = self.n_controls >= self.bonferroni_needs_controls
-        bonferroni = ("Bonferroni can flag single items" if possible else
-                      f"Bonferroni can flag nothing (it needs {self.bonferroni_needs_controls:,} controls)")
-        bh = (f"Benjamini-Hochberg needs at least {self.bh_needs_discoveries:,} items beyond every control"
-              if self.bh_needs_discoveries <= self.n_items else "Benjamini-Hochberg can flag nothing either")
-        return (f"With {self.n_items:,} items and {self.n_controls:,} controls {bonferroni}; {bh}. The source's own "
-                f"correction would flag something in {percent_text(self.source_fwer)} of clean benchmarks.")
+        bonferroni = (
+            "Bonferroni can flag single items"
+            if possible
+            else f"Bonferroni can flag nothing (it needs {self.bonferroni_needs_controls:,} controls)"
+        )
+        bh = (
+            f"Benjamini-Hochberg needs at least {self.bh_needs_discoveries:,} items beyond every control"
+            if self.bh_needs_discoveries <= self.n_items
+            else "Benjamini-Hochberg can flag nothing either"
+        )
+        return (
+            f"With {self.n_items:,} items and {self.n_controls:,} controls {bonferroni}; {bh}. The source's own "
+            f"correction would flag something in {percent_text(self.source_fwer)} of clean benchmarks."
+        )
 
 
 def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
     """What a loss test of this size can flag."""
-    return Reach(n_items, n_controls, alpha, bonferroni_min_controls(n_items, alpha),
-                 bh_min_discoveries(n_items, n_controls, alpha), source_fwer_p0(n_items, n_controls))
+    return Reach(
+        n_items,
+        n_controls,
+        alpha,
+        bonferroni_min_controls(n_items, alpha),
+        bh_min_discoveries(n_items, n_controls, alpha),
+        source_fwer_p0(n_items, n_controls),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,12 +126,16 @@ class PairedCorrectness:
         """Both pairs of shares; says so where no control lies as high."""
         if not self.original.n:
             return "No item is flagged."
-        flagged = (f"Flagged items are right {percent_text(self.original.value)} as published and "
-                   f"{percent_text(self.paraphrase.value)} reworded")
+        flagged = (
+            f"Flagged items are right {percent_text(self.original.value)} as published and "
+            f"{percent_text(self.paraphrase.value)} reworded"
+        )
         if not self.control_original.n:
             return f"{flagged}; no control lies beyond the same cut-off."
-        return (f"{flagged}; the {self.control_original.n} controls beyond the same cut-off "
-                f"{percent_text(self.control_original.value)} and {percent_text(self.control_paraphrase.value)}.")
+        return (
+            f"{flagged}; the {self.control_original.n} controls beyond the same cut-off "
+            f"{percent_text(self.control_original.value)} and {percent_text(self.control_paraphrase.value)}."
+        )
 
 
 @dataclass(frozen=True)
@@ -169,32 +190,55 @@ class LossTest:
         if rule != DEFAULT_RULE:
             return f"{n_flagged:,} of {n:,} items are flagged ({RULES[rule]})."
         found = self.excess()
-        share = (f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)"
-                 if found["lower95"] > 0 else "which chance can explain")
-        beyond = (f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['source_p01'].sum()):,} are, "
-                  f"{share}.")
-        start = (f"No item of {n:,} is easier as published than the controls allow" if not n_flagged else
-                 f"{n_flagged:,} of {n:,} items are easier as published than the controls allow")
+        share = (
+            f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)"
+            if found["lower95"] > 0
+            else "which chance can explain"
+        )
+        beyond = (
+            f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['source_p01'].sum()):,} are, "
+            f"{share}."
+        )
+        start = (
+            f"No item of {n:,} is easier as published than the controls allow"
+            if not n_flagged
+            else f"{n_flagged:,} of {n:,} items are easier as published than the controls allow"
+        )
         return f"{start} (false discoveries held at {percent_text(self.alpha)}). {beyond}"
 
-    def paired_correctness(self, original: Mapping[str, float], paraphrase: Mapping[str, float],
-                           control_original: ArrayLike, control_paraphrase: ArrayLike, rule: str = DEFAULT_RULE
-                           ) -> PairedCorrectness:
+    def paired_correctness(
+        self,
+        original: Mapping[str, float],
+        paraphrase: Mapping[str, float],
+        control_original: ArrayLike,
+        control_paraphrase: ArrayLike,
+        rule: str = DEFAULT_RULE,
+    ) -> PairedCorrectness:
         """Correctness by item id for the benchmark; arrays in the order of `d0` for the controls."""
         chosen = [item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag]
         beyond = self.d0 >= self.cutoff(rule) - NOTHING
-        return PairedCorrectness(_share([original[i] for i in chosen]), _share([paraphrase[i] for i in chosen]),
-                                 _share(self._of_controls(control_original)[beyond]),
-                                 _share(self._of_controls(control_paraphrase)[beyond]))
+        return PairedCorrectness(
+            _share([original[i] for i in chosen]),
+            _share([paraphrase[i] for i in chosen]),
+            _share(self._of_controls(control_original)[beyond]),
+            _share(self._of_controls(control_paraphrase)[beyond]),
+        )
 
-    def corrected_accuracy(self, correct: Mapping[str, float], control_correct: ArrayLike, rule: str = DEFAULT_RULE
-                           ) -> CorrectedAccuracy:
+    def corrected_accuracy(
+        self, correct: Mapping[str, float], control_correct: ArrayLike, rule: str = DEFAULT_RULE
+    ) -> CorrectedAccuracy:
         """Accuracy with and without flagged items, beside the same exclusion of controls."""
         right = np.array([correct[item_id] for item_id in self.item_ids], dtype=float)
         control = self._of_controls(control_correct)
         out, control_out = self.flagged[rule], self.d0 >= self.cutoff(rule) - NOTHING
-        return CorrectedAccuracy(_share(right), _share(right[~out]), _share(control), _share(control[~control_out]),
-                                 int(out.sum()), int(control_out.sum()))
+        return CorrectedAccuracy(
+            _share(right),
+            _share(right[~out]),
+            _share(control),
+            _share(control[~control_out]),
+            int(out.sum()),
+            int(control_out.sum()),
+        )
 
     def _of_controls(self, values: ArrayLike) -> np.ndarray:
         found = np.asarray(values, dtype=float)
@@ -224,6 +268,17 @@ def loss_test(item_ids: Sequence[str], d: ArrayLike, d0: ArrayLike, alpha: float
     found, found0 = values[kept], controls[kept0]
     ids = tuple(item_id for item_id, keep in zip(item_ids, kept, strict=True) if keep)
     flagged = flags(found, found0, alpha)
-    return LossTest(ids, found, found0, int((~kept).sum()), int((~kept0).sum()), pval_source(found, found0),
-                    pval_conformal(found, found0), pval_tail(found, found0), flagged, normality(found0),
-                    reach(len(found), len(found0), alpha), alpha)
+    return LossTest(
+        ids,
+        found,
+        found0,
+        int((~kept).sum()),
+        int((~kept0).sum()),
+        pval_source(found, found0),
+        pval_conformal(found, found0),
+        pval_tail(found, found0),
+        flagged,
+        normality(found0),
+        reach(len(found), len(found0), alpha),
+        alpha,
+    )

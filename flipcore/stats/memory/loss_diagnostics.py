@@ -45,8 +45,10 @@ class Exchangeability:
     def sentence(self) -> str:
         """What the difference means for the p-values."""
         if self.differs:
-            return (f"The controls differ from the benchmark in length, digits, topic or difficulty (AUC {self.test.auc:.2f}), "
-                    "so plain p-values are too small or too large: read the stratified and the weighted ones.")
+            return (
+                f"The controls differ from the benchmark in length, digits, topic or difficulty (AUC {self.test.auc:.2f}), "
+                "so plain p-values are too small or too large: read the stratified and the weighted ones."
+            )
         return f"No sign that the controls differ from the benchmark in what was measured (AUC {self.test.auc:.2f})."
 
 
@@ -105,7 +107,7 @@ def density_ratios(features: np.ndarray, control_features: np.ndarray, folds: in
     fold = np.concatenate([np.arange(len(features)), np.arange(len(control_features))]) % folds
     share = np.clip(out_of_fold(X, labels, fold, logistic), 1 / 101, 100 / 101)
     odds = share / (1 - share)
-    return odds[:len(features)], odds[len(features):]
+    return odds[: len(features)], odds[len(features) :]
 
 
 @dataclass(frozen=True)
@@ -117,17 +119,29 @@ class Diagnosis:
     rows: tuple[tuple[str, int, int], ...]
 
 
-def diagnosis(test: LossTest, texts: Sequence[Sequence[str]], losses: Sequence[ArrayLike], topics: Sequence[Sequence[Hashable]],
-              seed: int = 0) -> Diagnosis:
+def diagnosis(
+    test: LossTest,
+    texts: Sequence[Sequence[str]],
+    losses: Sequence[ArrayLike],
+    topics: Sequence[Sequence[Hashable]],
+    seed: int = 0,
+) -> Diagnosis:
     """`texts`, `losses` (nats of the rewording) and `topics` of (items, controls), in the order of `test.d` and `test.d0`."""
     n = len(texts[0])
-    features = text_features([*texts[0], *texts[1]], np.concatenate([np.asarray(x, dtype=float) for x in losses]),
-                             [*topics[0], *topics[1]])
+    features = text_features(
+        [*texts[0], *texts[1]], np.concatenate([np.asarray(x, dtype=float) for x in losses]), [*topics[0], *topics[1]]
+    )
     mine, other = features[:n], features[n:]
     strata = quantile_strata(mine[:, 0], other[:, 0])
     stratified = pval_mondrian(test.d, strata[0].tolist(), test.d0, strata[1].tolist())
     weights = density_ratios(mine, other)
     weighted = pval_weighted(test.d, weights[0], test.d0, weights[1])
-    rows = tuple((name, int((np.asarray(bh(p)) <= test.alpha).sum()), int(np.isnan(p).sum())) for name, p in (
-        ("plain", test.p_conformal), ("within strata of length", stratified), ("weighted by density ratio", weighted)))
+    rows = tuple(
+        (name, int((np.asarray(bh(p)) <= test.alpha).sum()), int(np.isnan(p).sum()))
+        for name, p in (
+            ("plain", test.p_conformal),
+            ("within strata of length", stratified),
+            ("weighted by density ratio", weighted),
+        )
+    )
     return Diagnosis(exchangeability(mine, other, seed), rows)

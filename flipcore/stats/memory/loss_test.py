@@ -114,8 +114,11 @@ def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[s
     if right.shape != out.shape:
         raise BadInput(f"Correctness and flags must cover the same items: came {len(right)} and {len(out)}.")
     kept = right[~out]
-    return {"raw": float(right.mean()) if len(right) else math.nan,
-            "corrected": float(kept.mean()) if len(kept) else math.nan, "n_kept": len(kept)}
+    return {
+        "raw": float(right.mean()) if len(right) else math.nan,
+        "corrected": float(kept.mean()) if len(kept) else math.nan,
+        "n_kept": len(kept),
+    }
 
 
 def normality(d0: ArrayLike) -> dict[str, float | bool]:
@@ -147,14 +150,37 @@ def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndar
     """
     m = len(finite(d0))
     if m < FEWEST_CONTROLS:
-        raise BadInput(f"The loss test got {m} usable controls and needs {FEWEST_CONTROLS}: with fewer no p-value can "
-                       "reach .05. Add control items that the model cannot have seen.")
+        raise BadInput(
+            f"The loss test got {m} usable controls and needs {FEWEST_CONTROLS}: with fewer no p-value can "
+            "reach .05. Add control items that the model cannot have seen."
+        )
     p_source = pval_source(d, d0)
     tail = np.asarray(bonferroni(pval_tail(d, d0))) if normality(d0)["ok"] else np.full(np.shape(d), np.nan)
-    return {"source_p01": p_source < SOURCE_LEVEL, "source_bonferroni": np.asarray(bonferroni(p_source)) <= alpha,
-            "conformal_bh": np.asarray(bh(pval_conformal(d, d0))) <= alpha, "tail_bonf": tail <= alpha}
+    return {
+        "source_p01": p_source < SOURCE_LEVEL,
+        "source_bonferroni": np.asarray(bonferroni(p_source)) <= alpha,
+        "conformal_bh": np.asarray(bh(pval_conformal(d, d0))) <= alpha,
+        "tail_bonf": tail <= alpha,
+    }
 
 
-__all__ = ["FEWEST_CONTROLS", "bh", "bh_min_discoveries", "bonferroni", "bonferroni_min_controls", "by",
-           "corrected_accuracy", "excess_fraction", "finite", "flags", "holm", "n_at_least", "normality",
-           "pval_conformal", "pval_conformal_randomised", "pval_source", "pval_tail", "source_fwer_p0"]
+__all__ = [
+    "FEWEST_CONTROLS",
+    "bh",
+    "bh_min_discoveries",
+    "bonferroni",
+    "bonferroni_min_controls",
+    "by",
+    "corrected_accuracy",
+    "excess_fraction",
+    "finite",
+    "flags",
+    "holm",
+    "n_at_least",
+    "normality",
+    "pval_conformal",
+    "pval_conformal_randomised",
+    "pval_source",
+    "pval_tail",
+    "source_fwer_p0",
+]

@@ -29,8 +29,10 @@ class OperandCheck:
         if not self.n:
             return "No number was resampled."
         verdict = "are not of the size" if self.p < 0.05 else "are of the size"
-        return (f"The {self.n:,} resampled numbers {verdict} of the originals ({p_text(self.p)}); half of them are more "
-                f"than {self.median_ratio:.2f} times as large.")
+        return (
+            f"The {self.n:,} resampled numbers {verdict} of the originals ({p_text(self.p)}); half of them are more "
+            f"than {self.median_ratio:.2f} times as large."
+        )
 
 
 def operand_check(original: Sequence[float], resampled: Sequence[float]) -> OperandCheck:

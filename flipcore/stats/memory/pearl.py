@@ -100,7 +100,26 @@ def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int
     return {"p": (n_as_extreme + 1) / (m + 1), "sens": observed}
 
 
-__all__ = ["LEVELS_PCT", "REPOSITORY_LEVELS_PCT", "abruptness", "alpha_conformal", "alpha_source", "alpha_tolerance",
-           "drops", "flip_bits", "flip_positions", "flipped_text", "flipped_token_ids", "level_means", "min_calibration",
-           "n_flips", "ncd", "perm_maxdrop", "rouge_l", "sensitivity", "sensitivity_repository",
-           "share_of_characters_changed", "split_80_20"]
+__all__ = [
+    "LEVELS_PCT",
+    "REPOSITORY_LEVELS_PCT",
+    "abruptness",
+    "alpha_conformal",
+    "alpha_source",
+    "alpha_tolerance",
+    "drops",
+    "flip_bits",
+    "flip_positions",
+    "flipped_text",
+    "flipped_token_ids",
+    "level_means",
+    "min_calibration",
+    "n_flips",
+    "ncd",
+    "perm_maxdrop",
+    "rouge_l",
+    "sensitivity",
+    "sensitivity_repository",
+    "share_of_characters_changed",
+    "split_80_20",
+]

@@ -48,23 +48,25 @@ class Calibration:
 
     def check(self, setting: Setting) -> None:
         """Raise BadInput if `setting` is not the one that alpha was calibrated in."""
-        changed = [field.name for field in fields(Setting)
-                   if getattr(setting, field.name) != getattr(self.setting, field.name)]
+        changed = [field.name for field in fields(Setting) if getattr(setting, field.name) != getattr(self.setting, field.name)]
         if changed:
             was = ", ".join(f"{name} was {getattr(self.setting, name)} and is {getattr(setting, name)}" for name in changed)
-            raise BadInput(f"Alpha {self.alpha:.3g} is void because {was}: calibrate again on non-members in the new "
-                           "setting.")
+            raise BadInput(f"Alpha {self.alpha:.3g} is void because {was}: calibrate again on non-members in the new setting.")
 
     def sentence(self) -> str:
         """What alpha promises, in a sentence."""
         if math.isinf(self.alpha):
             need = min_calibration(self.fpr) if self.rule == "tolerance" else math.ceil((1 - self.fpr) / self.fpr - SLACK)
-            return (f"No α keeps false positives at {100 * self.fpr:g} % with {self.n} non-members under the {self.rule} "
-                    f"rule, so nothing is flagged: {need} are needed.")
+            return (
+                f"No α keeps false positives at {100 * self.fpr:g} % with {self.n} non-members under the {self.rule} "
+                f"rule, so nothing is flagged: {need} are needed."
+            )
         share = f"{100 * self.fpr:g} %"
-        promise = {"source": f"it is their own {100 - 100 * self.fpr:g} % quantile, which promises nothing about the next ones",
-                   "conformal": f"on average at most {share} of texts like them exceed it",
-                   "tolerance": f"with 95 % confidence at most {share} of texts like them exceed it"}[self.rule]
+        promise = {
+            "source": f"it is their own {100 - 100 * self.fpr:g} % quantile, which promises nothing about the next ones",
+            "conformal": f"on average at most {share} of texts like them exceed it",
+            "tolerance": f"with 95 % confidence at most {share} of texts like them exceed it",
+        }[self.rule]
         return f"α comes from {self.n} non-members: {promise}."
 
 

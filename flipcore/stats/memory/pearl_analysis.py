@@ -21,8 +21,10 @@ from flipcore.stats.memory.pearl import abruptness, level_means, perm_maxdrop, s
 from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration
 
 Scores = Sequence[Sequence[float | None]]  # of one item: [level][sample]
-LABELS = {"paper": "PEARL as the paper describes it",
-          "repository": "PEARL as the paper's public code does it: bits of token ids, absolute differences"}
+LABELS = {
+    "paper": "PEARL as the paper describes it",
+    "repository": "PEARL as the paper's public code does it: bits of token ids, absolute differences",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +46,10 @@ class AlphaCurve:
 
 def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
     """False positives and detection at every alpha; sensitivities that are NaN leave. Limits are (alphas, 2)."""
-    first, second = (np.sort(values[~np.isnan(values)]) for values in
-                     (np.asarray(members, dtype=float), np.asarray(non_members, dtype=float)))
+    first, second = (
+        np.sort(values[~np.isnan(values)])
+        for values in (np.asarray(members, dtype=float), np.asarray(non_members, dtype=float))
+    )
     alphas = np.append(-np.inf, np.unique(np.concatenate([first, second])))
     counts, shares, limits = [], [], []
     for values in (second, first):
@@ -102,9 +106,11 @@ class Pearl:
             return self.calibration.sentence()
         known = len(self.item_ids) - self.n_undefined
         left_out = f" {self.n_undefined} without a defined sensitivity are left out." if self.n_undefined else ""
-        return (f"{int(self.flagged.sum())} of {known} texts lose their continuation more abruptly than "
-                f"α = {number_text(self.calibration.alpha, 3)}.{left_out} {self.calibration.sentence()}"
-                + ("" if self.calibration.setting.mode == "paper" else f" {LABELS[self.calibration.setting.mode]}."))
+        return (
+            f"{int(self.flagged.sum())} of {known} texts lose their continuation more abruptly than "
+            f"α = {number_text(self.calibration.alpha, 3)}.{left_out} {self.calibration.sentence()}"
+            + ("" if self.calibration.setting.mode == "paper" else f" {LABELS[self.calibration.setting.mode]}.")
+        )
 
 
 def _share(k: int, n: int) -> Estimate:
@@ -121,8 +127,15 @@ def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarr
     return np.array([measure(level_means(item)) for item in scores.values()], dtype=float)
 
 
-def pearl(scores: Mapping[str, Scores], non_member_scores: Mapping[str, Scores], setting: Setting, fpr: float = 0.05,
-          rule: str = "tolerance", seed: int = 0, m: int = 1999) -> Pearl:
+def pearl(
+    scores: Mapping[str, Scores],
+    non_member_scores: Mapping[str, Scores],
+    setting: Setting,
+    fpr: float = 0.05,
+    rule: str = "tolerance",
+    seed: int = 0,
+    m: int = 1999,
+) -> Pearl:
     """Judge items by their scores[item_id][level][sample] against non-members measured in the same `setting`.
 
     Raises BadInput if an item has another number of levels than the setting, or is its own non-member.
@@ -133,10 +146,20 @@ def pearl(scores: Mapping[str, Scores], non_member_scores: Mapping[str, Scores],
     n_levels = len(setting.levels_pct)
     for item_id, item in [*scores.items(), *non_member_scores.items()]:
         if len(item) != n_levels:
-            raise BadInput(f"{item_id!r} came with {len(item)} levels and the setting has {n_levels}: alpha is only "
-                           "valid for one grid of levels.")
+            raise BadInput(
+                f"{item_id!r} came with {len(item)} levels and the setting has {n_levels}: alpha is only "
+                "valid for one grid of levels."
+            )
     means = np.array([level_means(item) for item in scores.values()], dtype=float).reshape(len(scores), n_levels)
     non_members = sensitivities(non_member_scores, setting.mode)
     p = np.array([perm_maxdrop(item, seed, m)["p"] for item in scores.values()], dtype=float)
-    return Pearl(tuple(scores), means, sensitivities(scores, setting.mode), np.array([abruptness(row) for row in means]), p,
-                 np.array(bh(p)), calibration(non_members, setting, fpr, rule), non_members)
+    return Pearl(
+        tuple(scores),
+        means,
+        sensitivities(scores, setting.mode),
+        np.array([abruptness(row) for row in means]),
+        p,
+        np.array(bh(p)),
+        calibration(non_members, setting, fpr, rule),
+        non_members,
+    )

@@ -30,8 +30,7 @@ class Rewritten:
     identity: np.ndarray | None = None
 
     @classmethod
-    def make(cls, item_ids: Sequence[str], before: ArrayLike, after: ArrayLike, identity: ArrayLike | None = None
-             ) -> Rewritten:
+    def make(cls, item_ids: Sequence[str], before: ArrayLike, after: ArrayLike, identity: ArrayLike | None = None) -> Rewritten:
         """Arrays checked and shaped; a flat `after` is one rewrite. Raises BadInput for unequal lengths or doubled ids."""
         columns = [np.asarray(values, dtype=float) for values in (before, after)]
         again = None if identity is None else _table(np.asarray(identity, dtype=float))
@@ -125,8 +124,9 @@ class SetDrop:
             return ""
         differs = self.selection.excludes_zero()
         verdict = "they are not a fair sample of the set" if differs else "no sign that they are special"
-        return (f"Items that could be rewritten were answered right {self.selection.text_pp()} more often than the rest: "
-                f"{verdict}.")
+        return (
+            f"Items that could be rewritten were answered right {self.selection.text_pp()} more often than the rest: {verdict}."
+        )
 
     def identity_sentence(self) -> str:
         """What re-asking the same prompt did."""
@@ -145,14 +145,20 @@ def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
         p_values = mcnemar(b, c)
     before = items.before
     return SetDrop(
-        n_items=int(there.sum()), n_absent=int((~there).sum()),
+        n_items=int(there.sum()),
+        n_absent=int((~there).sum()),
         coverage=share_estimate(int(covered.sum()), int(there.sum()), level),
         accuracy_before=accuracy(before[covered], level, seed),
         accuracy_after=accuracy(items.after_mean[covered], level, seed),
-        drop=drop_estimate(items, level, seed), n_broken=b, n_fixed=c, mcnemar=p_values,
+        drop=drop_estimate(items, level, seed),
+        n_broken=b,
+        n_fixed=c,
+        mcnemar=p_values,
         accuracy_uncovered=accuracy(before[there & ~covered], level, seed),
         selection=_selection(before[covered], before[there & ~covered], level),
-        identity_drop=_identity_drop(items, level, seed), identity_p=_identity_p(items))
+        identity_drop=_identity_drop(items, level, seed),
+        identity_p=_identity_p(items),
+    )
 
 
 def share_estimate(k: int, n: int, level: float = 0.95) -> Estimate:
@@ -214,8 +220,10 @@ class HarnessAccuracy:
     n: int
 
     def sentence(self) -> str:
-        return (f"By rotation {self.led.text()} of {self.n:,} choices are right, by a single vote {self.single.text()}: "
-                f"{self.difference.text_pp()} from voting alone.")
+        return (
+            f"By rotation {self.led.text()} of {self.n:,} choices are right, by a single vote {self.single.text()}: "
+            f"{self.difference.text_pp()} from voting alone."
+        )
 
 
 def harness_accuracy(frame: pd.DataFrame) -> HarnessAccuracy | None:

@@ -33,7 +33,7 @@ ORDER BY created_at DESC, study_id
 
 def studies_of(store: Store, target_ids: list[str], retro_ids: list[str]) -> tuple[str, ...]:
     """Studies, newest first, that ask all these items in just these roles."""
-    return tuple(study_id for study_id, in store.rows(_COVERING, target=target_ids, retro=retro_ids))
+    return tuple(study_id for (study_id,) in store.rows(_COVERING, target=target_ids, retro=retro_ids))
 
 
 _ROLE_ITEMS = """
@@ -50,8 +50,10 @@ def role_items(store: Store, study_id: str, role: str, *, confirmatory: bool = F
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:
     """The stored items of these ids, in their order; unknown ids are left out."""
-    rows = store.rows_of("SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items "
-                         "WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
+    rows = store.rows_of(
+        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids))",
+        ids=item_ids,
+    )
     known = {row["item_id"]: _item(row) for row in rows}
     return [known[one] for one in item_ids if one in known]
 
@@ -97,8 +99,11 @@ def keep_survey(store: Store, row: dict, shown: list[Item]) -> None:
 
 def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
     """Surveys, newest first; of one pair of sets or all."""
-    rows = store.rows_of("SELECT survey_id, name, sets_id, design FROM surveys WHERE $sets_id IS NULL OR sets_id = $sets_id "
-                         "ORDER BY created_at DESC, survey_id", sets_id=sets_id)
+    rows = store.rows_of(
+        "SELECT survey_id, name, sets_id, design FROM surveys WHERE $sets_id IS NULL OR sets_id = $sets_id "
+        "ORDER BY created_at DESC, survey_id",
+        sets_id=sets_id,
+    )
     return [row | {"design": json.loads(row["design"])} for row in rows]
 
 
@@ -139,5 +144,7 @@ FROM holdout_versions ORDER BY holdout_versions.created_at, version_id
 
 def versions(store: Store) -> list[dict]:
     """All kept versions, oldest first."""
-    return [row | {"results": json.loads(row["results"]), "settings": json.loads(row["settings"])}
-            for row in store.rows_of(_VERSIONS)]
+    return [
+        row | {"results": json.loads(row["results"]), "settings": json.loads(row["settings"])}
+        for row in store.rows_of(_VERSIONS)
+    ]

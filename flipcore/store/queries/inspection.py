@@ -79,15 +79,39 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
     for row in store.rows(_READINGS, study_id=study_id, model=model, item_id=item_id, axis=axis):
         readings.setdefault(row[0], []).append(_seen(row[1:]))
     variants = tuple(
-        SeenVariant(variant_id, name, compared, "".join(text for _, text in json.loads(parts)), system, tuple(order),
-                    tuple(labels), tuple(readings.get(variant_id, ())), target)
+        SeenVariant(
+            variant_id,
+            name,
+            compared,
+            "".join(text for _, text in json.loads(parts)),
+            system,
+            tuple(order),
+            tuple(labels),
+            tuple(readings.get(variant_id, ())),
+            target,
+        )
         for variant_id, name, compared, parts, system, order, labels, target in store.rows(
-            _VARIANTS, study_id=study_id, item_id=item_id, axis=axis))
+            _VARIANTS, study_id=study_id, item_id=item_id, axis=axis
+        )
+    )
     return Inspection(item, variants)
 
 
 def _seen(row: tuple) -> Seen:
     (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, text, error, request, raw) = row
-    return Seen(sample, extractor, status, answer, value, right, None if start is None else (start, end), reason,
-                tuple((option, share) for option, share in json.loads(probabilities)), mass, text or "", error or "",
-                json.loads(request) if request else {}, raw or "")
+    return Seen(
+        sample,
+        extractor,
+        status,
+        answer,
+        value,
+        right,
+        None if start is None else (start, end),
+        reason,
+        tuple((option, share) for option, share in json.loads(probabilities)),
+        mass,
+        text or "",
+        error or "",
+        json.loads(request) if request else {},
+        raw or "",
+    )

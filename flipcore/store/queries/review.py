@@ -50,9 +50,14 @@ def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
 
 def judged_by_others(store: Store, reviewer: str) -> set[str]:
     """Pairs on which somebody else's verdict stands."""
-    return {pair for (pair,) in store.rows(
-        "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
-        "AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)", reviewer=reviewer)}
+    return {
+        pair
+        for (pair,) in store.rows(
+            "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
+            "AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)",
+            reviewer=reviewer,
+        )
+    }
 
 
 def n_verdict_rows(store: Store) -> int:
@@ -73,29 +78,39 @@ def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -
 
 def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
     """The stored items of these ids."""
-    found = store.rows_of("SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items "
-                          "WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
+    found = store.rows_of(
+        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids))",
+        ids=item_ids,
+    )
     return {row["item_id"]: Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])}) for row in found}
 
 
 def studies_with_rewordings(store: Store) -> list[dict]:
     """Studies that asked stored rewordings, newest first: study_id, name, n_rewordings."""
-    return store.rows_of("SELECT s.study_id, s.name, count(DISTINCT v.material_id) AS n_rewordings FROM studies s "
-                         "JOIN study_variants v USING (study_id) WHERE v.material_id IS NOT NULL "
-                         "GROUP BY s.study_id, s.name, s.created_at ORDER BY s.created_at DESC, s.study_id")
+    return store.rows_of(
+        "SELECT s.study_id, s.name, count(DISTINCT v.material_id) AS n_rewordings FROM studies s "
+        "JOIN study_variants v USING (study_id) WHERE v.material_id IS NOT NULL "
+        "GROUP BY s.study_id, s.name, s.created_at ORDER BY s.created_at DESC, s.study_id"
+    )
 
 
 def materials(store: Store, study_id: str) -> dict[tuple[str, str], str]:
     """(item, variant's name on the paraphrase axis) -> the stored rewording that it was made from."""
-    return {(item, key): pair for item, key, pair in store.rows(
-        "SELECT item_id, key, material_id FROM study_variants WHERE study_id = $study_id AND axis = 'paraphrase' "
-        "AND material_id IS NOT NULL ORDER BY item_id, position", study_id=study_id)}
+    return {
+        (item, key): pair
+        for item, key, pair in store.rows(
+            "SELECT item_id, key, material_id FROM study_variants WHERE study_id = $study_id AND axis = 'paraphrase' "
+            "AND material_id IS NOT NULL ORDER BY item_id, position",
+            study_id=study_id,
+        )
+    }
 
 
 def n_reworded_readouts(store: Store, study_id: str) -> int:
     """Readouts of the study's rewordings so far: what an order by risk depends on."""
-    return store.rows("SELECT count(*) FROM readouts WHERE study_id = $study_id AND axis = 'paraphrase'",
-                      study_id=study_id)[0][0]
+    return store.rows("SELECT count(*) FROM readouts WHERE study_id = $study_id AND axis = 'paraphrase'", study_id=study_id)[0][
+        0
+    ]
 
 
 _FLIP_MARKS = """

@@ -95,14 +95,21 @@ ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 _STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
 
 
-def readouts(store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing",
-             everything: bool = False) -> pd.DataFrame:
+def readouts(
+    store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing", everything: bool = False
+) -> pd.DataFrame:
     """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, and variants
     with another target. A rejected rewording leaves at once: verdicts filter here, when reading. `paraphrases` is accepted,
     standing (not rejected) or all; confirmatory items come only when asked for, and then alone."""
-    frame = store.frame(_READOUTS, study_id=study_id, confirmatory=confirmatory, states=_STATES[paraphrases],
-                        everything=everything, continuation=CONTINUATION,
-                        values=sorted([*VALUES, *rotation.READOUTS]))
+    frame = store.frame(
+        _READOUTS,
+        study_id=study_id,
+        confirmatory=confirmatory,
+        states=_STATES[paraphrases],
+        everything=everything,
+        continuation=CONTINUATION,
+        values=sorted([*VALUES, *rotation.READOUTS]),
+    )
     for column in ("answer", "is_correct"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
@@ -160,16 +167,25 @@ def completions(store: Store, call_ids: list[str]) -> list[dict]:
 
 def doses(store: Store, study_id: str) -> dict[str, int]:
     """Item -> how often a model's training data held it, of the items whose own data say so."""
-    return dict(store.rows("SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items JOIN items USING "
-                           "(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL",
-                           study_id=study_id))
+    return dict(
+        store.rows(
+            "SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items JOIN items USING "
+            "(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL",
+            study_id=study_id,
+        )
+    )
 
 
 def fresh_items(store: Store, study_id: str) -> set[str]:
     """Items of the study whose own data put them aside from every calibration (`split = "fresh"`)."""
-    return {item_id for (item_id,) in store.rows(
-        "SELECT item_id FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id "
-        "AND json_extract_string(meta, '$.split') = 'fresh'", study_id=study_id)}
+    return {
+        item_id
+        for (item_id,) in store.rows(
+            "SELECT item_id FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id "
+            "AND json_extract_string(meta, '$.split') = 'fresh'",
+            study_id=study_id,
+        )
+    }
 
 
 def n_unreviewed(store: Store, study_id: str) -> int:
@@ -184,8 +200,11 @@ def flip_verdicts(store: Store, study_id: str) -> pd.DataFrame:
 
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
     """The decision record of a study, newest first."""
-    return store.frame("SELECT created_at, reviewer, page, mode, sentence, settings, came_from FROM decisions "
-                       "WHERE study_id = $study_id ORDER BY created_at DESC", study_id=study_id)
+    return store.frame(
+        "SELECT created_at, reviewer, page, mode, sentence, settings, came_from FROM decisions "
+        "WHERE study_id = $study_id ORDER BY created_at DESC",
+        study_id=study_id,
+    )
 
 
 def locks(store: Store, study_id: str) -> list[dict]:

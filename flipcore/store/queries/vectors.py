@@ -24,8 +24,10 @@ def vectors(store: Store, backend: str, revision: str, hashes: Sequence[str]) ->
 def keep(store: Store, backend: str, revision: str, found: Mapping[str, np.ndarray]) -> None:
     """Returns when the vectors are safe; a vector that is there already stays as it is."""
     now = datetime.now(UTC)
-    rows = [{"text_hash": one, "backend": backend, "revision": revision, "vector": vector, "created_at": now}
-            for one, vector in found.items()]
+    rows = [
+        {"text_hash": one, "backend": backend, "revision": revision, "vector": vector, "created_at": now}
+        for one, vector in found.items()
+    ]
     store.writer.add("embeddings", rows).result(60)
 
 

@@ -35,8 +35,15 @@ def named(name: str) -> Classifier:
     return known[name]
 
 
-def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, embeddings: np.ndarray | None = None,
-               m: int | None = None, seed: int = 0, watch: Callable[[int, int], None] = lambda done, m: None) -> ToldApart:
+def told_apart(
+    target: Sequence[Item],
+    retro: Sequence[Item],
+    name: str = DEFAULT,
+    embeddings: np.ndarray | None = None,
+    m: int | None = None,
+    seed: int = 0,
+    watch: Callable[[int, int], None] = lambda done, m: None,
+) -> ToldApart:
     """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
 
     `embeddings` are the rows of `embedded(store, target + retro, ...)`. Where every retro entry was written from a target entry
@@ -51,18 +58,24 @@ def told_apart(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAUL
     texts = [entry_text(item) for item in (*target, *retro)]
     pairs = paired_rows(target, retro)
     rows = np.arange(len(texts)) if pairs is None else pairs
-    how = f"{len(retro):,} source pairs, swapped within pairs" if pairs is not None else (
-        f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
+    how = (
+        f"{len(retro):,} source pairs, swapped within pairs"
+        if pairs is not None
+        else (f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
+    )
     m = classifier.n_permutations if m is None else min(m, classifier.n_permutations) if classifier.is_slow else m
-    found = separability(rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None,
-                         N_FOLDS, m, seed, watch)
+    found = separability(
+        rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None, N_FOLDS, m, seed, watch
+    )
     return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")
 
 
 def _check(target: Sequence[Item], retro: Sequence[Item]) -> None:
     if min(len(target), len(retro)) < N_FOLDS:
-        raise BadInput(f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
-                       f"target and {len(retro)} retro entries came: add items.")
+        raise BadInput(
+            f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
+            f"target and {len(retro)} retro entries came: add items."
+        )
 
 
 def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT, seed: int = 0) -> list[Giveaway]:
@@ -75,5 +88,15 @@ def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT
     return named(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
 
 
-__all__ = ["CLASSIFIERS", "DEFAULT", "Classifier", "Giveaway", "ToldApart", "giveaways", "named", "paired_rows",
-           "source_groups", "told_apart"]
+__all__ = [
+    "CLASSIFIERS",
+    "DEFAULT",
+    "Classifier",
+    "Giveaway",
+    "ToldApart",
+    "giveaways",
+    "named",
+    "paired_rows",
+    "source_groups",
+    "told_apart",
+]

@@ -72,8 +72,11 @@ class Bert:
                     entries[token][labels[i]] += 1
             for token, values in seen.items():
                 by_fold[token].append(float(np.mean(values)))
-        found = [Giveaway(token, float(np.mean(values)), min(values), max(values), *entries[token])
-                 for token, values in by_fold.items() if sum(entries[token]) >= 3 and min(values) * max(values) > 0]
+        found = [
+            Giveaway(token, float(np.mean(values)), min(values), max(values), *entries[token])
+            for token, values in by_fold.items()
+            if sum(entries[token]) >= 3 and min(values) * max(values) > 0
+        ]
         return sorted(found, key=lambda one: -abs(one.weight))
 
     def tuned(self, texts: Sequence[str], labels: np.ndarray) -> Tuned:
@@ -92,7 +95,7 @@ class Bert:
             for _ in range(self.n_epochs):
                 order = rng.permutation(len(texts))
                 for start in range(0, len(order), self.batch_size):
-                    rows = order[start:start + self.batch_size]
+                    rows = order[start : start + self.batch_size]
                     logits = held.model(**held.read([texts[i] for i in rows])).logits
                     loss = loss_of(logits, torch.as_tensor(labels[rows], dtype=torch.long))
                     optimiser.zero_grad()
@@ -105,12 +108,16 @@ class Bert:
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
         try:
-            return (AutoTokenizer.from_pretrained(self.model),
-                    AutoModelForSequenceClassification.from_pretrained(self.model, num_labels=2))
+            return (
+                AutoTokenizer.from_pretrained(self.model),
+                AutoModelForSequenceClassification.from_pretrained(self.model, num_labels=2),
+            )
         except Exception as error:  # no network, no such model, a broken cache: the package raises many kinds
             why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-            raise BadInput(f"The weights of {self.model} could not be loaded: {why}. Check the network, download them once on "
-                           "a machine that has one, or choose another classifier.") from error
+            raise BadInput(
+                f"The weights of {self.model} could not be loaded: {why}. Check the network, download them once on "
+                "a machine that has one, or choose another classifier."
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,7 @@ class Tuned:
         import torch
 
         with torch.no_grad():
-            found = [self.model(**self.read(texts[start:start + 64])).logits for start in range(0, len(texts), 64)]
+            found = [self.model(**self.read(texts[start : start + 64])).logits for start in range(0, len(texts), 64)]
         logits = torch.cat(found)
         return (logits[:, 1] - logits[:, 0]).double().numpy()
 
@@ -148,7 +155,7 @@ class Tuned:
         points = (torch.arange(N_STEPS) + 0.5).reshape(-1, 1, 1) / N_STEPS
         on_the_way = (nothing + points * (here - nothing)).requires_grad_(True)
         logits = self.model(inputs_embeds=on_the_way, attention_mask=read["attention_mask"].expand(N_STEPS, -1)).logits
-        slope, = torch.autograd.grad((logits[:, 1] - logits[:, 0]).sum(), on_the_way)
+        (slope,) = torch.autograd.grad((logits[:, 1] - logits[:, 0]).sum(), on_the_way)
         shares = ((here - nothing) * slope.mean(dim=0, keepdim=True)).sum(dim=-1)[0]
         pieces = self.tokenizer.convert_ids_to_tokens(ids[0].tolist())
         return [(piece, float(share)) for piece, share, skip in zip(pieces, shares, special, strict=True) if not skip]

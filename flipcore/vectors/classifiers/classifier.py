@@ -75,7 +75,7 @@ def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | N
     """Positions in target + retro of the source-paired entries, targets first and both in one order; None unless every retro
     entry was written from a target entry of its own."""
     groups = source_groups(target, retro)
-    sources, made = groups[:len(target)], groups[len(target):]
+    sources, made = groups[: len(target)], groups[len(target) :]
     if not made or max(Counter(made).values()) > 1 or max(Counter(sources).values()) > 1 or not set(made) <= set(sources):
         return None
     place = {name: i for i, name in enumerate(sources)}

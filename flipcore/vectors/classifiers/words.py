@@ -59,8 +59,10 @@ class Words:
         counts = [np.asarray(present[labels == label].sum(axis=0)).ravel() for label in (0, 1)]
         low, high, mean = np.nanmin(pulls, axis=0), np.nanmax(pulls, axis=0), np.nanmean(pulls, axis=0)
         order = [i for i in np.argsort(-np.abs(mean)) if low[i] * high[i] > 0]
-        return [Giveaway(str(tokens[i]), float(mean[i]), float(low[i]), float(high[i]), int(counts[0][i]), int(counts[1][i]))
-                for i in order]
+        return [
+            Giveaway(str(tokens[i]), float(mean[i]), float(low[i]), float(high[i]), int(counts[0][i]), int(counts[1][i]))
+            for i in order
+        ]
 
     @staticmethod
     def _pulls(shares, labels: np.ndarray, held_out: np.ndarray) -> np.ndarray:

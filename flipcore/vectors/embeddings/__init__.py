@@ -47,8 +47,10 @@ def unit_rows(vectors: np.ndarray, items: Sequence[Item]) -> np.ndarray:
     lengths = np.linalg.norm(vectors, axis=1)
     bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
     if len(bad):
-        raise BadInput(f"{items[bad[0]].item_id} was given a vector of length {lengths[bad[0]]:g}, which has no direction: "
-                       "leave that item out, or choose another embedding.")
+        raise BadInput(
+            f"{items[bad[0]].item_id} was given a vector of length {lengths[bad[0]]:g}, which has no direction: "
+            "leave that item out, or choose another embedding."
+        )
     return vectors / lengths[:, None]
 
 
@@ -59,7 +61,7 @@ def _kept(store: Store, embedding: Embedding, texts: Sequence[str]) -> np.ndarra
     missing = {one: text for one, text in zip(hashes, texts, strict=True) if one not in known}
     asked = list(missing)
     for start in range(0, len(asked), TEXTS_AT_ONCE):
-        block = asked[start:start + TEXTS_AT_ONCE]
+        block = asked[start : start + TEXTS_AT_ONCE]
         found = np.asarray(embedding.vectors([missing[one] for one in block]), dtype=np.float32)
         new = dict(zip(block, found, strict=True))
         embedding_queries.keep(store, embedding.name, embedding.revision, new)

@@ -27,8 +27,9 @@ class SentenceTransformers:
         return self.model
 
     def why_not(self) -> str:
-        return "" if find_spec("sentence_transformers") else (
-            "Needs sentence-transformers: pip install -r requirements-bert.txt.")
+        return (
+            "" if find_spec("sentence_transformers") else ("Needs sentence-transformers: pip install -r requirements-bert.txt.")
+        )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """(n, 768) for the default model; raises MissingPackage, or BadInput where the weights cannot be had."""
@@ -45,8 +46,10 @@ def _loaded(model: str):
         return SentenceTransformer(model)
     except Exception as error:  # no network, no such model, a broken cache: the package raises many kinds
         why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        raise BadInput(f"The weights of {model} could not be loaded: {why}. Check the network, download them once on a "
-                       "machine that has one, or choose another embedding.") from error
+        raise BadInput(
+            f"The weights of {model} could not be loaded: {why}. Check the network, download them once on a "
+            "machine that has one, or choose another embedding."
+        ) from error
 
 
 EMBEDDING = SentenceTransformers()

@@ -49,9 +49,14 @@ class Server:
         return f"{self.asked}@{digest(self.sent_to, self.asked)[:8]}"
 
     def why_not(self) -> str:
-        return "" if self.sent_to and self.asked else (
-            "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the key in OPENAI_API_KEY where "
-            "the server wants one, before starting.")
+        return (
+            ""
+            if self.sent_to and self.asked
+            else (
+                "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the key in OPENAI_API_KEY where "
+                "the server wants one, before starting."
+            )
+        )
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """(n, d) as the server's model has it; BadInput says what the server said, without the key."""
@@ -60,12 +65,13 @@ class Server:
         from openai import OpenAI
 
         key = os.environ.get(self.api_key_env, "")
-        card = ModelCard(self.asked, "openai_compatible", self.asked, self.sent_to, api_key_env=self.api_key_env,
-                         timeout_s=TIMEOUT_S)
+        card = ModelCard(
+            self.asked, "openai_compatible", self.asked, self.sent_to, api_key_env=self.api_key_env, timeout_s=TIMEOUT_S
+        )
         with OpenAI(base_url=self.sent_to, api_key=key or "none", timeout=TIMEOUT_S, max_retries=self.n_retries) as client:
             rows = []
             for start in range(0, len(texts), TEXTS_A_REQUEST):
-                some = list(texts[start:start + TEXTS_A_REQUEST])
+                some = list(texts[start : start + TEXTS_A_REQUEST])
                 try:
                     reply = client.embeddings.create(model=self.asked, input=some, encoding_format="float")
                 except Exception as error:  # the client raises many kinds, also through its transport
@@ -80,8 +86,9 @@ def _in_order(reply, n: int, model: str) -> list[list[float]]:
     """One vector a text, in the order of the texts: a server may answer in another order, or with fewer."""
     by_index = {one.index: one.embedding for one in reply.data or []}
     if sorted(by_index) != list(range(n)) or not all(by_index.values()):
-        raise BadInput(f"{model} sent {len(by_index)} vectors for {n} texts. Check that its server speaks the OpenAI API for "
-                       "embeddings.")
+        raise BadInput(
+            f"{model} sent {len(by_index)} vectors for {n} texts. Check that its server speaks the OpenAI API for embeddings."
+        )
     return [by_index[i] for i in range(n)]
 
 

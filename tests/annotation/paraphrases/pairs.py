@@ -7,10 +7,17 @@ OTHER = SAME | {"meaning": "no"}
 
 
 def made_pairs(n, dataset="set", generator="maker"):
-    return [{"pair_id": f"{dataset}-{generator}-{i:03d}", "dataset": dataset, "item_id": f"{dataset}/{i}",
-             "generator": generator, "original": f"How many apples are in box {i}?",
-             "paraphrase": f"Box {i} holds how many apples?"}
-            for i in range(n)]
+    return [
+        {
+            "pair_id": f"{dataset}-{generator}-{i:03d}",
+            "dataset": dataset,
+            "item_id": f"{dataset}/{i}",
+            "generator": generator,
+            "original": f"How many apples are in box {i}?",
+            "paraphrase": f"Box {i} holds how many apples?",
+        }
+        for i in range(n)
+    ]
 
 
 def stored(store, pairs):

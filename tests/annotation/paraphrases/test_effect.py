@@ -15,9 +15,13 @@ from tests.annotation.paraphrases.test_verdict_messages import message
 
 
 def reworded_study(n=20):
-    return Study(name="reworded", items=(ItemSource("flipscope_choice", n=n),),
-                 axes=(Part("paraphrase", {"unreviewed": True}),),
-                 extractors=(Part("first_token"), Part("regex")), models=(ModelUse("simulated-brittle"),))
+    return Study(
+        name="reworded",
+        items=(ItemSource("flipscope_choice", n=n),),
+        axes=(Part("paraphrase", {"unreviewed": True}),),
+        extractors=(Part("first_token"), Part("regex")),
+        models=(ModelUse("simulated-brittle"),),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -106,15 +110,16 @@ def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
     # 2 * 1/4; together 1.75, rounded up. Source c is none of the study's.
     rows = [("a", "rejected")] + [("a", "accepted")] * 3 + [("a", "unreviewed")] * 5 + [("b", "unreviewed")] * 2
     rows += [("c", "rejected")] * 9
-    states = pd.DataFrame([{"pair_id": f"p{i}", "dataset": name, "generator": "g", "state": state}
-                           for i, (name, state) in enumerate(rows)])
+    states = pd.DataFrame(
+        [{"pair_id": f"p{i}", "dataset": name, "generator": "g", "state": state} for i, (name, state) in enumerate(rows)]
+    )
     assert expected_bad(states, [f"p{i}" for i in range(4, 11)]) == (2, 4)
     assert expected_bad(states, ["p9"]) == (0, 0) and expected_bad(states, []) == (0, 0)
 
 
 def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
     study_id = reworded_study().study_id
-    (dataset, generator, n_reviewed, n_accepted), = studies.reviewed(store, study_id)
+    ((dataset, generator, n_reviewed, n_accepted),) = studies.reviewed(store, study_id)
     assert (dataset, generator) == ("flipscope_choice", "flipscope-authors") and n_reviewed >= n_accepted
     review.keep_pairs(store, made_pairs(3, dataset, "somebody else"))
     assert studies.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted)]

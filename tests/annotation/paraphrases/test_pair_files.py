@@ -50,21 +50,29 @@ def take_in(store, found):
 
 
 def test_pairs_come_with_items_that_have_the_answer(tmp_path):
-    found = read(tmp_path / "a.csv", "original,paraphrase,answer\nHow many?,What number?,\"1,450\"\nWho?,Which person?,Ada\n")
+    found = read(tmp_path / "a.csv", 'original,paraphrase,answer\nHow many?,What number?,"1,450"\nWho?,Which person?,Ada\n')
     assert [pair["original"] for pair in found.pairs] == ["How many?", "Who?"] and found.refused == ()
     assert [(item.kind, item.target) for item in found.items] == [("number", "1450"), ("completion", "Ada")]
     assert {pair["item_id"] for pair in found.pairs} == {item.item_id for item in found.items}
 
 
 def test_a_question_that_is_stored_keeps_its_item(tmp_path):
-    found = read(tmp_path / "a.csv", "original,paraphrase\nHow  many?,What number?\n",
-                 known=Known(items={"how many?": "set/1@x"}))
+    found = read(
+        tmp_path / "a.csv", "original,paraphrase\nHow  many?,What number?\n", known=Known(items={"how many?": "set/1@x"})
+    )
     assert found.pairs[0]["item_id"] == "set/1@x" and found.items == ()
 
 
-@pytest.mark.parametrize("line, why", [
-    ('"",What?', "Line 2 has no original"), ("Who?,", "Line 2 has no paraphrase"), ("Who?,who?", "repeats the original"),
-    ("Who?", "Line 2 has 1 columns"), (f"Who?,{'x' * 20_001}", "more than 20,000 characters")])
+@pytest.mark.parametrize(
+    "line, why",
+    [
+        ('"",What?', "Line 2 has no original"),
+        ("Who?,", "Line 2 has no paraphrase"),
+        ("Who?,who?", "repeats the original"),
+        ("Who?", "Line 2 has 1 columns"),
+        (f"Who?,{'x' * 20_001}", "more than 20,000 characters"),
+    ],
+)
 def test_a_bad_row_is_refused_by_its_line_and_harms_no_other(tmp_path, line, why):
     found = read(tmp_path / "a.csv", f"original,paraphrase\n{line}\nGood?,Fine?\n")
     assert len(found.pairs) == 1 and why in found.refused[0][1] and found.refused[0][0] == 2
@@ -104,13 +112,23 @@ def test_a_verdict_on_another_text_is_refused(store, tmp_path):
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
-    pairs = [pair | {"original": start + pair["original"], "paraphrase": pair["paraphrase"] + " üß"}
-             for pair, start in zip(made_pairs(4), ("=1+1 ", "@", "", "-"), strict=True)]
+    pairs = [
+        pair | {"original": start + pair["original"], "paraphrase": pair["paraphrase"] + " üß"}
+        for pair, start in zip(made_pairs(4), ("=1+1 ", "@", "", "-"), strict=True)
+    ]
     stored(store, pairs)
-    review.keep_verdicts(store, [verdict_row(pair, name, said, "=note, \"quoted\"\nover two lines") for pair in pairs
-                                         for name, said in (("Ada", SAME), ("+Bea", OTHER))])
-    files = {name: written(rows(store), kind, columns) for name, rows, columns in
-             (("pairs", pair_rows, PAIR_COLUMNS), ("verdicts", verdict_rows, VERDICT_COLUMNS))}
+    review.keep_verdicts(
+        store,
+        [
+            verdict_row(pair, name, said, '=note, "quoted"\nover two lines')
+            for pair in pairs
+            for name, said in (("Ada", SAME), ("+Bea", OTHER))
+        ],
+    )
+    files = {
+        name: written(rows(store), kind, columns)
+        for name, rows, columns in (("pairs", pair_rows, PAIR_COLUMNS), ("verdicts", verdict_rows, VERDICT_COLUMNS))
+    }
     other = Store.open(tmp_path / "other.duckdb")
     for _ in range(2):
         for name, content in files.items():
@@ -143,8 +161,11 @@ def test_rewordings_of_gsm8k_come_in_row_by_row(store, shared_data):
 
 def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
     rows = file_rows(shared_data / "apty" / "apty_base.csv")
-    columns = guessed_columns(rows[0].values) | {"meaning": "applied-correctly", "paraphrase": "paraphrase-text",
-                                                 "generator": "apt"}
+    columns = guessed_columns(rows[0].values) | {
+        "meaning": "applied-correctly",
+        "paraphrase": "paraphrase-text",
+        "generator": "apt",
+    }
     assert columns["reviewer"] == "annotator"
     found = incoming(rows, columns, dataset="apty", generator="", known=Known())
     assert len(found.verdicts) > 450 and all("Line" in why for _, why in found.refused)

@@ -16,8 +16,14 @@ def store(tmp_path):
     opened = Store.open(tmp_path / "flips.duckdb")
     pairs = made_pairs(10)
     stored(opened, pairs)
-    review.keep_verdicts(opened, [verdict_row(pair, name, SAME if i < 7 else OTHER, "why" if i > 6 else "")
-                                          for i, pair in enumerate(pairs[:9]) for name in ("Ada Lovelace", "Bea")])
+    review.keep_verdicts(
+        opened,
+        [
+            verdict_row(pair, name, SAME if i < 7 else OTHER, "why" if i > 6 else "")
+            for i, pair in enumerate(pairs[:9])
+            for name in ("Ada Lovelace", "Bea")
+        ],
+    )
     yield opened
     opened.close()
 

@@ -24,7 +24,7 @@ def test_two_reviewers_have_different_orders_and_share_the_same_pairs():
 
 
 def test_two_who_stop_early_have_judged_the_same_shared_pairs():
-    first = [[place.pair_id for place in queue(PAIRS, name) if place.shared][:2 * BLOCK] for name in ("Ada", "Bea")]
+    first = [[place.pair_id for place in queue(PAIRS, name) if place.shared][: 2 * BLOCK] for name in ("Ada", "Bea")]
     assert set(first[0]) == set(first[1]) and first[0] != first[1]
 
 

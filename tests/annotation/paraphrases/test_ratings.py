@@ -58,6 +58,8 @@ def test_retention_by_both_rules_on_both_sets_of_checks():
     verdicts = said("Ada", "yyh") + said("Bea", "yyh") + said("Cem", "nyy")
     every = ("meaning", "difficulty", "solution_path")
     assert [retained(verdicts, rule).value for rule in ("majority", "unanimous")] == [pytest.approx(1), pytest.approx(2 / 3)]
-    assert [retained(verdicts, rule, every).value for rule in ("majority", "unanimous")] == [pytest.approx(2 / 3),
-                                                                                            pytest.approx(1 / 3)]
+    assert [retained(verdicts, rule, every).value for rule in ("majority", "unanimous")] == [
+        pytest.approx(2 / 3),
+        pytest.approx(1 / 3),
+    ]
     assert retained(verdicts, "unanimous").n == 3 and "unanimous" in retained(verdicts, "unanimous").note

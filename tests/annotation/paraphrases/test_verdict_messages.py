@@ -189,8 +189,10 @@ def test_a_later_verdict_of_the_same_reviewer_replaces_the_earlier(store):
     pair = made_pairs(1)[0]
     stored(store, [pair])
     start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-    review.keep_verdicts(store, [verdict_row(pair, "Ada", said, created_at=start + dt.timedelta(days=day))
-                                         for day, said in ((2, SAME), (1, OTHER))])
+    review.keep_verdicts(
+        store,
+        [verdict_row(pair, "Ada", said, created_at=start + dt.timedelta(days=day)) for day, said in ((2, SAME), (1, OTHER))],
+    )
     assert states(store)[pair["pair_id"]] == "accepted" and len(review.verdicts(store)) == 1
 
 

@@ -16,15 +16,26 @@ def failed(text, original=ORIGINAL, options=()):
 
 
 def test_a_faithful_rewording_passes_every_rule():
-    assert failed("Each of the ferries run by Brannock carries twelve people. How many are on three of them, if the ferry of "
-                  "Ada is not full?") == []
+    assert (
+        failed(
+            "Each of the ferries run by Brannock carries twelve people. How many are on three of them, if the ferry of "
+            "Ada is not full?"
+        )
+        == []
+    )
 
 
-@pytest.mark.parametrize(("text", "broken"), [
-    (ORIGINAL.upper(), ["different"]), ("", ["different", "numbers", "names", "negations", "length"]),
-    (ORIGINAL.replace("12", "21") + " Say it.", ["numbers"]), (ORIGINAL.replace("Ada", "Eve") + " Say it.", ["names"]),
-    (ORIGINAL.replace("is not", "is always"), ["negations"]),
-    (ORIGINAL + " " + "Tell me all about it please and do not leave anything out at all. " * 3, ["length"])])
+@pytest.mark.parametrize(
+    ("text", "broken"),
+    [
+        (ORIGINAL.upper(), ["different"]),
+        ("", ["different", "numbers", "names", "negations", "length"]),
+        (ORIGINAL.replace("12", "21") + " Say it.", ["numbers"]),
+        (ORIGINAL.replace("Ada", "Eve") + " Say it.", ["names"]),
+        (ORIGINAL.replace("is not", "is always"), ["negations"]),
+        (ORIGINAL + " " + "Tell me all about it please and do not leave anything out at all. " * 3, ["length"]),
+    ],
+)
 def test_each_rule_sees_what_it_is_for(text, broken):
     assert failed(text) == broken
 
@@ -38,21 +49,43 @@ def test_numbers_are_compared_as_values_and_one_is_a_word():
     assert numbers("1,200 and 3.50 and twelve, one by one") == ["7/2", "12", "1200"]
 
 
-@pytest.mark.parametrize(("said", "values"), [
-    ("twenty-five", ["25"]), ("Twenty five of 25", ["25", "25"]), ("one hundred and five", ["105"]), ("a hundred", ["100"]),
-    ("three hundred twenty-one", ["321"]), ("two thousand, five hundred", ["2500"]), ("1.5 million", ["1500000"]),
-    ("two dozen eggs, a dozen pens", ["12", "24"]), ("between five and six", ["5", "6"]), ("five six", ["5", "6"]),
-    ("twenty and five", ["5", "20"]), ("200 thousand", ["200000"]), ("two hundred thousand", ["200000"]), ("$.50", ["1/2"]),
-    ("12 five-packs", ["5", "12"]), ("someone weighs tension", []), ("zero", ["0"]), ("$3.50, 3.5%", ["7/2", "7/2"]),
-    ("no one", []), ("twenty-one", ["21"]), ("one thousand", ["1000"]), ("1,234,567.", ["1234567"]), ("", [])])
+@pytest.mark.parametrize(
+    ("said", "values"),
+    [
+        ("twenty-five", ["25"]),
+        ("Twenty five of 25", ["25", "25"]),
+        ("one hundred and five", ["105"]),
+        ("a hundred", ["100"]),
+        ("three hundred twenty-one", ["321"]),
+        ("two thousand, five hundred", ["2500"]),
+        ("1.5 million", ["1500000"]),
+        ("two dozen eggs, a dozen pens", ["12", "24"]),
+        ("between five and six", ["5", "6"]),
+        ("five six", ["5", "6"]),
+        ("twenty and five", ["5", "20"]),
+        ("200 thousand", ["200000"]),
+        ("two hundred thousand", ["200000"]),
+        ("$.50", ["1/2"]),
+        ("12 five-packs", ["5", "12"]),
+        ("someone weighs tension", []),
+        ("zero", ["0"]),
+        ("$3.50, 3.5%", ["7/2", "7/2"]),
+        ("no one", []),
+        ("twenty-one", ["21"]),
+        ("one thousand", ["1000"]),
+        ("1,234,567.", ["1234567"]),
+        ("", []),
+    ],
+)
 def test_numbers_are_read_from_digits_and_words(said, values):
     assert numbers(said) == values
 
 
 def test_a_number_may_be_written_out():
     assert failed("He sold one pen to twenty-five people, for two dozen days.", "He sold 1 pen to 25 people for 24 days.") == []
-    assert failed("He sold one pen to twenty-six people, for two dozen days.", "He sold 1 pen to 25 people for 24 days."
-                  ) == ["numbers"]
+    assert failed("He sold one pen to twenty-six people, for two dozen days.", "He sold 1 pen to 25 people for 24 days.") == [
+        "numbers"
+    ]
     assert failed("He sold a cap and 2 pens.", "He sold 1 cap and 2 pens.") == ["numbers"]
 
 

@@ -19,8 +19,10 @@ GOOD = "If there are 4 horses, how many legs have they?"
 
 
 def reply(text):
-    return "reply", {"choices": [{"message": {"content": text}, "finish_reason": "stop"}],
-                     "usage": {"prompt_tokens": 5, "completion_tokens": 5}}
+    return "reply", {
+        "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 5},
+    }
 
 
 @pytest.fixture
@@ -33,36 +35,43 @@ def store(tmp_path):
 @pytest.fixture
 def lab(monkeypatch):
     """Names a server as the model `lab`."""
+
     def at(server, price=0.0):
-        card = cards.ModelCard("lab", "openai_compatible", model="m", endpoint=server.url, price_in=price, price_out=price,
-                               n_in_flight=1)
+        card = cards.ModelCard(
+            "lab", "openai_compatible", model="m", endpoint=server.url, price_in=price, price_out=price, n_in_flight=1
+        )
         monkeypatch.setattr("flipcore.annotation.proposals.proposing.model_cards", lambda: {"lab": card})
         return ModelUse("lab", max_tokens=60)
+
     return at
 
 
 def test_what_passes_the_rules_is_stored_as_proposed_and_asking_again_costs_nothing(store, lab):
     with Server(reply(f'Sure, here it is:\n"{GOOD}"')) as server:
         use = lab(server)
-        made, = propose([ITEM], RECIPES["paraphrase"], use, store)
-        again, = propose([ITEM], RECIPES["paraphrase"], use, store)
+        (made,) = propose([ITEM], RECIPES["paraphrase"], use, store)
+        (again,) = propose([ITEM], RECIPES["paraphrase"], use, store)
         assert len(server.bodies) == 1 and again == made
     assert made.text == GOOD and all(passed for _, passed, _ in made.checks) and 0 < made.overlap < 1
     row = studies.paraphrase_states(store).iloc[0]
     assert (row["pair_id"], row["paraphrase"], row["generator"], row["state"]) == (
-        made.pair_id, GOOD, "lab: paraphrase", "unreviewed")
+        made.pair_id,
+        GOOD,
+        "lab: paraphrase",
+        "unreviewed",
+    )
 
 
 def test_what_breaks_a_rule_is_shown_and_not_stored(store, lab):
     with Server(reply("How many legs do 5 horses have altogether?")) as server:
-        made, = propose([ITEM], RECIPES["paraphrase"], lab(server), store)
+        (made,) = propose([ITEM], RECIPES["paraphrase"], lab(server), store)
     assert made.pair_id is None and [name for name, passed, _ in made.checks if not passed] == ["numbers"]
     assert studies.paraphrase_states(store).empty
 
 
 def test_a_chain_rewrites_what_the_step_before_wrote(store, lab):
     with Server(reply("Combien de pattes ont 4 chevaux ?"), reply(GOOD)) as server:
-        made, = propose([ITEM], RECIPES["back_translation"], lab(server), store)
+        (made,) = propose([ITEM], RECIPES["back_translation"], lab(server), store)
         prompts = [body["messages"][-1]["content"] for body in server.bodies]
     assert ITEM.question in prompts[0] and "Combien de pattes" in prompts[1] and made.text == GOOD
 
@@ -97,20 +106,39 @@ def test_an_edited_prompt_needs_its_text_once():
         RECIPES["paraphrase"].with_steps(["Say it again."])
 
 
-@pytest.mark.parametrize(("said", "text"), [
-    ("  **Two  cats\nsat.** ", "Two cats sat."), ("«Deux chats.»", "Deux chats."), ("Rewritten: Two cats.", "Two cats."),
-    ("Here is the text: Two cats.", "Two cats."), ("", ""),
-    ("Sure! Here's a paraphrased version:\n\n\"Two cats.\"", "Two cats."),
-    ("Certainly.\n\nTwo cats.", "Two cats."), ("**Rewritten:** Two cats: a, b.", "Two cats: a, b."),
-    ("Sure, here you go: Two cats.", "Two cats."), ("French: Deux chats.", "Deux chats.")])
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("  **Two  cats\nsat.** ", "Two cats sat."),
+        ("«Deux chats.»", "Deux chats."),
+        ("Rewritten: Two cats.", "Two cats."),
+        ("Here is the text: Two cats.", "Two cats."),
+        ("", ""),
+        ('Sure! Here\'s a paraphrased version:\n\n"Two cats."', "Two cats."),
+        ("Certainly.\n\nTwo cats.", "Two cats."),
+        ("**Rewritten:** Two cats: a, b.", "Two cats: a, b."),
+        ("Sure, here you go: Two cats.", "Two cats."),
+        ("French: Deux chats.", "Deux chats."),
+    ],
+)
 def test_a_reply_is_cleaned_of_what_is_no_part_of_it(said, text):
     assert cleaned(said) == text
 
 
-@pytest.mark.parametrize("said", [
-    "Here is what Tom bought: 4 pens and a cap.", "Here are the prices: a pen costs 4.",
-    "Rewrite the fraction as a decimal: 3/4.", "Which version is older: A or B?", "Sure enough, Tom has 4 cats.",
-    "The text says: no.", "Paraphrases of 4: which is one?", "Here is the question Tom asked: how many?", "Ratio 3:4",
-    "Of course, Tom wins."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Here is what Tom bought: 4 pens and a cap.",
+        "Here are the prices: a pen costs 4.",
+        "Rewrite the fraction as a decimal: 3/4.",
+        "Which version is older: A or B?",
+        "Sure enough, Tom has 4 cats.",
+        "The text says: no.",
+        "Paraphrases of 4: which is one?",
+        "Here is the question Tom asked: how many?",
+        "Ratio 3:4",
+        "Of course, Tom wins.",
+    ],
+)
 def test_a_rewording_that_starts_like_a_preface_stays_whole(said):
     assert cleaned(said) == said

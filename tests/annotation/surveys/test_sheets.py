@@ -20,8 +20,17 @@ from flipcore.store.queries import holdout
 
 
 def entries(word, n, start=0):
-    return [Item.make(dataset=word, key=str(i), kind="choice", question=f"What does {word} number {i} eat?",
-                      options=("grass", f"leaf {i}"), target="0") for i in range(start, start + n)]
+    return [
+        Item.make(
+            dataset=word,
+            key=str(i),
+            kind="choice",
+            question=f"What does {word} number {i} eat?",
+            options=("grass", f"leaf {i}"),
+            target="0",
+        )
+        for i in range(start, start + n)
+    ]
 
 
 TARGET, RETRO = entries("antelope", 40), entries("zebra", 30)
@@ -71,8 +80,10 @@ def test_every_retro_entry_is_asked_about(survey):
 
 
 def test_a_text_in_both_sets_is_never_shown_and_one_twice_in_a_set_counts_once():
-    both = [Item.make(dataset="copy", key=str(i), kind="choice", question=one.question, options=one.options, target="1")
-            for i, one in enumerate([*TARGET[:3], RETRO[0], RETRO[0]])]
+    both = [
+        Item.make(dataset="copy", key=str(i), kind="choice", question=one.question, options=one.options, target="1")
+        for i, one in enumerate([*TARGET[:3], RETRO[0], RETRO[0]])
+    ]
     made = new_survey("s", TARGET, RETRO + both, n_examples=5)
     hidden = {item.item_id for item in (*TARGET[:3], *both)}
     assert not hidden & {*made.target_ids, *made.retro_ids} and len(made.retro_ids) == 30
@@ -169,17 +180,20 @@ def test_the_file_shows_what_the_browser_shows_and_never_which_is_right(survey):
 
 
 def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey):
-    text = "\n".join([
-        "survey,annotator,question,answer",
-        f"{survey.survey_id},Ada,1,2",
-        f"{survey.survey_id},Ada,2,4",
-        f"{survey.survey_id},Ada,14,1",
-        f"{survey.survey_id},Ada,1,3",
-        f'{survey.survey_id},"  ",3,1',
-        "nothing,Ada,3,1",
-        f"{survey.survey_id},Ada,3,",
-        f"{survey.survey_id},Ada",
-        f"{survey.survey_id},Ada,4,1"])
+    text = "\n".join(
+        [
+            "survey,annotator,question,answer",
+            f"{survey.survey_id},Ada,1,2",
+            f"{survey.survey_id},Ada,2,4",
+            f"{survey.survey_id},Ada,14,1",
+            f"{survey.survey_id},Ada,1,3",
+            f'{survey.survey_id},"  ",3,1',
+            "nothing,Ada,3,1",
+            f"{survey.survey_id},Ada,3,",
+            f"{survey.survey_id},Ada",
+            f"{survey.survey_id},Ada,4,1",
+        ]
+    )
     found = files.returned(text.encode(), {survey.survey_id: survey})
     assert [row["position"] for row in found.rows] == [0, 3]
     said = dict(found.refused)
@@ -194,9 +208,17 @@ def test_a_cell_of_several_lines_moves_the_number_of_the_line(survey):
     assert files.returned(text.encode(), {survey.survey_id: survey}).refused[0][0] == 4
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    (b"\xff\xfe\x00", "not UTF-8"), (b"", "no rows"), (b"[1, 2", "not valid JSON"), (b'{"a": 1}', "must hold a list"),
-    (b"[" * 100_000, "not valid JSON"), (b'survey,answer\n"a\x00b",2\n"', "")])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b"", "no rows"),
+        (b"[1, 2", "not valid JSON"),
+        (b'{"a": 1}', "must hold a list"),
+        (b"[" * 100_000, "not valid JSON"),
+        (b'survey,answer\n"a\x00b",2\n"', ""),
+    ],
+)
 def test_a_file_that_is_none_is_a_sentence(content, said, survey):
     try:
         found = files.returned(content, {survey.survey_id: survey})
@@ -213,9 +235,21 @@ def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey):
     assert files.returned(json.dumps([row]).encode(), {survey.survey_id: survey}).rows[0]["annotator"] == "=HYPERLINK(1)"
 
 
-@pytest.mark.parametrize(("reply", "place"), [
-    ("2", 1), (" Text 3.", 2), ("**1**", 0), ("1 or 2", None), ("", None), ("12", None), ("none", None), ("2.5", None),
-    ("The answer is 2. Yes, 2.", 1), ("v1", None)])
+@pytest.mark.parametrize(
+    ("reply", "place"),
+    [
+        ("2", 1),
+        (" Text 3.", 2),
+        ("**1**", 0),
+        ("1 or 2", None),
+        ("", None),
+        ("12", None),
+        ("none", None),
+        ("2.5", None),
+        ("The answer is 2. Yes, 2.", 1),
+        ("v1", None),
+    ],
+)
 def test_a_reply_counts_when_it_names_one_text(reply, place):
     assert survey_models.place_in(reply) == place
 

@@ -12,8 +12,16 @@ from tests.datasets.files import CHOICES, written
 
 HUB = {  # the columns that each repository serves
     "gsm8k": {"question": "What is 2 + 2?", "answer": "2+2=<<2+2=4>>4\n#### 4"},
-    "mmlu_pro": {"question_id": 7, "question": "q", "options": ["a", "b", "c"], "answer": "B", "answer_index": 1,
-                 "cot_content": "", "category": "philosophy", "src": "made"},
+    "mmlu_pro": {
+        "question_id": 7,
+        "question": "q",
+        "options": ["a", "b", "c"],
+        "answer": "B",
+        "answer_index": 1,
+        "cot_content": "",
+        "category": "philosophy",
+        "src": "made",
+    },
     "mmlu": {"question": "q", "subject": "virology", "choices": ["a", "b", "c", "d"], "answer": 1},
     "truthfulqa": {"question": "q", "mc1_targets": {"choices": ["b", "a", "c"], "labels": [1, 0, 0]}},
 }
@@ -29,13 +37,14 @@ def test_gsm8k_test_split_loads_whole_with_its_chains(shared_data):
 def test_gsm8k_read_as_a_generic_file_has_the_same_targets(shared_data):
     path = str(shared_data / "gsm8k" / "test.jsonl")
     assert [item.target for item in load(ItemSource("file", path=path))] == [
-        item.target for item in load(ItemSource("gsm8k", path=path))]
+        item.target for item in load(ItemSource("gsm8k", path=path))
+    ]
 
 
 def test_truthfulqa_loads_with_the_true_answer_at_no_fixed_place(shared_data):
     report = load_report(ItemSource("truthfulqa", path=str(shared_data / "truthfulqa" / "TruthfulQA.csv")))
     assert len(report.items) + len(report.refused) == 817
-    (_, why), = report.refused  # one question lists a false answer twice
+    ((_, why),) = report.refused  # one question lists a false answer twice
     assert "same text in options" in why
     assert len({item.category for item in report.items}) == 38
     misconceptions = [item for item in report.items if item.category == "Misconceptions"]
@@ -74,7 +83,7 @@ def test_a_benchmark_reads_what_its_repository_serves(monkeypatch, name):
 
     asked = []
     monkeypatch.setattr(datasets, "load_dataset", lambda *where, **rest: asked.append((*where, rest)) or [HUB[name]])
-    item, = load(ItemSource(name))
+    (item,) = load(ItemSource(name))
     hub = LOADERS[name].hub
     assert asked == [(hub.repo, hub.config, {"split": hub.split})]
     assert item.kind == LOADERS[name].kind and item.published

@@ -31,8 +31,14 @@ def test_what_is_no_field_of_an_item_is_kept_in_its_meta():
 
 
 def test_a_pocket_problem_keeps_its_chain_and_its_dose():
-    values = {"key": "000", "question": "8 and 4?", "options": [], "target": "12", "dose": 64,
-              "answer": " all: <<8+4=12>>12.\n#### 12"}
+    values = {
+        "key": "000",
+        "question": "8 and 4?",
+        "options": [],
+        "target": "12",
+        "dose": 64,
+        "answer": " all: <<8+4=12>>12.\n#### 12",
+    }
     item = next(loader for loader in LOADERS if loader.name == "pocket_problems").item(Row(1, values))
     assert (item.kind, item.solution, item.meta["dose"]) == ("number", "all: <<8+4=12>>12.\n#### 12", 64)
 

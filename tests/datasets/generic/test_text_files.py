@@ -43,11 +43,18 @@ def test_a_zip_and_a_folder_give_the_same_passages(tmp_path):
     assert {item.category for item in only} == {""} and all(40 <= len(item.question.split()) < 60 for item in only[:-1])
 
 
-@pytest.mark.parametrize(("name", "content", "options", "why"), [
-    ("a.doc", b"x", {}, "not of a known kind"), ("a.txt", b"a\x00b", {}, "no text"),
-    ("a.zip", b"PK broken", {}, "could not be read"), ("a.txt", b"Hello there.", {"n_words": 5}, "from 20 to 2,000"),
-    ("a.txt", b"Hello.", {"speed": 1}, "takes n_words and file"),
-    ("a.txt", b"Hello.", {"file": "z"}, "named like 'z'"), ("a.txt", b"Hello.", {}, "has no rows")])
+@pytest.mark.parametrize(
+    ("name", "content", "options", "why"),
+    [
+        ("a.doc", b"x", {}, "not of a known kind"),
+        ("a.txt", b"a\x00b", {}, "no text"),
+        ("a.zip", b"PK broken", {}, "could not be read"),
+        ("a.txt", b"Hello there.", {"n_words": 5}, "from 20 to 2,000"),
+        ("a.txt", b"Hello.", {"speed": 1}, "takes n_words and file"),
+        ("a.txt", b"Hello.", {"file": "z"}, "named like 'z'"),
+        ("a.txt", b"Hello.", {}, "has no rows"),
+    ],
+)
 def test_a_bad_text_gets_a_sentence(tmp_path, name, content, options, why):
     path = tmp_path / name
     path.write_bytes(content)
@@ -61,12 +68,13 @@ def test_text_without_a_path_says_what_it_needs():
 
 
 def test_humaneval_is_read_packed_or_plain(tmp_path):
-    line = json.dumps({"task_id": "HumanEval/7", "prompt": "def f():\n", "canonical_solution": "    return 1\n",
-                       "entry_point": "f"})
+    line = json.dumps(
+        {"task_id": "HumanEval/7", "prompt": "def f():\n", "canonical_solution": "    return 1\n", "entry_point": "f"}
+    )
     (tmp_path / "h.jsonl").write_text(line)
     (tmp_path / "h.jsonl.gz").write_bytes(gzip.compress(line.encode()))
     for name in ("h.jsonl", "h.jsonl.gz"):
-        item, = load(ItemSource("humaneval", path=str(tmp_path / name)))
+        (item,) = load(ItemSource("humaneval", path=str(tmp_path / name)))
         assert (item.kind, item.question, item.published) == ("completion", "def f():\n    return 1", "2021-07-07")
         assert item.item_id.startswith("humaneval/7@")
     (tmp_path / "bad.jsonl.gz").write_bytes(b"not packed")

@@ -11,30 +11,63 @@ from tests.datasets.files import written
 LISTED = ["tin", "oak"]
 
 
-@pytest.mark.parametrize(("rows", "mapping"), [
-    ([{"question": "?", "options": LISTED, "answer": "B"}],
-     {"question": "question", "options": "options", "target": "answer", "target_as": "letter"}),
-    ([{"Prompt": "?", "choices": '["tin", "oak"]', "label": 1, "Subject": "s"}],
-     {"question": "Prompt", "options": "choices", "target": "label", "category": "Subject", "target_as": "index"}),
-    ([{"id": 7, "question": "?", "A": "tin", "B": "oak", "answer": "oak"}],
-     {"key": "id", "question": "question", "options": ["A", "B"], "target": "answer", "target_as": "text"}),
-    ([{"question": "?", "option_a": "tin", "option_b": "oak", "option_c": "ash", "target": "a"}],
-     {"question": "question", "options": ["option_a", "option_b", "option_c"], "target": "target", "target_as": "letter"}),
-    ([{"question": "?", "choice1": "tin", "choice2": "oak", "correct": 1}, {"question": "?", "choice1": "tin",
-                                                                          "choice2": "oak", "correct": 2}],
-     {"question": "question", "options": ["choice1", "choice2"], "target": "correct", "target_as": "index1"}),
-    ([{"question": "?", "choices": {"text": LISTED, "label": ["1", "2"]}, "answerKey": "2"}],
-     {"question": "question", "options": "choices", "target": "answerKey", "target_as": "letter"}),
-    ([{"question": "2 + 2?", "answer": "4"}], {"question": "question", "target": "answer"}),
-    ([{"text": "The harbour wakes."}], {"question": "text"}),
-    ([{"x": 1}], {}),
-])
+@pytest.mark.parametrize(
+    ("rows", "mapping"),
+    [
+        (
+            [{"question": "?", "options": LISTED, "answer": "B"}],
+            {"question": "question", "options": "options", "target": "answer", "target_as": "letter"},
+        ),
+        (
+            [{"Prompt": "?", "choices": '["tin", "oak"]', "label": 1, "Subject": "s"}],
+            {"question": "Prompt", "options": "choices", "target": "label", "category": "Subject", "target_as": "index"},
+        ),
+        (
+            [{"id": 7, "question": "?", "A": "tin", "B": "oak", "answer": "oak"}],
+            {"key": "id", "question": "question", "options": ["A", "B"], "target": "answer", "target_as": "text"},
+        ),
+        (
+            [{"question": "?", "option_a": "tin", "option_b": "oak", "option_c": "ash", "target": "a"}],
+            {
+                "question": "question",
+                "options": ["option_a", "option_b", "option_c"],
+                "target": "target",
+                "target_as": "letter",
+            },
+        ),
+        (
+            [
+                {"question": "?", "choice1": "tin", "choice2": "oak", "correct": 1},
+                {"question": "?", "choice1": "tin", "choice2": "oak", "correct": 2},
+            ],
+            {"question": "question", "options": ["choice1", "choice2"], "target": "correct", "target_as": "index1"},
+        ),
+        (
+            [{"question": "?", "choices": {"text": LISTED, "label": ["1", "2"]}, "answerKey": "2"}],
+            {"question": "question", "options": "choices", "target": "answerKey", "target_as": "letter"},
+        ),
+        ([{"question": "2 + 2?", "answer": "4"}], {"question": "question", "target": "answer"}),
+        ([{"text": "The harbour wakes."}], {"question": "text"}),
+        ([{"x": 1}], {}),
+    ],
+)
 def test_mappings_are_guessed(rows, mapping):
     assert guess_columns(rows) == mapping
 
 
-@pytest.mark.parametrize("cell", [LISTED, '["tin", "oak"]', "['tin', 'oak']", "tin|oak", "tin; oak", "tin\noak",
-                                  {"text": LISTED, "label": ["A", "B"]}, [{"text": "tin"}, {"text": "oak"}]])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        LISTED,
+        '["tin", "oak"]',
+        "['tin', 'oak']",
+        "tin|oak",
+        "tin; oak",
+        "tin\noak",
+        {"text": LISTED, "label": ["A", "B"]},
+        [{"text": "tin"}, {"text": "oak"}],
+    ],
+)
 def test_options_are_read_however_they_are_written(cell):
     assert options_in({"o": cell}, "o") == ("tin", "oak")
 
@@ -44,11 +77,21 @@ def test_a_cell_without_a_list_has_no_options(cell):
     assert options_in({"o": cell}, "o") == ()
 
 
-@pytest.mark.parametrize(("written_as", "answers"), [("index", [0, 1, 2]), ("index1", [1, 2, 3]), ("index", ["0", "1", "2"]),
-                                                     ("letter", ["A", "b", "(C)"]), ("text", ["4", "2", "3"])])
+@pytest.mark.parametrize(
+    ("written_as", "answers"),
+    [
+        ("index", [0, 1, 2]),
+        ("index1", [1, 2, 3]),
+        ("index", ["0", "1", "2"]),
+        ("letter", ["A", "b", "(C)"]),
+        ("text", ["4", "2", "3"]),
+    ],
+)
 def test_the_right_answer_is_mapped_to_its_option(tmp_path, written_as, answers):
-    rows = [{"question": f"q{i}", "options": ["4", "2", "3"] if written_as == "text" else ["x", "y", "z"], "answer": answer}
-            for i, answer in enumerate(answers)]
+    rows = [
+        {"question": f"q{i}", "options": ["4", "2", "3"] if written_as == "text" else ["x", "y", "z"], "answer": answer}
+        for i, answer in enumerate(answers)
+    ]
     report = load_report(written(tmp_path / "a.jsonl", rows))
     assert [item.target for item in report.items] == ["0", "1", "2"]
 
@@ -73,14 +116,17 @@ def test_several_option_columns_are_explained():
     assert explain({"options": ["A", "B"]}) == ["The options are read from columns A, B."]
 
 
-@pytest.mark.parametrize(("columns", "why"), [
-    ({"question": "moon"}, "in the column 'moon', which the file does not have; it has answer, options, question"),
-    ({"question": "question", "options": ["A", "B"]}, "in the column 'A'"),
-    ({"question": "question", "speed": "x"}, "unknown field 'speed'"),
-    ({"question": "question", "options": "options", "target": "answer", "target_as": "guess"}, "written as 'guess'"),
-    ({"target": "answer"}, "No column looks like the question"),
-    ({"question": "options"}, "list instead of text as its question"),
-])
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        ({"question": "moon"}, "in the column 'moon', which the file does not have; it has answer, options, question"),
+        ({"question": "question", "options": ["A", "B"]}, "in the column 'A'"),
+        ({"question": "question", "speed": "x"}, "unknown field 'speed'"),
+        ({"question": "question", "options": "options", "target": "answer", "target_as": "guess"}, "written as 'guess'"),
+        ({"target": "answer"}, "No column looks like the question"),
+        ({"question": "options"}, "list instead of text as its question"),
+    ],
+)
 def test_a_mapping_that_does_not_fit_gets_a_sentence(tmp_path, columns, why):
     path = written(tmp_path / "a.jsonl", [{"question": "q", "options": LISTED, "answer": 1}]).path
     with pytest.raises(BadInput, match=why):

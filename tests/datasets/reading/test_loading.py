@@ -13,21 +13,28 @@ from tests.datasets.files import CHOICES, written
 GOOD = {"question": "Which is a metal?", "options": ["tin", "oak"], "answer": 0, "date": "2024-03-01", "id": "good"}
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    ({"options": ["tin"]}, "Line 2 has 1 option; a choice needs at least two."),
-    ({"options": []}, "none of its 0 options"),
-    ({"options": ["oak", "oak "]}, "the same text in options 1 and 2 ('oak')"),
-    ({"options": ["oak", " "]}, "no text in option 2"),
-    ({"options": [str(i) for i in range(30)]}, "30 options; there are labels for 26"),
-    ({"answer": 2}, "'2', which (read as index) is none of its 2 options"),
-    ({"answer": -1}, "'-1', which"), ({"answer": None}, "has no right answer"), ({"answer": {}}, "'{}', which"),
-    ({"question": "  "}, "has no question"), ({"question": 7}, "int instead of text"),
-    ({"date": "last week"}, "publication date 'last week'"), ({"date": "2024-02-30"}, "publication date"),
-])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"options": ["tin"]}, "Line 2 has 1 option; a choice needs at least two."),
+        ({"options": []}, "none of its 0 options"),
+        ({"options": ["oak", "oak "]}, "the same text in options 1 and 2 ('oak')"),
+        ({"options": ["oak", " "]}, "no text in option 2"),
+        ({"options": [str(i) for i in range(30)]}, "30 options; there are labels for 26"),
+        ({"answer": 2}, "'2', which (read as index) is none of its 2 options"),
+        ({"answer": -1}, "'-1', which"),
+        ({"answer": None}, "has no right answer"),
+        ({"answer": {}}, "'{}', which"),
+        ({"question": "  "}, "has no question"),
+        ({"question": 7}, "int instead of text"),
+        ({"date": "last week"}, "publication date 'last week'"),
+        ({"date": "2024-02-30"}, "publication date"),
+    ],
+)
 def test_a_bad_row_is_refused_with_a_sentence_and_the_others_load(tmp_path, change, why):
     report = load_report(written(tmp_path / "a.jsonl", [GOOD, GOOD | {"id": "bad"} | change, GOOD | {"id": "third"}]))
     assert len(report.items) == 2
-    (line, sentence), = report.refused
+    ((line, sentence),) = report.refused
     assert line == 2 and sentence.startswith("Line 2 ") and why in sentence and sentence.endswith(".")
     assert "1 of 3 rows were refused." in report.notes
 
@@ -84,8 +91,11 @@ def test_numbers_become_exact(tmp_path, answer, target):
 
 def test_a_draw_is_seeded_nested_and_in_order(tmp_path):
     path = written(tmp_path / "a.jsonl", CHOICES).path
-    drawn = {(n, seed): [item.item_id for item in load(ItemSource("file", path=path, n=n, seed=seed))]
-             for n in (3, 6) for seed in range(5)}
+    drawn = {
+        (n, seed): [item.item_id for item in load(ItemSource("file", path=path, n=n, seed=seed))]
+        for n in (3, 6)
+        for seed in range(5)
+    }
     everything = [item.item_id for item in load(ItemSource("file", path=path))]
     for (n, seed), ids in drawn.items():
         assert len(ids) == n and ids == sorted(ids, key=everything.index)
@@ -103,14 +113,17 @@ def test_categories_filter_before_the_draw(tmp_path):
         load(ItemSource("file", path=source.path, categories=("moon",)))
 
 
-@pytest.mark.parametrize(("source", "why"), [
-    (ItemSource("moon"), "no dataset called 'moon'; choose one of flipscope_choice"),
-    (ItemSource("flipscope_choice", n=-1), "give a number from 1, or 0 for all"),
-    (ItemSource("flipscope_choice", columns={"question": "q"}), "knows its own columns"),
-    (ItemSource("flipscope_choice", options={"split": "x"}), "takes no options for a local copy"),
-    (ItemSource("file"), "needs a local path or a repository"),
-    (ItemSource("hub", options={"speed": 1}), "no option 'speed'; it takes repo, config and split"),
-])
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        (ItemSource("moon"), "no dataset called 'moon'; choose one of flipscope_choice"),
+        (ItemSource("flipscope_choice", n=-1), "give a number from 1, or 0 for all"),
+        (ItemSource("flipscope_choice", columns={"question": "q"}), "knows its own columns"),
+        (ItemSource("flipscope_choice", options={"split": "x"}), "takes no options for a local copy"),
+        (ItemSource("file"), "needs a local path or a repository"),
+        (ItemSource("hub", options={"speed": 1}), "no option 'speed'; it takes repo, config and split"),
+    ],
+)
 def test_a_source_that_cannot_be_used_gets_a_sentence(source, why):
     with pytest.raises(BadInput, match=why):
         load(source)

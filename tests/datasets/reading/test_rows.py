@@ -23,14 +23,20 @@ def good(found):
 
 
 def test_json_lines_keep_their_line_numbers_past_blank_and_broken_lines(tmp_path):
-    found = rows(tmp_path, "a.jsonl", f"{json.dumps(ROW)}\n\n{{\"question\": \"half\n[1]\n{json.dumps(ROW)}\n")
+    found = rows(tmp_path, "a.jsonl", f'{json.dumps(ROW)}\n\n{{"question": "half\n[1]\n{json.dumps(ROW)}\n')
     assert [row.line for row in found] == [1, 3, 4, 5]
     assert "not valid JSON" in found[1].problem and "list instead of an object" in found[2].problem
     assert good(found) == [ROW, ROW]
 
 
-@pytest.mark.parametrize("wrap", [lambda all_: all_, lambda all_: {"data": all_},
-                                  lambda all_: {"features": [{"x": 1}], "rows": [{"row_idx": 0, "row": r} for r in all_]}])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda all_: all_,
+        lambda all_: {"data": all_},
+        lambda all_: {"features": [{"x": 1}], "rows": [{"row_idx": 0, "row": r} for r in all_]},
+    ],
+)
 @pytest.mark.parametrize("suffix", ["json", "jsonl"])
 def test_a_json_document_may_wrap_its_rows(tmp_path, wrap, suffix):
     assert good(rows(tmp_path, f"a.{suffix}", json.dumps(wrap(CHOICES)))) == CHOICES
@@ -42,7 +48,7 @@ def test_json_lines_under_the_name_json_are_read_too(tmp_path):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_csv_finds_its_delimiter_and_counts_lines_of_the_file(tmp_path, delimiter):
-    text = "question;answer\n\"two\nlines\";4\nshort\n\"a;b\";5;6\nlast;7\n".replace(";", delimiter)
+    text = 'question;answer\n"two\nlines";4\nshort\n"a;b";5;6\nlast;7\n'.replace(";", delimiter)
     found = rows(tmp_path, "a.csv", text)
     assert [(row.line, bool(row.problem)) for row in found] == [(2, False), (4, True), (5, True), (6, False)]
     assert good(found) == [{"question": "two\nlines", "answer": "4"}, {"question": "last", "answer": "7"}]
@@ -80,7 +86,8 @@ def test_a_half_written_parquet_file_gets_a_sentence(tmp_path, content):
 def test_bytes_that_are_not_utf8_spoil_their_own_row_only(tmp_path):
     found = rows(tmp_path, "a.csv", b"question,answer\nfine,1\ncaf\xe9,2\nfine,3\n")
     assert [(row.line, row.problem) for row in found if row.problem] == [
-        (3, "holds bytes that are not UTF-8; save the file as UTF-8")]
+        (3, "holds bytes that are not UTF-8; save the file as UTF-8")
+    ]
     assert len(good(found)) == 2
 
 
@@ -89,12 +96,20 @@ def test_a_lone_surrogate_escape_is_refused_as_it_cannot_be_stored(tmp_path):
     assert [bool(row.problem) for row in found] == [True, False]
 
 
-@pytest.mark.parametrize(("name", "content", "why"), [
-    ("a.jsonl", "", "is empty"), ("a.txt", "x", "not of a known kind"), ("a.csv", "q,q\n1,2\n", "names a column twice"),
-    ("a.json", '[{"question": "x"', "may be half-written"), ("a.json", "3", "holds int"),
-    ("a.json", "[" * 200_000, "nested too deeply|half-written"), ("a.csv", "q,a\n".encode("utf-16"), "UTF-16"),
-    ("a.jsonl", b"PK\x03\x04zip", "under another name"), ("a.jsonl", b"\x1f\x8bgz", "under another name"),
-])
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("a.jsonl", "", "is empty"),
+        ("a.txt", "x", "not of a known kind"),
+        ("a.csv", "q,q\n1,2\n", "names a column twice"),
+        ("a.json", '[{"question": "x"', "may be half-written"),
+        ("a.json", "3", "holds int"),
+        ("a.json", "[" * 200_000, "nested too deeply|half-written"),
+        ("a.csv", "q,a\n".encode("utf-16"), "UTF-16"),
+        ("a.jsonl", b"PK\x03\x04zip", "under another name"),
+        ("a.jsonl", b"\x1f\x8bgz", "under another name"),
+    ],
+)
 def test_files_that_cannot_be_read_get_a_sentence(tmp_path, name, content, why):
     with pytest.raises(BadInput, match=why):
         rows(tmp_path, name, content)

@@ -14,15 +14,30 @@ FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score
 def test_ten_orders_in_numbered_columns_are_found(shared_data):
     found = guessed(str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json"))
     # `references` lists the item's own order, so the options of a prompt are the keys of its scores
-    assert found == Recording("test.first40", "recorded model", "question", (FIRST,), nested="shuffle_", options="scores",
-                              question="original_question", text="response", text_after="[/INST]")
+    assert found == Recording(
+        "test.first40",
+        "recorded model",
+        "question",
+        (FIRST,),
+        nested="shuffle_",
+        options="scores",
+        question="original_question",
+        text="response",
+        text_after="[/INST]",
+    )
 
 
 def test_a_row_a_variant_with_options_inside_of_the_prompt_is_found(shared_data):
     path = str(shared_data / "option_shifts" / "all.jsonl")
     found = guessed(path)
     assert (found.item, found.order, found.prompt, found.text, found.models, found.model) == (
-        "question_id", "permutation", "prompt_used", "raw_response", "model", "mistral-small-latest")
+        "question_id",
+        "permutation",
+        "prompt_used",
+        "raw_response",
+        "model",
+        "mistral-small-latest",
+    )
     assert len(recorded(path, found).records) == 100
 
 
@@ -33,13 +48,21 @@ def test_scores_and_labels_of_people_are_found_beside_each_other(shared_data):
     assert recorded(path, found).refused == ()
 
 
-@pytest.mark.parametrize(("rows", "expected"), [
-    ([{"prompt": "2+2?", "output": "4"}], {"prompt": "prompt", "text": "output", "axis": "recorded"}),
-    ([{"input": "x\n(A) tin\n(B) oak", "completion": "B"}], {"prompt": "input", "option_pattern": r"^ *\(?[A-Z][.):](.+)$"}),
-    ([{"prompt": "A. tin B. oak", "choices": ["tin", "oak"], "response": "B"}], {"options": "choices"}),
-    ([{"prompt": "A. oak B. tin", "choices": ["tin", "oak"], "response": "B"}], {"options": ""}),  # not the order shown
-    ([{"prompt": "p", "order": [3, 4]}], {"order": ""}), ([{"prompt": 5}], {"prompt": ""}), ([{}], {"prompt": "", "text": ""}),
-])
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([{"prompt": "2+2?", "output": "4"}], {"prompt": "prompt", "text": "output", "axis": "recorded"}),
+        (
+            [{"input": "x\n(A) tin\n(B) oak", "completion": "B"}],
+            {"prompt": "input", "option_pattern": r"^ *\(?[A-Z][.):](.+)$"},
+        ),
+        ([{"prompt": "A. tin B. oak", "choices": ["tin", "oak"], "response": "B"}], {"options": "choices"}),
+        ([{"prompt": "A. oak B. tin", "choices": ["tin", "oak"], "response": "B"}], {"options": ""}),  # not the order shown
+        ([{"prompt": "p", "order": [3, 4]}], {"order": ""}),
+        ([{"prompt": 5}], {"prompt": ""}),
+        ([{}], {"prompt": "", "text": ""}),
+    ],
+)
 def test_a_guess_keeps_to_what_the_rows_bear_out(tmp_path, rows, expected):
     found = guessed(written(tmp_path / "a.jsonl", rows).path)
     assert {key: getattr(found, key) for key in expected} == expected
@@ -47,8 +70,11 @@ def test_a_guess_keeps_to_what_the_rows_bear_out(tmp_path, rows, expected):
 
 def test_options_in_a_text_that_no_prompt_shows_are_taken_in_their_own_order(tmp_path):
     fixed = {"options": "red|blue|green", "answer": "blue", "model": "m", "price": 1}
-    rows = [{"question": question, "variant": variant, "output": said, **fixed}
-            for question in ("Sky?", "Sea?") for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))]
+    rows = [
+        {"question": question, "variant": variant, "output": said, **fixed}
+        for question in ("Sky?", "Sea?")
+        for variant, said in (("base", "Answer: B"), ("other", "Answer: A"))
+    ]
     path = written(tmp_path / "a.jsonl", rows).path
     found = guessed(path)
     assert (found.options, found.target, found.item, found.kind) == ("options", "answer", "question", "choice")
@@ -70,9 +96,16 @@ def test_words_correct_a_guess_and_new_readouts_replace_its_own():
     assert corrected(found, [], None) == found
 
 
-@pytest.mark.parametrize(("words", "read", "why"), [
-    (["prompt"], None, "'prompt' maps nothing"), (["moon=x"], None, "one of the keys model, prompt"),
-    (["fields=x"], None, "maps nothing"), ([], ["scores"], "names no readout"), ([], ["=scores"], "names no readout")])
+@pytest.mark.parametrize(
+    ("words", "read", "why"),
+    [
+        (["prompt"], None, "'prompt' maps nothing"),
+        (["moon=x"], None, "one of the keys model, prompt"),
+        (["fields=x"], None, "maps nothing"),
+        ([], ["scores"], "names no readout"),
+        ([], ["=scores"], "names no readout"),
+    ],
+)
 def test_a_word_that_maps_nothing_is_refused(words, read, why):
     with pytest.raises(BadInput, match=why):
         corrected(Recording("d", "m", "p"), words, read)
@@ -91,7 +124,12 @@ def test_the_first_tokens_bound_is_asked_for_only_where_its_columns_are():
 
 def test_a_mapping_is_plain_data_without_what_is_empty():
     assert mapping_of(Recording("d", "m", "p", (Field("a", "b"),))) == {
-        "dataset": "d", "model": "m", "prompt": "p", "axis": "option_order", "fields": [{"extractor": "a", "column": "b"}]}
+        "dataset": "d",
+        "model": "m",
+        "prompt": "p",
+        "axis": "option_order",
+        "fields": [{"extractor": "a", "column": "b"}],
+    }
 
 
 @pytest.mark.parametrize("content", ["{half", "[1]\n", "\n"])

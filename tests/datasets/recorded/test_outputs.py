@@ -12,17 +12,51 @@ from flipcore.extractors import EXTRACTORS
 from tests.datasets.files import written
 
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
-MISMATCH = Recording("opinionqa", "mistral-7b", "question", (FIRST,), nested="shuffle_", options="scores",
-                     question="original_question", text="response", text_after="[/INST]")
+MISMATCH = Recording(
+    "opinionqa",
+    "mistral-7b",
+    "question",
+    (FIRST,),
+    nested="shuffle_",
+    options="scores",
+    question="original_question",
+    text="response",
+    text_after="[/INST]",
+)
 ROBUSTNESS = Recording(
-    "mmlu", "gemma-7b", "question", nested="shuffle_", options="references", text="response", text_after="\nmodel\n",
-    fields=(Field("first_token", "content_score_dict", "max_first_token", "max_first_token_score"),
-            Field("sequence", "content_score_dict_seq"), Field("human", "label"), Field("fourth_token", "fourth")))
-SHIFTS = Recording("shifts", "mistral-small", "prompt_used", (Field("written", "parsed_answer"),), item="question_id",
-                   option_pattern=r"^ *<[A-Z]>(.*?)</[A-Z]>", order="permutation", text="raw_response")
+    "mmlu",
+    "gemma-7b",
+    "question",
+    nested="shuffle_",
+    options="references",
+    text="response",
+    text_after="\nmodel\n",
+    fields=(
+        Field("first_token", "content_score_dict", "max_first_token", "max_first_token_score"),
+        Field("sequence", "content_score_dict_seq"),
+        Field("human", "label"),
+        Field("fourth_token", "fourth"),
+    ),
+)
+SHIFTS = Recording(
+    "shifts",
+    "mistral-small",
+    "prompt_used",
+    (Field("written", "parsed_answer"),),
+    item="question_id",
+    option_pattern=r"^ *<[A-Z]>(.*?)</[A-Z]>",
+    order="permutation",
+    text="raw_response",
+)
 FLAT = Recording("made", "m", "prompt", (FIRST, Field("said", "said")), item="id", options="shown", text="text")
-ROW = {"id": "1", "prompt": "A. tin B. oak", "shown": ["tin", "oak"], "scores": {"A": 2.0, "B": 1.0}, "said": "oak",
-       "text": "B"}
+ROW = {
+    "id": "1",
+    "prompt": "A. tin B. oak",
+    "shown": ["tin", "oak"],
+    "scores": {"A": 2.0, "B": 1.0},
+    "said": "oak",
+    "text": "B",
+}
 
 
 def pair_flips(records, extractor):
@@ -89,12 +123,14 @@ def test_the_first_token_that_is_never_a_letter_disagrees_with_people_more_often
     folder = shared_data / "mcq_robustness" / "gemma-7b" / "shards"
     found = [recorded(str(folder / f"shard_{k}.json_labeled_resolved.json"), ROBUSTNESS) for k in range(3)]
     records = [record for report in found for record in report.records]
-    pairs = [(first.answer, human.answer) for first, human in
-             zip(readings(records, "first_token"), readings(records, "human"), strict=True)
-             if "absent" not in (first.status, human.status)]
+    pairs = [
+        (first.answer, human.answer)
+        for first, human in zip(readings(records, "first_token"), readings(records, "human"), strict=True)
+        if "absent" not in (first.status, human.status)
+    ]
     assert abs(sum(one != other for one, other in pairs) / len(pairs) - 0.552) < 0.01  # the published rate
     assert "the likeliest first token was 'The'" in readings(records, "first_token")[0].reason
-    (_, why), = [refused for report in found for refused in report.refused]
+    ((_, why),) = [refused for report in found for refused in report.refused]
     assert "same text in options 3 and 4 ('0.16 N')" in why
 
 
@@ -107,16 +143,28 @@ def test_options_are_matched_by_their_text_across_orders(tmp_path):
     assert base.item == turned.item and base.readouts[0].source_ids == (base.completion.call_id,)
 
 
-@pytest.mark.parametrize(("said", "status", "answer"), [
-    ("A", "ok", "0"), ("B. oak", "ok", "1"), ("(B) oak", "ok", "1"), ("oak", "ok", "1"), ("AB", "unreadable", None),
-    ("B. tin", "unreadable", None), ("", "unreadable", None), (None, "absent", None), (float("nan"), "absent", None)])
+@pytest.mark.parametrize(
+    ("said", "status", "answer"),
+    [
+        ("A", "ok", "0"),
+        ("B. oak", "ok", "1"),
+        ("(B) oak", "ok", "1"),
+        ("oak", "ok", "1"),
+        ("AB", "unreadable", None),
+        ("B. tin", "unreadable", None),
+        ("", "unreadable", None),
+        (None, "absent", None),
+        (float("nan"), "absent", None),
+    ],
+)
 def test_a_recorded_answer_is_read_or_abstained_from(tmp_path, said, status, answer):
     reading = readings(made(tmp_path, {"said": said}).records, "said")[0]
     assert (reading.status, reading.answer) == (status, answer)
 
 
-@pytest.mark.parametrize(("scores", "status"), [
-    ({"A": 0.0, "B": 0.0}, "absent"), ({}, "absent"), (None, "absent"), ({"tin": -1, "oak": -9}, "ok")])
+@pytest.mark.parametrize(
+    ("scores", "status"), [({"A": 0.0, "B": 0.0}, "absent"), ({}, "absent"), (None, "absent"), ({"tin": -1, "oak": -9}, "ok")]
+)
 def test_placeholder_scores_are_missing(tmp_path, scores, status):
     assert readings(made(tmp_path, {"scores": scores}).records, "first_token")[0].status == status
 
@@ -126,8 +174,10 @@ def test_a_tie_at_the_top_is_no_answer(tmp_path):
     assert readings(made(tmp_path, row).records, "first_token")[0].status == "unreadable"
 
 
-@pytest.mark.parametrize(("token", "top", "said"), [
-    ("The", 2.0, "at most"), (" A", 2.0, "only the labels' scores"), (None, 2.0, "only"), ("The", None, "only")])
+@pytest.mark.parametrize(
+    ("token", "top", "said"),
+    [("The", 2.0, "at most"), (" A", 2.0, "only the labels' scores"), (None, 2.0, "only"), ("The", None, "only")],
+)
 def test_the_label_mass_is_bounded_only_by_a_likelier_token_that_is_no_label(tmp_path, token, top, said):
     record = made(tmp_path, {"max_first_token": token, "max_first_token_score": top})
     assert said in readings(record.records, "first_token")[0].reason
@@ -144,22 +194,30 @@ def test_a_record_without_text_is_a_failed_completion(tmp_path):
     assert (completion.status, completion.error) == ("failed", "The record holds no generated text.")
 
 
-@pytest.mark.parametrize(("change", "why"), [
-    ({"shown": ["tin", "tin"]}, "the same text in options 1 and 2"), ({"shown": 3}, "wrong type"),
-    ({"scores": {"A": "x", "B": 1}}, "are no numbers"), ({"scores": {"Q": 1.0}}, "belong to no option"),
-])
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"shown": ["tin", "tin"]}, "the same text in options 1 and 2"),
+        ({"shown": 3}, "wrong type"),
+        ({"scores": {"A": "x", "B": 1}}, "are no numbers"),
+        ({"scores": {"Q": 1.0}}, "belong to no option"),
+    ],
+)
 def test_an_item_that_does_not_fit_is_refused_and_the_others_load(tmp_path, change, why):
     report = made(tmp_path, {"id": "0"} | change, {"id": "1"})
     assert len(report.records) == 1
-    (line, sentence), = report.refused
+    ((line, sentence),) = report.refused
     assert line == 1 and sentence.startswith("Line 1 ") and why in sentence
 
 
-@pytest.mark.parametrize(("order", "shown", "line", "why"), [
-    ([[0, 1], [0, 1]], ["oak", "tin"], 2, "says the order [0, 1], but the prompt shows another"),
-    ([[0, 0], [1, 0]], ["oak", "tin"], 1, "has the order [0, 0] for 2 options"),
-    ([[0, 1], [1, 0]], ["oak", "ash"], 2, "shows other options"),
-])
+@pytest.mark.parametrize(
+    ("order", "shown", "line", "why"),
+    [
+        ([[0, 1], [0, 1]], ["oak", "tin"], 2, "says the order [0, 1], but the prompt shows another"),
+        ([[0, 0], [1, 0]], ["oak", "tin"], 1, "has the order [0, 0] for 2 options"),
+        ([[0, 1], [1, 0]], ["oak", "ash"], 2, "shows other options"),
+    ],
+)
 def test_a_permutation_that_contradicts_the_prompt_is_refused(tmp_path, order, shown, line, why):
     good = ROW | {"id": "2", "order": [0, 1]}
     rows = [ROW | {"order": order[0]}, ROW | {"order": order[1], "shown": shown}, good]
@@ -199,7 +257,7 @@ def test_a_variant_called_base_is_the_base_wherever_it_stands(tmp_path):
 
 @pytest.mark.parametrize(("target", "canonical"), [("oak", "1"), ("B", "1"), (1, "1"), (None, None), ("", None)])
 def test_a_target_is_an_options_text_label_or_place(tmp_path, target, canonical):
-    record, = made(tmp_path, {"gold": target}, recording=replace(FLAT, target="gold")).records
+    (record,) = made(tmp_path, {"gold": target}, recording=replace(FLAT, target="gold")).records
     assert record.item.target == record.variant.target == canonical
     assert record.readouts[1].is_correct == (None if canonical is None else True)  # it said oak
 
@@ -210,12 +268,18 @@ def test_a_target_that_names_no_option_is_refused(tmp_path):
 
 
 def test_without_options_the_answers_are_numbers(tmp_path):
-    rows = [{"prompt": "2 and 2?", "said": "4", "gold": 4}, {"prompt": "Two and two?", "said": "four"},
-            {"said": "1,000", "id": 2}]
+    rows = [
+        {"prompt": "2 and 2?", "said": "4", "gold": 4},
+        {"prompt": "Two and two?", "said": "four"},
+        {"said": "1,000", "id": 2},
+    ]
     recording = Recording("made", "m", "prompt", (Field("written", "said"),), item="id", target="gold")
     report = made(tmp_path, *rows, recording=recording)
     assert [(one.item.kind, one.readouts[0].reading.answer, one.readouts[0].is_correct) for one in report.records] == [
-        ("number", "4", True), ("number", None, False), ("number", "1000", None)]
+        ("number", "4", True),
+        ("number", None, False),
+        ("number", "1000", None),
+    ]
 
 
 def test_two_models_in_one_file_are_asked_the_same_item(tmp_path):

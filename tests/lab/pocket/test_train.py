@@ -24,8 +24,9 @@ def run(monkeypatch, enough: float, n_most: int):
     stages = (Stage("first", 150, {"drill": 1.0}, 0.5, ("drill", enough), n_most), Stage("last", 300, {"recall": 1.0}, 0.5))
     training.torch.set_num_threads(1)
     said, saved = [], []
-    training.trained(training.Recipe(shape=TINY, stages=stages, rows=4), said.append,
-                     lambda network, tokenizer, done: saved.append(done))
+    training.trained(
+        training.Recipe(shape=TINY, stages=stages, rows=4), said.append, lambda network, tokenizer, done: saved.append(done)
+    )
     return said, saved
 
 

@@ -97,23 +97,31 @@ def test_doses_are_fed_exactly_and_generic_text_holds_no_item(manifest):
 def test_doses_are_matched_in_length(manifest):
     # dealt at random over one making: the mean length at 256 lies within 4 standard errors of that of the controls
     for family in FAMILIES:
-        lengths = {k: np.array([len(e.question) for e in manifest if e.family == family and e.dose == k and e.split != "fresh"])
-                   for k in (0, 256)}
+        lengths = {
+            k: np.array([len(e.question) for e in manifest if e.family == family and e.dose == k and e.split != "fresh"])
+            for k in (0, 256)
+        }
         error = np.sqrt(sum(x.var(ddof=1) / len(x) for x in lengths.values()))
         assert abs(lengths[0].mean() - lengths[256].mean()) < 4 * error
 
 
 def test_the_world_is_disjoint_from_the_shipped_items(manifest):
     ours = {entry.question for entry in manifest}
-    shipped = [json.loads(line)["question"] for path in (ROOT / "data" / "items").glob("*.jsonl")
-               for line in path.read_text(encoding="utf-8").splitlines()]
+    shipped = [
+        json.loads(line)["question"]
+        for path in (ROOT / "data" / "items").glob("*.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
     assert shipped and ours.isdisjoint(shipped)
 
 
 def test_entries_become_items_of_the_pipeline(manifest):
     kinds = {e.family: e.item for e in manifest}
     assert {family: item.kind for family, item in kinds.items()} == {
-        "problems": "number", "choices": "choice", "prose": "completion"}
+        "problems": "number",
+        "choices": "choice",
+        "prose": "completion",
+    }
     assert kinds["problems"].solution.count("<<") >= 2 and kinds["choices"].options and kinds["prose"].target is None
 
 

@@ -28,15 +28,19 @@ def test_nothing_recommended_breaks_its_promise(found):
 
 
 def test_the_kept_table_has_the_same_rows_and_breaks_no_promise(found):
-    lines = [[cell.strip() for cell in line.strip("| \n").split("|")] for line in KEPT.read_text("utf-8").splitlines()
-             if line.startswith("| ") and not line.startswith("| what")]
+    lines = [
+        [cell.strip() for cell in line.strip("| \n").split("|")]
+        for line in KEPT.read_text("utf-8").splitlines()
+        if line.startswith("| ") and not line.startswith("| what")
+    ]
     assert [(what, data) for what, data, *_ in lines] == [
-        (row.what, row.setting) for kind in ("interval", "test") for row in found if row.kind == kind]
+        (row.what, row.setting) for kind in ("interval", "test") for row in found if row.kind == kind
+    ]
     for what, _, n, promised, share in lines:
         if "source" not in what and promised != "–":
             k, n = round(float(share) * int(n.replace(",", ""))), int(n.replace(",", ""))
             side = {"less": float(promised) - 0.02} if float(promised) > 0.5 else {"greater": float(promised) + 0.01}
-            (alternative, level), = side.items()
+            ((alternative, level),) = side.items()
             assert binomtest(k, n, level, alternative=alternative).pvalue > 1e-3, what
 
 

@@ -23,12 +23,14 @@ def short_waits(monkeypatch):
 
 def all_asked(url, n, **rest):
     """The backend and its completions of n calls at once."""
+
     async def main():
         backend = OpenAICompatible(card(url, **rest))
         try:
             return backend, await asyncio.gather(*(backend.complete(Call("lab", "r", WORDS, i)) for i in range(n)))
         finally:
             await backend.close()
+
     return asyncio.run(main())
 
 
@@ -39,25 +41,34 @@ def dead_url():
 
 
 def study(n=12):
-    return Study("dead", (ItemSource("flipscope_choice", n=n),), (Part("option_order", {"n": 3}),), (Part("regex"),),
-                 (ModelUse("lab"),))
+    return Study(
+        "dead", (ItemSource("flipscope_choice", n=n),), (Part("option_order", {"n": 3}),), (Part("regex"),), (ModelUse("lab"),)
+    )
 
 
 @pytest.fixture
 def lab(tmp_path, monkeypatch):
     """Declares a model `lab` at an address, and opens a store."""
+
     def declared(url, n_in_flight=4):
         path = tmp_path / "models.toml"
-        path.write_text(f'[lab]\nbackend = "openai_compatible"\nmodel = "m"\nendpoint = "{url}"\nprice_in = 0.0\n'
-                        f'price_out = 0.0\nn_in_flight = {n_in_flight}\ntimeout_s = 2.0\n', encoding="utf-8")
+        path.write_text(
+            f'[lab]\nbackend = "openai_compatible"\nmodel = "m"\nendpoint = "{url}"\nprice_in = 0.0\n'
+            f"price_out = 0.0\nn_in_flight = {n_in_flight}\ntimeout_s = 2.0\n",
+            encoding="utf-8",
+        )
         monkeypatch.setattr("flipcore.models.cards.MODELS_TOML", path)
+
     declared.store = Store.open(tmp_path / "flips.duckdb")
     yield declared
     declared.store.close()
 
 
-@pytest.mark.parametrize("fault", [("status", 500), ("drop",), ("malformed",), ("status", 401), ("status", 404)],
-                         ids=lambda fault: "-".join(map(str, fault)))
+@pytest.mark.parametrize(
+    "fault",
+    [("status", 500), ("drop",), ("malformed",), ("status", 401), ("status", 404)],
+    ids=lambda fault: "-".join(map(str, fault)),
+)
 def test_a_server_that_fails_everything_is_asked_once_a_call_in_flight_and_a_few_times_more(fault):
     with Server(*[fault] * 500) as server:
         backend, made = all_asked(server.url, 40)
@@ -89,6 +100,7 @@ def test_failures_that_are_not_in_a_row_never_add_up():
             made = [await backend.complete(Call("lab", "r", WORDS, i)) for i in range(40)]
             await backend.close()
             return made
+
         made = asyncio.run(main())
     assert [one.status for one in made].count("ok") == 20 and backend.down == ""
 
@@ -98,9 +110,9 @@ def test_a_run_on_a_dead_server_ends_failed_with_a_sentence_and_few_attempts(lab
     progress = runner.run(study(), lab.store)
     assert progress.state == "failed" and progress.n_done < 15 < progress.n_calls
     assert "could not be reached" in progress.message and "resume makes only the missing calls" in progress.message
-    row, = studies.studies(lab.store).to_dict("records")
+    (row,) = studies.studies(lab.store).to_dict("records")
     assert (row["state"], row["message"]) == ("failed", progress.message)
-    n_attempts, = lab.store.rows("SELECT sum(n_attempts) FROM completions")[0]
+    (n_attempts,) = lab.store.rows("SELECT sum(n_attempts) FROM completions")[0]
     assert n_attempts <= 4 + SUSPECT + PROBES
 
 

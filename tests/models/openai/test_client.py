@@ -14,8 +14,11 @@ from tests.models.server import TEXT, TOP, Server
 
 
 def card(url, **rest):
-    return ModelCard("lab", "openai_compatible", **{"model": "m", "endpoint": url, "price_in": 1.0, "price_out": 2.0,
-                                                    "timeout_s": 2.0} | rest)
+    return ModelCard(
+        "lab",
+        "openai_compatible",
+        **{"model": "m", "endpoint": url, "price_in": 1.0, "price_out": 2.0, "timeout_s": 2.0} | rest,
+    )
 
 
 def ask(url, request, sample=0, **rest):
@@ -29,6 +32,7 @@ def ask_all(url, calls, **rest):
             return await asyncio.gather(*(backend.complete(call) for call in calls))
         finally:
             await backend.close()
+
     return asyncio.run(main())
 
 
@@ -82,8 +86,11 @@ def test_a_score_covers_the_continuation_and_nothing_else(score_tokens):
 
 def test_a_server_that_does_not_echo_gives_no_score():
     # what it generated after the prompt's 12 characters stands where the continuation's tokens would
-    reply = {"choices": [{"text": " more!", "logprobs": {"tokens": [" more", "!"], "token_logprobs": [-1.0, -1.0],
-                                                               "text_offset": [12, 17]}}]}
+    reply = {
+        "choices": [
+            {"text": " more!", "logprobs": {"tokens": [" more", "!"], "token_logprobs": [-1.0, -1.0], "text_offset": [12, 17]}}
+        ]
+    }
     with Server(("reply", reply)) as server:
         assert ask(server.url, SCORE, api="completions").tokens is None
 
@@ -109,18 +116,36 @@ def test_a_retry_after_of_minutes_gives_up_at_once():
     assert (made.status, made.n_attempts) == ("failed", 1) and "429" in made.error
 
 
-@pytest.mark.parametrize("fault", [("status", 500), ("status", 503), ("malformed",), ("half",), ("drop",),
-                                   ("reply", {"choices": []}), ("reply", []), ("reply", {"error": "overloaded"})],
-                         ids=lambda fault: "-".join(map(str, fault)))
+@pytest.mark.parametrize(
+    "fault",
+    [
+        ("status", 500),
+        ("status", 503),
+        ("malformed",),
+        ("half",),
+        ("drop",),
+        ("reply", {"choices": []}),
+        ("reply", []),
+        ("reply", {"error": "overloaded"}),
+    ],
+    ids=lambda fault: "-".join(map(str, fault)),
+)
 def test_a_passing_fault_is_asked_again(fault):
     with Server(fault) as server:
         made = ask(server.url, WORDS)
     assert (made.status, made.text, made.n_attempts) == ("ok", TEXT, 2)
 
 
-@pytest.mark.parametrize("fault, word", [(("status", 500), "500"), (("malformed",), "JSON"), (("drop",), "reached"),
-                                         (("reply", {"error": {"message": "no such model"}}), "no such model")],
-                         ids=lambda value: str(value[0]))
+@pytest.mark.parametrize(
+    "fault, word",
+    [
+        (("status", 500), "500"),
+        (("malformed",), "JSON"),
+        (("drop",), "reached"),
+        (("reply", {"error": {"message": "no such model"}}), "no such model"),
+    ],
+    ids=lambda value: str(value[0]),
+)
 def test_a_lasting_fault_becomes_a_failed_completion_with_a_sentence(fault, word):
     with Server(fault, fault) as server:
         made = ask(server.url, WORDS, options={"n_attempts": 2})
@@ -169,6 +194,7 @@ def test_a_server_that_dies_in_mid_run_fails_the_rest_and_keeps_what_came():
         rest = await asyncio.gather(*(backend.complete(Call("lab", "r", WORDS, i)) for i in range(8, 16)))
         await backend.close()
         return first, rest
+
     server.__enter__()
     first, rest = asyncio.run(main())
     assert {one.status for one in first} == {"ok"} and {one.status for one in rest} == {"failed"}
@@ -208,8 +234,10 @@ def test_a_server_without_usage_leaves_tokens_and_cost_unknown():
 
 
 def test_a_refusal_is_a_text_and_null_content_an_empty_one():
-    with Server(("reply", {"choices": [{"message": {"content": None, "refusal": "No."}}]}),
-                ("reply", {"choices": [{"message": {"content": None}}]})) as server:
+    with Server(
+        ("reply", {"choices": [{"message": {"content": None, "refusal": "No."}}]}),
+        ("reply", {"choices": [{"message": {"content": None}}]}),
+    ) as server:
         assert ask(server.url, WORDS).text == "No."
         made = ask(server.url, WORDS)
     assert (made.status, made.text) == ("ok", "")

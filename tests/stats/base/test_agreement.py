@@ -60,8 +60,10 @@ def test_fleiss_kappa_refuses_unequal_raters():
     assert math.isnan(agreement.fleiss_kappa([[1, 0], [0, 1]])) and math.isnan(agreement.fleiss_kappa([]))
 
 
-@given(st.lists(st.lists(st.sampled_from([1.0, 2.0, 3.0, None]), min_size=6, max_size=6), min_size=2, max_size=4),
-       st.sampled_from(["nominal", "interval"]))
+@given(
+    st.lists(st.lists(st.sampled_from([1.0, 2.0, 3.0, None]), min_size=6, max_size=6), min_size=2, max_size=4),
+    st.sampled_from(["nominal", "interval"]),
+)
 @settings(max_examples=80, deadline=None)
 def test_krippendorffs_alpha_equals_the_krippendorff_package(ratings, level):
     units = [[r for r in unit if r is not None] for unit in zip(*ratings, strict=True)]

@@ -18,7 +18,7 @@ def test_a_band_of_one_setting_is_nearly_the_ordinary_interval_and_more_settings
     one, many = max_t_band(x[:, :1], n_boot=4000), max_t_band(x, n_boot=4000)
     assert one.critical == pytest.approx(1.96, abs=0.12)
     assert 2.6 < many.critical < 3.4  # Sidak for 30 independent settings: 3.13
-    assert (many.high - many.values == pytest.approx(many.critical * JointMeans(x).se))
+    assert many.high - many.values == pytest.approx(many.critical * JointMeans(x).se)
 
 
 def test_settings_that_say_the_same_cost_nothing():
@@ -53,7 +53,7 @@ def test_a_path_is_the_sequence_after_every_item():
     for t in (MIN_LOOK, 37, 60):
         assert [path.low[t - 1], path.high[t - 1]] == pytest.approx(conf_seq(x[:t]), rel=0, abs=1e-6)
         assert path.means[t - 1] == pytest.approx(x[:t].mean())
-    assert np.isnan(path.low[:MIN_LOOK - 1]).all() and path.level == 0.95
+    assert np.isnan(path.low[: MIN_LOOK - 1]).all() and path.level == 0.95
 
 
 def test_a_path_leaves_out_what_is_missing_and_has_no_limits_without_spread():

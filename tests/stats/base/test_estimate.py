@@ -40,8 +40,19 @@ def test_excluding_zero_is_two_sided():
     assert estimate(0.1, 0.0, 0.3).excludes_zero() is False
 
 
-@pytest.mark.parametrize(("p", "text"), [(0.0124, "p = .012"), (0.0004, "p < .001"), (0.426, "p = .43"), (0.999, "p > .99"),
-                                         (0.0996, "p = .10"), (0.05, "p = .050"), (0.001, "p = .001"), (1.0, "p > .99")])
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0124, "p = .012"),
+        (0.0004, "p < .001"),
+        (0.426, "p = .43"),
+        (0.999, "p > .99"),
+        (0.0996, "p = .10"),
+        (0.05, "p = .050"),
+        (0.001, "p = .001"),
+        (1.0, "p > .99"),
+    ],
+)
 def test_p_values_lose_their_leading_zero(p, text):
     assert p_text(p) == text
 

@@ -47,9 +47,17 @@ def test_bonett_price_by_hand():
 
 
 def test_no_cases_are_missing_and_impossible_counts_are_refused():
-    for found in (intervals.wilson(0, 0), intervals.clopper_pearson(0, 0), intervals.newcombe_diff(0, 0, 1, 2),
-                  intervals.bonett_price(0, 0, 0), intervals.hoeffding(math.nan, 0), intervals.boot_percentile([]),
-                  intervals.boot_bca([]), intervals.boot_studentized([1.0]), intervals.conf_seq([1.0])):
+    for found in (
+        intervals.wilson(0, 0),
+        intervals.clopper_pearson(0, 0),
+        intervals.newcombe_diff(0, 0, 1, 2),
+        intervals.bonett_price(0, 0, 0),
+        intervals.hoeffding(math.nan, 0),
+        intervals.boot_percentile([]),
+        intervals.boot_bca([]),
+        intervals.boot_studentized([1.0]),
+        intervals.conf_seq([1.0]),
+    ):
         assert np.isnan(found).all()
     with pytest.raises(BadInput, match="5 of 4 is not a share"):
         intervals.wilson(5, 4)
@@ -107,7 +115,7 @@ def test_bca_counts_ties_half_on_a_lattice():
     reps = np.array([x[rng.integers(0, 12, size=12)].mean() for _ in range(2000)])
     z0 = stats.norm.ppf((np.mean(reps < 0.25) + np.mean(reps <= 0.25)) / 2)
     d = x - 0.25
-    accel = (d ** 3).sum() / (6 * (d ** 2).sum() ** 1.5)
+    accel = (d**3).sum() / (6 * (d**2).sum() ** 1.5)
     z = z0 + stats.norm.ppf([0.025, 0.975])
     wanted = np.percentile(reps, 100 * stats.norm.cdf(z0 + z / (1 - accel * z)))
     assert intervals.boot_bca(x) == pytest.approx(wanted)
@@ -151,9 +159,10 @@ def test_the_confidence_sequence_by_hand():
     assert 1.4 < (half / (fixed["hi"] - 0.5)) < 1.7  # statistics, F24: 1.55-1.6 times wider
 
 
-@pytest.mark.parametrize(("n", "values", "method"), [
-    (9, [0, 1], "none"), (10, [0, 1], "wilson"), (29, [0, 0.5], "studentized"), (30, [0, 1], "clt_cluster"),
-])
+@pytest.mark.parametrize(
+    ("n", "values", "method"),
+    [(9, [0, 1], "none"), (10, [0, 1], "wilson"), (29, [0, 0.5], "studentized"), (30, [0, 1], "clt_cluster")],
+)
 def test_the_default_interval_depends_on_the_number_of_items(n, values, method):
     found = mean_interval((values * n)[:n])
     assert found.method == method and found.n == n
@@ -168,8 +177,11 @@ def test_every_kind_of_the_menu_is_the_function_of_that_name():
     assert mean_interval(x, kind="clt_cluster").low == pytest.approx(intervals.cluster_clt(x, np.arange(40))["lo"])
     assert mean_interval(x, kind="conf_seq").high == pytest.approx(intervals.conf_seq(x)[1])
     y = SKEWED[:30]  # distinct values draw the source's indices
-    for kind, menu in (("percentile", intervals.boot_percentile), ("bca", intervals.boot_bca),
-                       ("studentized", intervals.boot_studentized)):
+    for kind, menu in (
+        ("percentile", intervals.boot_percentile),
+        ("bca", intervals.boot_bca),
+        ("studentized", intervals.boot_studentized),
+    ):
         found = mean_interval(y, kind=kind, seed=4, n_boot=999, bounds=None)
         assert [found.low, found.high] == pytest.approx(menu(y, 4, 999)) and found.seed == 4
 

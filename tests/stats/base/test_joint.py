@@ -84,7 +84,9 @@ def test_quantiles_of_columns_are_numpys():
 
 
 def test_a_kind_that_is_not_joint_is_refused():
-    for call in (lambda: JointMeans(rates(20)).estimates("wald", [0.95], [UNIT] * 3),
-                 lambda: JointMeans(rates(20)).limits("default", [0.95])):
+    for call in (
+        lambda: JointMeans(rates(20)).estimates("wald", [0.95], [UNIT] * 3),
+        lambda: JointMeans(rates(20)).limits("default", [0.95]),
+    ):
         with pytest.raises(BadInput, match="choose one of default"):
             call()

@@ -13,10 +13,24 @@ from flipcore.stats.base import power
 from flipcore.stats.memory import drop_gap
 
 
-@pytest.mark.parametrize(("control", "gap", "n80", "n90"), [
-    (0, 0.05, 150, 200), (0, 0.10, 71, 95), (0, 0.15, 45, 60), (0, 0.26, 23, 30),
-    (0.05, 0.03, 1_057, 1_414), (0.05, 0.05, 432, 578), (0.05, 0.10, 138, 184), (0.05, 0.15, 73, 97), (0.05, 0.26, 31, 41),
-    (0.15, 0.03, 2_400, None), (0.15, 0.05, 903, 1_209), (0.15, 0.10, 248, 331), (0.15, 0.15, 118, 158)])
+@pytest.mark.parametrize(
+    ("control", "gap", "n80", "n90"),
+    [
+        (0, 0.05, 150, 200),
+        (0, 0.10, 71, 95),
+        (0, 0.15, 45, 60),
+        (0, 0.26, 23, 30),
+        (0.05, 0.03, 1_057, 1_414),
+        (0.05, 0.05, 432, 578),
+        (0.05, 0.10, 138, 184),
+        (0.05, 0.15, 73, 97),
+        (0.05, 0.26, 31, 41),
+        (0.15, 0.03, 2_400, None),
+        (0.15, 0.05, 903, 1_209),
+        (0.15, 0.10, 248, 331),
+        (0.15, 0.15, 118, 158),
+    ],
+)
 def test_the_items_that_a_drop_gap_needs_are_the_stated_ones(control, gap, n80, n90):
     design = (gap, control + gap, control + gap, control, control)
     assert power.n_for_gap(*design) == n80

@@ -76,8 +76,10 @@ def test_a_count_is_binomial_and_two_counts_compete():
     # Binomial(n, 1/n): P(0) = (1 - 1/n)^n, variance 1 - 1/n; counts of two items have covariance -1/n. Even three items, where
     # nearly every draw is added as an index, and rows that came out too long are drawn again, follow it.
     counts = resample.count_draws(3, 60_000, generator(4)).astype(float)
-    assert [binomtest(int((counts[:, 0] == k).sum()), 60_000, p).pvalue > 0.001 for k, p in
-            enumerate([8 / 27, 12 / 27, 6 / 27, 1 / 27])] == [True] * 4
+    assert [
+        binomtest(int((counts[:, 0] == k).sum()), 60_000, p).pvalue > 0.001
+        for k, p in enumerate([8 / 27, 12 / 27, 6 / 27, 1 / 27])
+    ] == [True] * 4
     assert np.cov(counts.T) == pytest.approx(np.where(np.eye(3) == 1, 2 / 3, -1 / 3), abs=0.02)
     many = resample.count_draws(2_500, 800, generator(5))
     assert binomtest(int((many == 0).sum()), many.size, (1 - 1 / 2_500) ** 2_500).pvalue > 0.001
@@ -119,8 +121,14 @@ def test_sign_flips_are_the_exact_test_within_monte_carlo_error():
 def test_sign_flips_of_many_different_sizes_are_scipys_paired_permutation_test():
     d = np.random.default_rng(8).normal(0.3, 1, size=12)
     for one_sided, alternative in ((False, "two-sided"), (True, "greater")):
-        exact = permutation_test((d, np.zeros(12)), lambda a, b, axis: np.mean(a - b, axis=axis), vectorized=True,
-                                 permutation_type="samples", n_resamples=np.inf, alternative=alternative).pvalue
+        exact = permutation_test(
+            (d, np.zeros(12)),
+            lambda a, b, axis: np.mean(a - b, axis=axis),
+            vectorized=True,
+            permutation_type="samples",
+            n_resamples=np.inf,
+            alternative=alternative,
+        ).pvalue
         found = resample.sign_flip_p(d, generator(1), m=20_000, one_sided=one_sided)
         assert found.low <= exact <= found.high
 
@@ -149,8 +157,13 @@ def test_the_monte_carlo_p_is_scipys():
     x = np.random.default_rng(4).normal(0.2, 1, 30)
     rng = np.random.default_rng(0)
     ours = resample.monte_carlo_p(x.mean(), lambda k: rng.normal(size=(k, 30)).mean(axis=1), m=9999)
-    theirs = monte_carlo_test(x, lambda size: np.random.default_rng(1).normal(size=size), lambda a, axis: a.mean(axis=axis),
-                              vectorized=True, alternative="greater")
+    theirs = monte_carlo_test(
+        x,
+        lambda size: np.random.default_rng(1).normal(size=size),
+        lambda a, axis: a.mean(axis=axis),
+        vectorized=True,
+        alternative="greater",
+    )
     assert ours.p == pytest.approx(theirs.pvalue, abs=0.02)
 
 

@@ -15,18 +15,32 @@ def rows(*readouts, axis="order", extractor="stated"):
     return frame.assign(axis=axis, extractor=extractor)
 
 
-FRAME = pd.concat([
-    rows(("i", "base", 0, "ok", "2"), ("i", "rotate-1", 0, "unreadable", None), ("j", "base", 0, "ok", "2"),
-         ("j", "rotate-2", 0, "absent", None), ("j", "rotate-3", 0, "ok", "0")),
-    rows(("i", "base", 0, "ok", "2"), ("j", "base", 0, "ok", "1"), axis="order", extractor="first_token"),
-], ignore_index=True)
+FRAME = pd.concat(
+    [
+        rows(
+            ("i", "base", 0, "ok", "2"),
+            ("i", "rotate-1", 0, "unreadable", None),
+            ("j", "base", 0, "ok", "2"),
+            ("j", "rotate-2", 0, "absent", None),
+            ("j", "rotate-3", 0, "ok", "0"),
+        ),
+        rows(("i", "base", 0, "ok", "2"), ("j", "base", 0, "ok", "1"), axis="order", extractor="first_token"),
+    ],
+    ignore_index=True,
+)
 
 
 def test_status_decides_what_a_row_is():
     coded = coded_answers(FRAME)
     stated = coded.cell("order", "stated")
-    assert [coded.texts[code] if code >= 0 else code for code in stated[:, :, 0].ravel()] == ["2", NULL, ABSENT,
-                                                                                               "2", ABSENT, "0"]
+    assert [coded.texts[code] if code >= 0 else code for code in stated[:, :, 0].ravel()] == [
+        "2",
+        NULL,
+        ABSENT,
+        "2",
+        ABSENT,
+        "0",
+    ]
     assert coded.n_absent["order", "stated"] == 1
     assert (coded.cell("order", "first_token")[:, 1:] == ABSENT).all()
 
@@ -78,22 +92,34 @@ def test_missing_columns_and_mixed_models_are_refused():
 
 def test_null_rates_raise_both_flags():
     # 8 readouts of changed prompts, 2 unreadable; 4 of base prompts, none unreadable: 2/12, 0 and 25 %
-    frame = rows(*((f"i{k}", v, 0, "unreadable" if k < 1 and v != "base" else "ok", "1") for k in range(4)
-                   for v in ("base", "rotate-1", "rotate-2")))
+    frame = rows(
+        *(
+            (f"i{k}", v, 0, "unreadable" if k < 1 and v != "base" else "ok", "1")
+            for k in range(4)
+            for v in ("base", "rotate-1", "rotate-2")
+        )
+    )
     found = null_rates(coded_answers(frame), "order", "stated")
     assert (found.n_readouts, found.n_null) == (12, 2) and found.rate == pytest.approx(1 / 6)
     assert (found.base_rate, found.perturbed_rate) == (0.0, 0.25)
     # item 0 has one answer and two gaps: all alike 0, all different 1; the other three never flip
     assert (found.lowest, found.highest) == (0.0, 0.25)
-    assert found.flags == ("16.7 % of the answers could not be read (more than 5 %).",
-                           "Unreadable answers: 0.0 % of base prompts, 25.0 % of changed ones (more than 2 percentage points "
-                           "apart).", "Whatever they were, the flip rate lies between 0.00 and 0.25.")
+    assert found.flags == (
+        "16.7 % of the answers could not be read (more than 5 %).",
+        "Unreadable answers: 0.0 % of base prompts, 25.0 % of changed ones (more than 2 percentage points apart).",
+        "Whatever they were, the flip rate lies between 0.00 and 0.25.",
+    )
     assert null_rates(coded_answers(FRAME), "order", "first_token").flags == ()
 
 
 def test_three_points_between_base_and_changed_prompts_are_enough_to_flag():
-    frame = rows(*((f"i{k}", v, 0, "unreadable" if k < 3 and v == "base" else "ok", "1") for k in range(100)
-                   for v in ("base", "rotate-1")))
+    frame = rows(
+        *(
+            (f"i{k}", v, 0, "unreadable" if k < 3 and v == "base" else "ok", "1")
+            for k in range(100)
+            for v in ("base", "rotate-1")
+        )
+    )
     found = null_rates(coded_answers(frame), "order", "stated")
     assert found.rate == 0.015 and len(found.flags) == 2 and "3.0 % of base prompts" in found.flags[0]
 

@@ -22,10 +22,20 @@ E, REF = "first_token", "stated"
 
 def readouts(by_extractor, axis="option_order"):
     """by_extractor: {extractor: items of answers}; None is unreadable, "absent" is absent."""
-    rows = [{"item_id": f"i{i}", "axis": axis, "variant": f"rotate-{v}" if v else "base", "sample": 0, "extractor": extractor,
-             "status": "absent" if a == "absent" else "ok" if a is not None else "unreadable",
-             "answer": None if a == "absent" else a}
-            for extractor, items in by_extractor.items() for i, item in enumerate(items) for v, a in enumerate(item)]
+    rows = [
+        {
+            "item_id": f"i{i}",
+            "axis": axis,
+            "variant": f"rotate-{v}" if v else "base",
+            "sample": 0,
+            "extractor": extractor,
+            "status": "absent" if a == "absent" else "ok" if a is not None else "unreadable",
+            "answer": None if a == "absent" else a,
+        }
+        for extractor, items in by_extractor.items()
+        for i, item in enumerate(items)
+        for v, a in enumerate(item)
+    ]
     return pd.DataFrame(rows)
 
 
@@ -37,12 +47,15 @@ def readme(t, g, n=26):
     return readouts({E: [["0", "1"]] * t + [["0", "0"]] * (n - t), REF: [["0", "1"]] * g + [["0", "0"]] * (n - g)})
 
 
-@pytest.mark.parametrize(("t", "g", "printed"), [
-    (15, 2, ("0.58", "0.08", "0.50 [0.31, 0.69]")),
-    (13, 4, ("0.50", "0.15", "0.35 [0.15, 0.54]")),
-    (12, 2, ("0.46", "0.08", "0.38 [0.19, 0.58]")),
-    (9, 7, ("0.35", "0.27", "0.08 [0.00, 0.19]")),
-])
+@pytest.mark.parametrize(
+    ("t", "g", "printed"),
+    [
+        (15, 2, ("0.58", "0.08", "0.50 [0.31, 0.69]")),
+        (13, 4, ("0.50", "0.15", "0.35 [0.15, 0.54]")),
+        (12, 2, ("0.46", "0.08", "0.38 [0.19, 0.58]")),
+        (9, 7, ("0.35", "0.27", "0.08 [0.00, 0.19]")),
+    ],
+)
 def test_flipbenchs_four_rows_come_out_of_the_whole_path(t, g, printed):
     found = decomposition(readme(t, g), kind="percentile", n_boot=2000)
     assert (found.T.text().split()[0], found.G.text().split()[0], found.A.text()) == printed
@@ -50,8 +63,10 @@ def test_flipbenchs_four_rows_come_out_of_the_whole_path(t, g, printed):
 
 def test_the_first_row_reads_as_the_design_says():
     found = decomposition(readme(15, 2), kind="percentile", n_boot=2000)
-    assert found.sentence() == "On option order 0.50 [0.31, 0.69] of the 0.58 flip rate is artifact: more than is genuine, " \
-                               "p = .003."
+    assert (
+        found.sentence() == "On option order 0.50 [0.31, 0.69] of the 0.58 flip rate is artifact: more than is genuine, "
+        "p = .003."
+    )
     assert found.sentence(readout_title="first token").startswith("On option order, read by first token, 0.50 [0.31, 0.69] of")
     a_minus_g = [1.0] * 13 + [-1.0] * 2 + [0.0] * 11  # T - 2G: flips under e alone, under both, under neither
     assert found.p_more == pytest.approx(ttest_1samp(a_minus_g, 0).pvalue)
@@ -60,8 +75,10 @@ def test_the_first_row_reads_as_the_design_says():
 PAIR = st.tuples(st.sampled_from(["0", "1", None]), st.sampled_from(["0", "1", None]))
 
 
-@given(st.lists(st.lists(PAIR, min_size=3, max_size=3), min_size=1, max_size=6),
-       st.sampled_from(["own_class", "always_flip", "drop"]))
+@given(
+    st.lists(st.lists(PAIR, min_size=3, max_size=3), min_size=1, max_size=6),
+    st.sampled_from(["own_class", "always_flip", "drop"]),
+)
 def test_values_are_the_naive_ones(items, policy):
     e, ref = [[a for a, _ in item] for item in items], [[b for _, b in item] for item in items]
     found, wanted = decomposition(readouts({E: e, REF: ref}), policy=policy), naive.decompose(e, ref, policy)
@@ -72,8 +89,12 @@ def test_values_are_the_naive_ones(items, policy):
 
 def test_a_partial_run_is_compared_over_what_both_readouts_have():
     # item 0: the third variant is absent under e, so the flip that e* shows there does not count
-    frame = readouts({E: [["0", "0", "absent"], ["0", "1", "1"], ["0", "absent", "absent"]],
-                      REF: [["0", "0", "1"], ["0", "0", "0"], ["0", "0", "0"]]})
+    frame = readouts(
+        {
+            E: [["0", "0", "absent"], ["0", "1", "1"], ["0", "absent", "absent"]],
+            REF: [["0", "0", "1"], ["0", "0", "0"], ["0", "0", "0"]],
+        }
+    )
     found = decomposition(frame)
     assert (found.G.value, found.n_items, found.n_left_out) == (0.0, 2, 1)
     assert found.T.value == pytest.approx((0 + 2 / 3) / 2)
@@ -96,8 +117,10 @@ def test_the_reference_has_no_artifact_to_speak_of():
     found = decomposition(readme(15, 2), extractor=REF)
     assert found.is_reference and found.established is None and found.A.text() == "0.00"
     assert found.A.note == "The reference readout: 0 by definition." and "n/a" in found.share.note
-    assert found.sentence("the order of options", "written text") == \
-        "On the order of options written text is the reference: its flip rate 0.08 [0.02, 0.24] is what counts as genuine."
+    assert (
+        found.sentence("the order of options", "written text")
+        == "On the order of options written text is the reference: its flip rate 0.08 [0.02, 0.24] is what counts as genuine."
+    )
 
 
 def test_too_few_items_have_no_verdict():
@@ -123,9 +146,21 @@ def test_the_two_rules_by_hand():
 
 def with_samples(noise_e, noise_ref=0, n=60):
     """Two variants by two samples; e re-asked flips on the first `noise_e` items, e* on the first `noise_ref`."""
-    rows = [{"item_id": f"i{i}", "axis": "option_order", "variant": v, "sample": s, "extractor": x, "status": "ok",
-             "answer": str(s) if i < (noise_e if x == E else noise_ref) else "0"}
-            for i in range(n) for v in ("base", "rotate-1") for s in (0, 1) for x in (E, REF)]
+    rows = [
+        {
+            "item_id": f"i{i}",
+            "axis": "option_order",
+            "variant": v,
+            "sample": s,
+            "extractor": x,
+            "status": "ok",
+            "answer": str(s) if i < (noise_e if x == E else noise_ref) else "0",
+        }
+        for i in range(n)
+        for v in ("base", "rotate-1")
+        for s in (0, 1)
+        for x in (E, REF)
+    ]
     return pd.DataFrame(rows)
 
 
@@ -139,8 +174,10 @@ def test_with_samples_the_floor_is_taken_off_both_sides():
     both = decomposition(with_samples(12, 6))
     # T = .1, G = .05, W = .2, W_ref = .1: A_excess = (.1 - .05) - (.2 - .1), G_excess = .05 - .1
     assert (both.A_excess.value, both.G_excess.value) == (pytest.approx(-0.05), pytest.approx(-0.05))
-    assert decomposition(with_samples(0)).noise_sentence(0) == \
-        "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
+    assert (
+        decomposition(with_samples(0)).noise_sentence(0)
+        == "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
+    )
 
 
 def test_an_unmeasured_floor_is_missing_and_said():
@@ -150,14 +187,14 @@ def test_an_unmeasured_floor_is_missing_and_said():
 
 
 def test_the_sign_flip_test_sees_what_is_only_the_readouts():
-    assert decomposition(readme(15, 2)).p_artifact == pytest.approx(2 * 2 ** -13, abs=5e-4)  # 13 of 13 differences are positive
+    assert decomposition(readme(15, 2)).p_artifact == pytest.approx(2 * 2**-13, abs=5e-4)  # 13 of 13 differences are positive
     assert decomposition(readme(9, 9)).p_artifact == 1.0
 
 
 def test_the_paired_t_is_scipys_and_survives_equal_differences():
     d = generator(0).normal(size=20)
     assert paired_t_p(np.append(d, np.nan)) == pytest.approx(ttest_1samp(d, 0).pvalue)
-    assert paired_t_p(np.zeros(5)) == 1.0 and paired_t_p(np.ones(5)) == 2 ** -4 and math.isnan(paired_t_p(np.ones(1)))
+    assert paired_t_p(np.zeros(5)) == 1.0 and paired_t_p(np.ones(5)) == 2**-4 and math.isnan(paired_t_p(np.ones(1)))
 
 
 def test_the_share_is_shown_where_the_flip_rate_is_clearly_above_zero():

@@ -14,8 +14,13 @@ from flipcore.stats.flips.floor import FROM_IDENTITY, NOT_MEASURED, OWN, excess_
 
 def frame(axis, answers):
     """answers: {variant: samples} for one item."""
-    return pd.DataFrame([{"item_id": "i", "axis": axis, "variant": variant, "sample": s, "extractor": "e", "status": "ok",
-                          "answer": a} for variant, samples in answers.items() for s, a in enumerate(samples)])
+    return pd.DataFrame(
+        [
+            {"item_id": "i", "axis": axis, "variant": variant, "sample": s, "extractor": "e", "status": "ok", "answer": a}
+            for variant, samples in answers.items()
+            for s, a in enumerate(samples)
+        ]
+    )
 
 
 def test_a_planted_floor_and_excess_are_given_back():

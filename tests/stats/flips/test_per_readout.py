@@ -17,9 +17,21 @@ ITEMS = st.lists(st.lists(st.sampled_from(["0", "1", "2", None]), min_size=1, ma
 
 
 def frame(items):
-    return pd.DataFrame([{"item_id": f"i{i}", "axis": "order", "variant": f"r{v}" if v else "base", "sample": 0,
-                          "extractor": "e", "status": "unreadable" if a is None else "ok", "answer": a}
-                         for i, item in enumerate(items) for v, a in enumerate(item)])
+    return pd.DataFrame(
+        [
+            {
+                "item_id": f"i{i}",
+                "axis": "order",
+                "variant": f"r{v}" if v else "base",
+                "sample": 0,
+                "extractor": "e",
+                "status": "unreadable" if a is None else "ok",
+                "answer": a,
+            }
+            for i, item in enumerate(items)
+            for v, a in enumerate(item)
+        ]
+    )
 
 
 def summary(items, **options):

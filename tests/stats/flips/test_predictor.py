@@ -18,8 +18,14 @@ def table(n=150, slope=3.0, seed=0):
     rng = generator(seed, "table")
     margin = np.repeat(rng.random(n), 2)
     chance = 1 / (1 + np.exp(slope * (margin - 0.5)))
-    return pd.DataFrame({"item_id": np.repeat(np.arange(n), 2), "axis": ["order", "format"] * n, "margin": margin,
-                         "flipped": (rng.random(2 * n) < chance).astype(int)})
+    return pd.DataFrame(
+        {
+            "item_id": np.repeat(np.arange(n), 2),
+            "axis": ["order", "format"] * n,
+            "margin": margin,
+            "flipped": (rng.random(2 * n) < chance).astype(int),
+        }
+    )
 
 
 def test_a_planted_signal_is_found_with_its_sign_and_calibration():

@@ -14,9 +14,22 @@ from flipcore.stats.flips.strike_bounds import extreme_strikes, moved_by_each
 
 def readouts(answers, extractor="regex"):
     """`answers[item]` are the answers to the base and its rewordings."""
-    return pd.DataFrame([{"model": "m", "item_id": item, "axis": "paraphrase", "variant": "base" if i == 0 else f"reworded-{i}",
-                          "sample": 0, "extractor": extractor, "status": "ok", "answer": answer}
-                         for item, row in answers.items() for i, answer in enumerate(row)])
+    return pd.DataFrame(
+        [
+            {
+                "model": "m",
+                "item_id": item,
+                "axis": "paraphrase",
+                "variant": "base" if i == 0 else f"reworded-{i}",
+                "sample": 0,
+                "extractor": extractor,
+                "status": "ok",
+                "answer": answer,
+            }
+            for item, row in answers.items()
+            for i, answer in enumerate(row)
+        ]
+    )
 
 
 def means(frame, gone, extractor="first", reference="regex"):
@@ -30,8 +43,11 @@ def test_striking_the_only_flip_moves_the_rate_by_hand():
     # Without another: T = 1/2, moved by 1/6.
     frame = readouts({"a": "xy", "b": "xx", "c": "zz"})
     places = {(item, "reworded-1"): f"pair-{item}" for item in "abc"}
-    assert moved_by_each(frame, places) == {"pair-a": pytest.approx(1 / 3), "pair-b": pytest.approx(1 / 6),
-                                            "pair-c": pytest.approx(1 / 6)}
+    assert moved_by_each(frame, places) == {
+        "pair-a": pytest.approx(1 / 3),
+        "pair-b": pytest.approx(1 / 6),
+        "pair-c": pytest.approx(1 / 6),
+    }
 
 
 def test_one_of_two_rewordings_leaves_the_item_defined():

@@ -13,9 +13,19 @@ def frame(rows):
 
 
 def asked(item, answers, axis="option_order", extractor="regex", sample=0):
-    return [(item, axis, "base" if i == 0 else f"v{i}", i, sample, extractor,
-             "absent" if answer == "absent" else "ok" if answer is not None else "unreadable",
-             None if answer == "absent" else answer) for i, answer in enumerate(answers)]
+    return [
+        (
+            item,
+            axis,
+            "base" if i == 0 else f"v{i}",
+            i,
+            sample,
+            extractor,
+            "absent" if answer == "absent" else "ok" if answer is not None else "unreadable",
+            None if answer == "absent" else answer,
+        )
+        for i, answer in enumerate(answers)
+    ]
 
 
 def test_a_cell_is_the_items_flip_rate():

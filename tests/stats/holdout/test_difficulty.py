@@ -7,26 +7,52 @@ from flipcore.stats.holdout.difficulty import Condition, conditions, inflation_s
 from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, inflation
 
 
-@pytest.mark.parametrize(("cutoff", "published", "state"), [
-    ("2021-01-01", ["2022-05-08", "2023-01-01"], "before"), ("2022-05-08", ["2022-05-08"], "after"),
-    ("2024-01-01", ["2022-05-08"], "after"), (None, ["2022-05-08"], "unknown"), ("2021-01-01", [None], "unknown"),
-    ("2021-01-01", [], "unknown"), ("2021-01-01", ["2022-05-08", None], "unknown"),
-    ("2024-01-01", ["2022-05-08", None], "after"), ("2022-05", ["2022-05-08"], "after"), ("2022-04", ["2022-05-08"], "before")])
+@pytest.mark.parametrize(
+    ("cutoff", "published", "state"),
+    [
+        ("2021-01-01", ["2022-05-08", "2023-01-01"], "before"),
+        ("2022-05-08", ["2022-05-08"], "after"),
+        ("2024-01-01", ["2022-05-08"], "after"),
+        (None, ["2022-05-08"], "unknown"),
+        ("2021-01-01", [None], "unknown"),
+        ("2021-01-01", [], "unknown"),
+        ("2021-01-01", ["2022-05-08", None], "unknown"),
+        ("2024-01-01", ["2022-05-08", None], "after"),
+        ("2022-05", ["2022-05-08"], "after"),
+        ("2022-04", ["2022-05-08"], "before"),
+    ],
+)
 def test_a_model_is_from_before_only_where_every_date_says_so(cutoff, published, state):
     found = pre_release("m", cutoff, published)
     assert found.state == state and found.sentence.startswith("m: ")
 
 
 def rows(n=12, model="m", extractor="regex", layout="plain", source=None, shares=None, right=lambda i: i % 2 == 0):
-    return [{"model": model, "extractor": extractor, "layout": layout, "item_id": f"{role}{i}", "role": role,
-             "source_id": source(i) if source and role == "retro" else None, "is_correct": right(i),
-             "probabilities": shares or [], "target": "0"} for role in ("target", "retro") for i in range(n)]
+    return [
+        {
+            "model": model,
+            "extractor": extractor,
+            "layout": layout,
+            "item_id": f"{role}{i}",
+            "role": role,
+            "source_id": source(i) if source and role == "retro" else None,
+            "is_correct": right(i),
+            "probabilities": shares or [],
+            "target": "0",
+        }
+        for role in ("target", "retro")
+        for i in range(n)
+    ]
 
 
 def test_each_model_readout_and_layout_is_a_condition_of_its_own():
     found = conditions(pd.DataFrame(rows() + rows(model="n") + rows(extractor="cloze") + rows(layout="helpful")))
     assert [(one.model, one.extractor, one.layout) for one in found] == [
-        ("m", "regex", "plain"), ("n", "regex", "plain"), ("m", "cloze", "plain"), ("m", "regex", "helpful")]
+        ("m", "regex", "plain"),
+        ("n", "regex", "plain"),
+        ("m", "cloze", "plain"),
+        ("m", "regex", "helpful"),
+    ]
     assert found[0].counts == (6, 12, 6, 12) and found[0].test(0.1) == difficulty_test(6, 12, 6, 12, 0.1)
     assert found[0].inflation() == inflation(6, 12, 6, 12)
 

@@ -22,13 +22,18 @@ def longest_common(a, b):
 
 def slow(texts, near):
     words = [text.split() for text in texts]
-    found = [(i, j, 2 * longest_common(words[i], words[j]) / (len(words[i]) + len(words[j])))
-             for i, j in itertools.combinations(range(len(texts)), 2) if words[i] and words[j]]
+    found = [
+        (i, j, 2 * longest_common(words[i], words[j]) / (len(words[i]) + len(words[j])))
+        for i, j in itertools.combinations(range(len(texts)), 2)
+        if words[i] and words[j]
+    ]
     return {(i, j): value for i, j, value in found if value >= near - 1e-12}
 
 
-@given(st.lists(st.lists(st.sampled_from(["a", "b", "c"]), max_size=6).map(" ".join), max_size=8),
-       st.sampled_from([0.4, 0.5, 2 / 3, 0.8, 1.0]))
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "b", "c"]), max_size=6).map(" ".join), max_size=8),
+    st.sampled_from([0.4, 0.5, 2 / 3, 0.8, 1.0]),
+)
 def test_every_pair_above_the_bound_is_found_and_no_other(texts, near):
     found = {(pair.first, pair.second): pair.similarity for pair in duplicates(texts, near)}
     assert found == pytest.approx(slow(texts, near))

@@ -32,7 +32,7 @@ def reworded(test_split):
 @pytest.mark.slow
 @pytest.mark.parametrize("name, n_retro, n_parts", [("truthfulqa", 408, 50), ("gsm8k", 660, 30), ("gsm8k", 50, 40)])
 def test_random_parts_of_one_benchmark_are_seldom_told_apart(shared_data, name, n_retro, n_parts):
-    tests = ("semantic", "mixing", "difficulty")[:3 if name == "gsm8k" else 2]
+    tests = ("semantic", "mixing", "difficulty")[: 3 if name == "gsm8k" else 2]
     for rejected in part_rejections(name, n_retro, n_parts, tests, m=199).values():
         assert binomtest(int(rejected.sum()), n_parts, 0.05, alternative="greater").pvalue > 0.01
 

@@ -59,8 +59,7 @@ def test_going_through_all_regroupings_agrees_with_scipy(which):
     def distance(a, b):
         return abs(slow_mean_cosine(rows[a.astype(int)]) - pooled)
 
-    exact = permutation_test((list(group), list(other)), distance, vectorized=False, alternative="greater",
-                             n_resamples=np.inf)
+    exact = permutation_test((list(group), list(other)), distance, vectorized=False, alternative="greater", n_resamples=np.inf)
     found = semantic.perm_test_semantic(T, R, which, enumerate_all=True)
     assert (found["n_perm"], found["fbar"]) == (126, pytest.approx(pooled))
     assert found["p"] == pytest.approx(exact.pvalue)
@@ -101,8 +100,10 @@ def test_paired_labels_swap_within_pairs():
         cross = np.mean([X[i] @ Y[j] for i in range(3) for j in range(3) if i != j])
         return slow_mean_cosine(X) + slow_mean_cosine(Y) - 2 * cross
 
-    swaps = [(np.where(keep, R, T), np.where(keep, T, R))
-             for keep in (np.array(choice)[:, None] for choice in itertools.product([False, True], repeat=3))]
+    swaps = [
+        (np.where(keep, R, T), np.where(keep, T, R))
+        for keep in (np.array(choice)[:, None] for choice in itertools.product([False, True], repeat=3))
+    ]
     values, whole = ([kind(X, Y) for X, Y in swaps] for kind in (without_pairs, semantic.mmd2_cos))
     exact, with_pairs = (np.mean(np.array(one) >= one[0] - 1e-12) for one in (values, whole))
     found = semantic.perm_test_mmd(T, R, m=7_999, seed=1, paired=True)
@@ -116,8 +117,9 @@ def test_paired_labels_swap_within_pairs():
 def test_the_centre_of_the_paired_within_test_is_the_mean_over_swaps():
     rng = generator(7)
     T, R = (semantic.unit_vectors(rng.standard_normal((3, 2))) for _ in range(2))
-    swaps = [slow_mean_cosine(np.where(np.array(choice)[:, None], R, T))
-             for choice in itertools.product([False, True], repeat=3)]
+    swaps = [
+        slow_mean_cosine(np.where(np.array(choice)[:, None], R, T)) for choice in itertools.product([False, True], repeat=3)
+    ]
     found = semantic.perm_test_within_paired(T, R, m=99)
     assert found["fbar"] == pytest.approx(np.mean(swaps)) and found["obs"] == pytest.approx(slow_mean_cosine(T))
     assert math.isnan(semantic.perm_test_within_paired(T[:1], R[:1])["p"])
@@ -150,7 +152,8 @@ def rejections(runs, rng, **change):
     for seed in range(runs):
         T, R = embedding_sets(rng, **change)
         hits += [semantic.perm_test_semantic(T, R, which, m=199, seed=seed)["p"] < 0.05 for which in ("target", "retro")] + [
-            semantic.perm_test_mmd(T, R, m=199, seed=seed)["p"] < 0.05]
+            semantic.perm_test_mmd(T, R, m=199, seed=seed)["p"] < 0.05
+        ]
     return hits
 
 

@@ -51,8 +51,11 @@ def test_equivalence_is_the_inclusion_of_the_90_percent_interval():
 @pytest.mark.parametrize(("k", "n", "p0"), [(60, 100, 0.5), (0, 10, 1 / 3), (90, 230, 1 / 3)])
 def test_binomial_tests_are_scipys(k, n, p0):
     found = source_rules.prediction_accuracy(k, n, p0)
-    assert found == {"acc": k / n, "p_two_sided": binomtest(k, n, p0).pvalue,
-                     "p_greater": binomtest(k, n, p0, alternative="greater").pvalue}
+    assert found == {
+        "acc": k / n,
+        "p_two_sided": binomtest(k, n, p0).pvalue,
+        "p_greater": binomtest(k, n, p0, alternative="greater").pvalue,
+    }
     assert source_rules.odd_one_out(k, n, p0) == found
 
 
@@ -60,9 +63,18 @@ def test_no_answer_has_no_accuracy():
     assert math.isnan(source_rules.prediction_accuracy(0, 0)["acc"]) and math.isnan(source_rules.odd_one_out(0, 0)["p_greater"])
 
 
-@pytest.mark.parametrize(("retro", "n", "stated"), [
-    (0.30, 50, 0.82), (0.30, 100, 0.69), (0.30, 150, 0.56), (0.30, 500, 0.08),
-    (0.24, 50, 0.60), (0.24, 100, 0.31), (0.24, 150, 0.15)])
+@pytest.mark.parametrize(
+    ("retro", "n", "stated"),
+    [
+        (0.30, 50, 0.82),
+        (0.30, 100, 0.69),
+        (0.30, 150, 0.56),
+        (0.30, 500, 0.08),
+        (0.24, 50, 0.60),
+        (0.24, 100, 0.31),
+        (0.24, 150, 0.15),
+    ],
+)
 def test_failing_to_reject_passes_a_holdout_that_is_harder(retro, n, stated):
     # F13 from .40: 10 and 16 points; and TOST never passes at n <= 100
     rng, runs = generator(n, retro), 1_500

@@ -15,8 +15,10 @@ from flipcore.stats.holdout.survey import odd_one_out_survey, two_way_se
 def test_the_one_way_parts_are_statsmodels_clustered_standard_errors(seed):
     hits, entries, annotators = odd_one_out_hits(generator(seed), oddness_sd=seed / 2)
     hits[annotators % 3 == 0] = seed % 2  # people who always (never) find it
-    fitted = [OLS(hits, np.ones(len(hits))).fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
-              for groups in (entries, annotators, np.arange(len(hits)))]
+    fitted = [
+        OLS(hits, np.ones(len(hits))).fit(cov_type="cluster", cov_kwds={"groups": groups, "use_correction": False})
+        for groups in (entries, annotators, np.arange(len(hits)))
+    ]
     cr1 = [float(fit.bse[0]) ** 2 * g / (g - 1) for fit, g in zip(fitted, (30, 23, len(hits)), strict=True)]
     expected = math.sqrt(max(cr1[0], cr1[1], cr1[0] + cr1[1] - cr1[2]))
     assert two_way_se(hits, entries, annotators) == pytest.approx(expected)

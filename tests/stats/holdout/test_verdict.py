@@ -105,9 +105,12 @@ def test_a_classifier_at_chance_is_equivalent_when_its_bound_is_below_the_margin
 def all_tests(n):
     survey = odd_one_out_survey(*odd_one_out_hits(generator(4)))
     T, R = embedding_sets(generator(1))
-    return (verdict.difficulty_test(2 * n // 5, n, 2 * n // 5, n), verdict.semantic_test(T, R, margin=0.05, m=199),
-            verdict.prediction_test(separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19)),
-            verdict.odd_one_out_test(survey))
+    return (
+        verdict.difficulty_test(2 * n // 5, n, 2 * n // 5, n),
+        verdict.semantic_test(T, R, margin=0.05, m=199),
+        verdict.prediction_test(separability(np.zeros((400, 1)), np.repeat([0, 1], 200), constant, m=19)),
+        verdict.odd_one_out_test(survey),
+    )
 
 
 def test_indistinguishable_needs_every_test_equivalent():
@@ -119,8 +122,10 @@ def test_indistinguishable_needs_every_test_equivalent():
 def test_one_inconclusive_test_leaves_the_verdict_open_where_the_source_closes_it():
     found = verdict.HoldoutVerdict(all_tests(50))
     assert (found.state, found.source_state) == ("undecided", "indistinguishable")
-    assert found.sentence() == ("Nothing tells the sets apart, and that is not yet sameness: difficulty is inconclusive. "
-                                "The source's rule says indistinguishable.")
+    assert found.sentence() == (
+        "Nothing tells the sets apart, and that is not yet sameness: difficulty is inconclusive. "
+        "The source's rule says indistinguishable."
+    )
 
 
 def test_a_test_that_was_not_run_leaves_the_verdict_open():
@@ -140,8 +145,10 @@ def test_a_perfect_holdout_fails_the_sources_rule_as_often_as_stated():
     rng, runs = generator(6), 2_000
     passed = 0
     for _ in range(runs):
-        tests = tuple(verdict.HoldoutTest(name, p, (p,), None, False, (0, 0), None, 0)
-                      for name, p in zip(verdict.TESTS, rng.random(4), strict=True))
+        tests = tuple(
+            verdict.HoldoutTest(name, p, (p,), None, False, (0, 0), None, 0)
+            for name, p in zip(verdict.TESTS, rng.random(4), strict=True)
+        )
         passed += verdict.HoldoutVerdict(tests).source_state == "indistinguishable"
     assert binomtest(passed, runs, 0.815).pvalue > 1e-3
 

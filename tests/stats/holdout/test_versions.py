@@ -20,8 +20,10 @@ def test_an_edit_that_helps_is_said_to_have_helped():
     before = result_of(made("prediction", p=0.01, value=0.7, bound=(0.0, 0.75)))
     after = result_of(made("prediction", p=0.3, value=0.53, bound=(0.0, 0.58)))
     said = edited(version("abc", {"prediction": before}), version("abde", {"prediction": after}))
-    assert said == ["Since the version before, 2 retro entries are new or changed, 1 are gone.",
-                    "Prediction accuracy: 0.700 → 0.530, helped: different → equivalent."]
+    assert said == [
+        "Since the version before, 2 retro entries are new or changed, 1 are gone.",
+        "Prediction accuracy: 0.700 → 0.530, helped: different → equivalent.",
+    ]
     back = edited(version("abde", {"prediction": after}), version("abc", {"prediction": before}))
     assert back[1].endswith("made it worse: equivalent → different.")
 

@@ -4,8 +4,13 @@ import pandas as pd
 
 from flipcore.stats.memory.cutoff_dates import AFTER, BEFORE, UNKNOWN, control_rows, control_sentence
 
-ITEMS = pd.DataFrame({"dataset": ["a", "a", "b", "c"], "role": ["control", "control", "control", "benchmark"],
-                      "published": [pd.Timestamp("2024-05-01"), pd.Timestamp("2022-01-01"), None, None]})
+ITEMS = pd.DataFrame(
+    {
+        "dataset": ["a", "a", "b", "c"],
+        "role": ["control", "control", "control", "benchmark"],
+        "published": [pd.Timestamp("2024-05-01"), pd.Timestamp("2022-01-01"), None, None],
+    }
+)
 
 
 def counted(cutoff):

@@ -85,8 +85,10 @@ def test_the_mover_interval_is_never_without_width():
     assert result["lo"] < 0 < result["hi"] and not result["flag"]
 
 
-@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=2, max_size=30),
-       st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=2, max_size=30))
+@given(
+    st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=2, max_size=30),
+    st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=2, max_size=30),
+)
 @pytest.mark.filterwarnings("ignore:Precision loss")  # scipy, where one set has no variance
 def test_welchs_t_equals_scipy(db, dc):
     ours = drop_gap.gap_welch(db, dc)

@@ -12,8 +12,11 @@ from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVE
 from tests.conftest import ROOT
 
 CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))["cases"]
-MEMORIZED, BRITTLE = [[[float(digit) for digit in bits] for bits in case["args"]]
-                      for case in CASES if case["quantity"] == "drop_gap.drop_gap_seed"]
+MEMORIZED, BRITTLE = [
+    [[float(digit) for digit in bits] for bits in case["args"]]
+    for case in CASES
+    if case["quantity"] == "drop_gap.drop_gap_seed"
+]
 
 
 def items(before, after, identity=None, prefix="i"):
@@ -39,9 +42,11 @@ def test_the_memorized_row_of_source_000_is_reproduced():
     assert result.benchmark.mcnemar["exact"] == pytest.approx(2.33e-10, rel=1e-2)
     assert (result.benchmark.coverage.value, result.control.coverage.value) == (127 / 150, 139 / 150)
     assert (result.decision, result.source_decision) == (FLAG, FLAG)
-    assert result.sentence() == ("Rewriting costs 26.0 pp on the benchmark and 0.0 pp on the control, a gap of +26.0 pp "
-                                 f"[{100 * result.gap.low:+.1f}, {100 * result.gap.high:+.1f}]. This looks like memory: "
-                                 "p < .001, and items answered right before break more often too.")
+    assert result.sentence() == (
+        "Rewriting costs 26.0 pp on the benchmark and 0.0 pp on the control, a gap of +26.0 pp "
+        f"[{100 * result.gap.low:+.1f}, {100 * result.gap.high:+.1f}]. This looks like memory: "
+        "p < .001, and items answered right before break more often too."
+    )
 
 
 def test_the_memorized_row_at_seed_0_is_reproduced():

@@ -12,16 +12,36 @@ def frame(*rows):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def row(item, axis="paraphrase", variant="base", sample=0, extractor="regex", value=None, right=None, role="benchmark",
-        status="ok", position=0):
+def row(
+    item,
+    axis="paraphrase",
+    variant="base",
+    sample=0,
+    extractor="regex",
+    value=None,
+    right=None,
+    role="benchmark",
+    status="ok",
+    position=0,
+):
     return (item, role, axis, variant, position, sample, extractor, status, value, right)
 
 
 def test_before_is_the_base_and_after_every_rewriting_by_item():
-    made = frames.rewritten(frame(
-        row("a", right=True), row("a", variant="w1", right=False), row("a", variant="w2", right=True),
-        row("b", right=False), row("b", variant="w1", right=False),
-        row("c", right=True), row("z", right=True, role="control")), "paraphrase", "regex", ["benchmark"])
+    made = frames.rewritten(
+        frame(
+            row("a", right=True),
+            row("a", variant="w1", right=False),
+            row("a", variant="w2", right=True),
+            row("b", right=False),
+            row("b", variant="w1", right=False),
+            row("c", right=True),
+            row("z", right=True, role="control"),
+        ),
+        "paraphrase",
+        "regex",
+        ["benchmark"],
+    )
     assert made.item_ids == ("a", "b", "c")
     assert made.before.tolist() == [1, 0, 1]
     assert made.covered.tolist() == [True, True, False]  # c has nothing but its base: the operator refused it
@@ -29,16 +49,32 @@ def test_before_is_the_base_and_after_every_rewriting_by_item():
 
 
 def test_samples_are_averaged_and_absent_ones_are_in_no_mean():
-    made = frames.rewritten(frame(
-        row("a", right=True), row("a", sample=1, right=False), row("a", variant="w1", right=True),
-        row("a", variant="w1", sample=1, right=None, status="absent")), "paraphrase", "regex", ["benchmark"])
+    made = frames.rewritten(
+        frame(
+            row("a", right=True),
+            row("a", sample=1, right=False),
+            row("a", variant="w1", right=True),
+            row("a", variant="w1", sample=1, right=None, status="absent"),
+        ),
+        "paraphrase",
+        "regex",
+        ["benchmark"],
+    )
     assert (made.before.tolist(), made.after.tolist()) == ([0.5], [[1]])
 
 
 def test_asked_again_are_the_further_samples_of_the_identity_axis():
-    made = frames.rewritten(frame(
-        row("a", right=True), row("a", variant="w1", right=True), row("a", axis="identity", right=True),
-        row("a", axis="identity", sample=1, right=False)), "paraphrase", "regex", ["benchmark"])
+    made = frames.rewritten(
+        frame(
+            row("a", right=True),
+            row("a", variant="w1", right=True),
+            row("a", axis="identity", right=True),
+            row("a", axis="identity", sample=1, right=False),
+        ),
+        "paraphrase",
+        "regex",
+        ["benchmark"],
+    )
     assert made.identity.tolist() == [[0]]
 
 
@@ -49,39 +85,55 @@ def test_an_operator_that_was_not_asked_gives_nothing():
 
 def test_d_is_the_mean_rewordings_loss_less_the_originals_and_min_k_is_its_own():
     rows = [row("a", extractor=name, value=5.0) for name in ("question_loss", "min_k")]
-    rows += [row("a", extractor=name, variant=f"w{k}", value=value) for name in ("question_loss", "min_k")
-             for k, value in ((1, 8.0), (2, 10.0))]
+    rows += [
+        row("a", extractor=name, variant=f"w{k}", value=value)
+        for name in ("question_loss", "min_k")
+        for k, value in ((1, 8.0), (2, 10.0))
+    ]
     made = frame(*rows)
     assert frames.losses(made, "question_loss", ["benchmark"]).to_dict("records") == [
-        {"item_id": "a", "original": 5.0, "reworded": 9.0, "d": 4.0}]
+        {"item_id": "a", "original": 5.0, "reworded": 9.0, "d": 4.0}
+    ]
     assert frames.losses(made, "min_k", ["benchmark"])["d"].tolist() == [5.0]
 
 
 def test_an_item_without_a_finite_difference_is_left_out():
-    made = frame(row("a", extractor="question_loss", value=5.0),
-                 row("b", extractor="question_loss", value=1.0), row("b", extractor="question_loss", variant="w", value=2.0))
+    made = frame(
+        row("a", extractor="question_loss", value=5.0),
+        row("b", extractor="question_loss", value=1.0),
+        row("b", extractor="question_loss", variant="w", value=2.0),
+    )
     assert frames.losses(made, "question_loss", ["benchmark"])["item_id"].tolist() == ["b"]
     assert frames.losses(made, "question_loss", ["control"]).empty
 
 
 def test_pearls_scores_are_by_level_and_sample_and_an_incomplete_text_is_counted():
-    rows = [row("a", axis="bit_flip", extractor="ncd", position=level, variant=f"v{level}", sample=s, value=level + s / 10)
-            for level in (0, 1) for s in (0, 1)]
+    rows = [
+        row("a", axis="bit_flip", extractor="ncd", position=level, variant=f"v{level}", sample=s, value=level + s / 10)
+        for level in (0, 1)
+        for s in (0, 1)
+    ]
     rows.append(row("b", axis="bit_flip", extractor="ncd", position=0, value=0.5))
     scores, left_out = frames.pearl_scores(frame(*rows), "ncd", ["benchmark"])
     assert scores == {"a": [[0.0, 0.1], [1.0, 1.1]]} and left_out == 1
 
 
 def test_correctness_is_of_the_published_wording_and_of_the_others():
-    published, others = frames.correctness(frame(
-        row("a", right=True), row("a", variant="w1", right=False), row("a", variant="w2", right=True)), "regex")
+    published, others = frames.correctness(
+        frame(row("a", right=True), row("a", variant="w1", right=False), row("a", variant="w2", right=True)), "regex"
+    )
     assert (published, others) == ({"a": 1.0}, {"a": 0.5})
 
 
 def test_broken_items_come_first():
-    made = frames.rewritten(frame(
-        row("a", right=True), row("a", variant="w", right=True), row("b", right=True), row("b", variant="w", right=False)),
-        "paraphrase", "regex", ["benchmark"])
+    made = frames.rewritten(
+        frame(
+            row("a", right=True), row("a", variant="w", right=True), row("b", right=True), row("b", variant="w", right=False)
+        ),
+        "paraphrase",
+        "regex",
+        ["benchmark"],
+    )
     rows = frames.drop_rows(made)
     assert rows["item_id"].tolist() == ["b", "a"] and np.array_equal(rows["drop"], [1, 0])
 

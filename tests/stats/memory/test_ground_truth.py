@@ -77,8 +77,9 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     blind, _ = made(0.0, name="b")
     truth = ground_truth({"question loss": sharp, "answer loss": blind}, doses)
     assert [one.sees for one in truth.detectors] == [16, None]
-    assert truth.sentence() == ("At 5 % false positives memory is seen by question loss from dose 16 on; answer loss sees "
-                                "nothing.")
+    assert truth.sentence() == (
+        "At 5 % false positives memory is seen by question loss from dose 16 on; answer loss sees nothing."
+    )
     assert truth.detectors[1].sentence() == "answer loss sees nothing at any dose."
     assert truth.detectors[0].sentence().startswith("question loss sees memory from dose 16 on (")
 
@@ -114,7 +115,8 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     doses = {item: 0 if item[0] == "n" else 16 for item in scores}
     assert ground_truth({"drop": scores}, doses).sentence() == (
         "At 5 % false positives no detector sees memory of a single item; of whole groups only, not of single items, by drop "
-        "from dose 16 on.")
+        "from dose 16 on."
+    )
 
 
 def test_a_dose_is_seen_only_if_every_larger_one_is():

@@ -7,9 +7,13 @@ from flipcore.stats.memory.rewritten import harness_accuracy
 
 
 def rows(led, single, status="ok"):
-    return pd.DataFrame([{"item_id": f"i{i}", "extractor": name, "status": status, "is_correct": right}
-                         for name, values in (("rotation", led), ("rotation_single", single))
-                         for i, right in enumerate(values)])
+    return pd.DataFrame(
+        [
+            {"item_id": f"i{i}", "extractor": name, "status": status, "is_correct": right}
+            for name, values in (("rotation", led), ("rotation_single", single))
+            for i, right in enumerate(values)
+        ]
+    )
 
 
 def test_both_accuracies_and_their_paired_difference_are_told():

@@ -82,8 +82,11 @@ def test_stratified_and_weighted_p_values_repair_what_length_breaks():
         d, d0 = (0.04 + 0.62 * np.exp(0.2 * x) * rng.standard_normal(len(x)) for x in (length, length0))
         strata = diagnostics.quantile_strata(length, length0, 5)
         weights = diagnostics.density_ratios(length[:, None], length0[:, None])
-        p = (pval_conformal(d, d0), diagnostics.pval_mondrian(d, strata[0], d0, strata[1]),
-             diagnostics.pval_weighted(d, weights[0], d0, weights[1]))
+        p = (
+            pval_conformal(d, d0),
+            diagnostics.pval_mondrian(d, strata[0], d0, strata[1]),
+            diagnostics.pval_weighted(d, weights[0], d0, weights[1]),
+        )
         shares.append([float((values < 0.01).mean()) for values in p])
     pooled, stratified, weighted = np.mean(shares, axis=0)
     assert pooled > 0.014 and stratified < 0.012 and weighted < 0.012

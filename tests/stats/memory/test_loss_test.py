@@ -42,8 +42,9 @@ def test_ties_within_rounding_count():
 
 def test_the_randomised_p_is_exactly_uniform_even_on_a_lattice():
     rng = generator(0)
-    p = np.concatenate([loss_test.pval_conformal_randomised(rng.integers(0, 3, 20), rng.integers(0, 3, 25), rng)
-                        for _ in range(300)])
+    p = np.concatenate(
+        [loss_test.pval_conformal_randomised(rng.integers(0, 3, 20), rng.integers(0, 3, 25), rng) for _ in range(300)]
+    )
     assert kstest(p, "uniform").pvalue > 1e-3
     assert np.isnan(loss_test.pval_conformal_randomised([math.nan], [0.0], rng)).all()
 
@@ -85,8 +86,9 @@ def test_the_sources_correction_flags_a_clean_benchmark_four_times_in_five():
     assert math.isnan(loss_test.source_fwer_p0(0, 0))
 
 
-@pytest.mark.parametrize(("k", "n", "point", "lower", "chance"), [
-    (460, 5_000, 8.28, 7.61, 50.0), (41, 1_319, 2.13, 1.38, 13.2)])
+@pytest.mark.parametrize(
+    ("k", "n", "point", "lower", "chance"), [(460, 5_000, 8.28, 7.61, 50.0), (41, 1_319, 2.13, 1.38, 13.2)]
+)
 def test_the_published_tables_beyond_chance(k, n, point, lower, chance):
     found = loss_test.excess_fraction(k, n, 0.01)
     assert (100 * found["point"], 100 * found["lower95"]) == pytest.approx((point, lower), abs=0.006)
@@ -106,8 +108,11 @@ def test_an_excess_may_be_negative_and_is_not_cut_off():
 
 
 def test_corrected_accuracy_leaves_flagged_items_out():
-    assert loss_test.corrected_accuracy([1, 1, 0, 1], [1, 0, 0, 0]) == {"raw": 0.75, "corrected": pytest.approx(2 / 3),
-                                                                        "n_kept": 3}
+    assert loss_test.corrected_accuracy([1, 1, 0, 1], [1, 0, 0, 0]) == {
+        "raw": 0.75,
+        "corrected": pytest.approx(2 / 3),
+        "n_kept": 3,
+    }
     assert math.isnan(loss_test.corrected_accuracy([], [])["raw"])
     with pytest.raises(BadInput, match="came 2 and 1"):
         loss_test.corrected_accuracy([1, 0], [1])
@@ -188,10 +193,14 @@ def test_a_clean_benchmark_is_flagged_as_stated():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("share", "shift", "stated"), [
-    (0.05, 3, {"source_p01": (.20, .75), "conformal_bh": (.034, .33)}),
-    (0.09, 3, {"conformal_bh": (.039, .54)}),
-    (0.05, 5, {"source_p01": (.157, .996), "conformal_bh": (.039, .977), "tail_bonf": (None, .763)})])
+@pytest.mark.parametrize(
+    ("share", "shift", "stated"),
+    [
+        (0.05, 3, {"source_p01": (0.20, 0.75), "conformal_bh": (0.034, 0.33)}),
+        (0.09, 3, {"conformal_bh": (0.039, 0.54)}),
+        (0.05, 5, {"source_p01": (0.157, 0.996), "conformal_bh": (0.039, 0.977), "tail_bonf": (None, 0.763)}),
+    ],
+)
 def test_memory_is_found_with_the_stated_power_and_false_discoveries(share, shift, stated):
     found = simulate(100, generator(10, share, shift), memorized=share, shift_sd=shift)
     for rule, (fdr, power) in stated.items():

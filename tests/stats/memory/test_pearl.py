@@ -41,8 +41,9 @@ def test_a_text_at_level_zero_is_unchanged_and_draws_nothing():
 def test_positions_are_the_sources_single_choice():
     expected = np.random.default_rng(7).choice(8 * 102, 8, replace=False)
     assert pearl.flip_positions(102, 8, generator(7)).tolist() == expected.tolist()
-    assert pearl.flipped_text(MELVILLE, 1, generator(7))[0] == bytes(
-        pearl.flip_bits(MELVILLE.encode(), expected)).decode("utf-8", "replace")
+    assert pearl.flipped_text(MELVILLE, 1, generator(7))[0] == bytes(pearl.flip_bits(MELVILLE.encode(), expected)).decode(
+        "utf-8", "replace"
+    )
 
 
 def test_ascii7_never_flips_a_top_bit_and_stays_ascii():

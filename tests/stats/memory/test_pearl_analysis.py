@@ -21,10 +21,10 @@ def named(scores, prefix):
 
 
 def judged(rng, n_members=40, n_non_members=100, **options):
-    members = np.concatenate([pearl_scores(rng, n_members // 2, CLIFF, sd=0.05),
-                              pearl_scores(rng, n_members // 2, GENTLE, sd=0.05)])
-    return pearl(named(members, "m"), named(pearl_scores(rng, n_non_members, GENTLE, sd=0.05), "n"), SETTING, m=199,
-                 **options)
+    members = np.concatenate(
+        [pearl_scores(rng, n_members // 2, CLIFF, sd=0.05), pearl_scores(rng, n_members // 2, GENTLE, sd=0.05)]
+    )
+    return pearl(named(members, "m"), named(pearl_scores(rng, n_non_members, GENTLE, sd=0.05), "n"), SETTING, m=199, **options)
 
 
 def test_cliffs_are_flagged_and_gentle_declines_are_not():
@@ -101,7 +101,9 @@ def test_the_rate_of_false_positives_is_the_one_that_was_asked_for():
     assert found.false_positives.value <= 0.05 and "set alpha" in found.false_positives.note
 
 
-@pytest.mark.parametrize(("levels", "mean", "q95"), [(3, .031, .087), (6, .056, .104), (11, .071, .115), (21, .085, .126)])
+@pytest.mark.parametrize(
+    ("levels", "mean", "q95"), [(3, 0.031, 0.087), (6, 0.056, 0.104), (11, 0.071, 0.115), (21, 0.085, 0.126)]
+)
 def test_the_largest_drop_grows_with_the_number_of_levels(levels, mean, q95):
     # F19: no effect, sd .1, 10 samples
     scores = pearl_scores(generator(9, levels), 4_000, np.full(levels, 0.5), sd=0.1).mean(axis=2)

@@ -9,11 +9,18 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 
-STUDY = Study("roles", (ItemSource("flipscope_choice", role="target", categories=("logic", "language")),
-                        ItemSource("flipscope_choice", role="retro", categories=("measure", "science")),
-                        ItemSource("flipscope_problems", role="benchmark", n=4)),
-              (Part("identity"), Part("prompt_format", {"layouts": ["paren"]}), Part("option_order", {"n": 3})),
-              (Part("first_token"), Part("regex")), (ModelUse("simulated-noisy", n_samples=2),), confirmatory_share=0.25)
+STUDY = Study(
+    "roles",
+    (
+        ItemSource("flipscope_choice", role="target", categories=("logic", "language")),
+        ItemSource("flipscope_choice", role="retro", categories=("measure", "science")),
+        ItemSource("flipscope_problems", role="benchmark", n=4),
+    ),
+    (Part("identity"), Part("prompt_format", {"layouts": ["paren"]}), Part("option_order", {"n": 3})),
+    (Part("first_token"), Part("regex")),
+    (ModelUse("simulated-noisy", n_samples=2),),
+    confirmatory_share=0.25,
+)
 
 
 @pytest.fixture(scope="module")
@@ -42,8 +49,12 @@ def test_one_answer_an_item_and_layout_its_first_sample_of_the_base_prompt(store
     frame = holdout.accuracies(store, STUDY.study_id)
     assert not frame.duplicated(["model", "extractor", "layout", "item_id"]).any()
     assert set(frame["layout"]) == {"plain", "paren"} and set(frame["role"]) == {"target", "retro"}
-    first = dict(store.rows("SELECT item_id, is_correct FROM readouts JOIN study_variants USING (study_id, item_id, axis, "
-                            "variant_id) WHERE extractor = 'regex' AND axis = 'identity' AND sample = 0"))
+    first = dict(
+        store.rows(
+            "SELECT item_id, is_correct FROM readouts JOIN study_variants USING (study_id, item_id, axis, "
+            "variant_id) WHERE extractor = 'regex' AND axis = 'identity' AND sample = 0"
+        )
+    )
     plain = frame[(frame["layout"] == "plain") & (frame["extractor"] == "regex")]
     assert len(plain) and all(first[row.item_id] == row.is_correct for row in plain.itertuples())
     shown = {item.item_id for role in ("target", "retro") for item in holdout.role_items(store, STUDY.study_id, role)}
@@ -59,10 +70,30 @@ def test_the_rows_make_conditions_with_boosts(store):
 
 
 def test_versions_come_oldest_first_with_their_items(store):
-    made = [Item.make(dataset="d", key=str(i), kind="choice", question=f"q{i}?", options=("a", "b"), target="0",
-                      published="2024-02-03", meta={"x": [1, None]}) for i in range(4)]
-    row = {"name": "s", "note": "", "parent_id": None, "sets_id": "x", "target_ids": [made[0].item_id], "author": "me",
-           "retro_ids": [item.item_id for item in made[1:]], "results": {"semantic": {"p": None}}, "settings": {"seed": 0}}
+    made = [
+        Item.make(
+            dataset="d",
+            key=str(i),
+            kind="choice",
+            question=f"q{i}?",
+            options=("a", "b"),
+            target="0",
+            published="2024-02-03",
+            meta={"x": [1, None]},
+        )
+        for i in range(4)
+    ]
+    row = {
+        "name": "s",
+        "note": "",
+        "parent_id": None,
+        "sets_id": "x",
+        "target_ids": [made[0].item_id],
+        "author": "me",
+        "retro_ids": [item.item_id for item in made[1:]],
+        "results": {"semantic": {"p": None}},
+        "settings": {"seed": 0},
+    }
     first = holdout.keep_version(store, row, made)
     second = holdout.keep_version(store, row | {"parent_id": first, "note": "again"}, made)
     found = holdout.versions(store)
@@ -78,8 +109,7 @@ def test_surveys_are_found_by_their_sets(store):
 
 
 def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):
-    ids = {role: [item.item_id for item in holdout.role_items(store, STUDY.study_id, role)]
-           for role in ("target", "retro")}
+    ids = {role: [item.item_id for item in holdout.role_items(store, STUDY.study_id, role)] for role in ("target", "retro")}
     assert holdout.studies_of(store, ids["target"], ids["retro"]) == (STUDY.study_id,)
     assert holdout.studies_of(store, ids["target"][:3], ids["retro"][:3]) == (STUDY.study_id,)
     assert holdout.studies_of(store, ids["retro"], ids["target"]) == ()
@@ -105,9 +135,16 @@ def test_examples_and_layouts_are_conditions_of_their_own(tmp_path):
 
 
 def test_the_vote_by_rotation_and_its_first_vote_are_readouts_of_their_own(tmp_path):
-    study = Study("rotated", (ItemSource("pocket_choice", role="target", n=10, where={"dose": 256}),
-                              ItemSource("pocket_choice", role="retro", n=10, where={"split": "fresh"})),
-                  (Part("identity"),), (Part("first_token"),), (ModelUse("pocket", max_tokens=8),),
-                  protocol=Part("rotation", {"cap": 7}))
+    study = Study(
+        "rotated",
+        (
+            ItemSource("pocket_choice", role="target", n=10, where={"dose": 256}),
+            ItemSource("pocket_choice", role="retro", n=10, where={"split": "fresh"}),
+        ),
+        (Part("identity"),),
+        (Part("first_token"),),
+        (ModelUse("pocket", max_tokens=8),),
+        protocol=Part("rotation", {"cap": 7}),
+    )
     found = {one.extractor: one for one in conditions(frame_of(study, tmp_path))}
     assert {"first_token", "rotation", "rotation_single"} <= set(found) and found["rotation"].counts[1::2] == (10, 10)

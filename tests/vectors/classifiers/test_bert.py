@@ -31,9 +31,17 @@ def tiny(tmp_path_factory) -> Bert:
     BertTokenizerFast(vocab={word: i for i, word in enumerate(vocabulary)}).save_pretrained(folder)
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        BertForSequenceClassification(BertConfig(
-            vocab_size=len(vocabulary), hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
-            max_position_embeddings=32, num_labels=2)).save_pretrained(folder)
+        BertForSequenceClassification(
+            BertConfig(
+                vocab_size=len(vocabulary),
+                hidden_size=32,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                intermediate_size=64,
+                max_position_embeddings=32,
+                num_labels=2,
+            )
+        ).save_pretrained(folder)
     return Bert(str(folder), n_epochs=6, learning_rate=3e-3, n_tokens=24)
 
 

@@ -12,5 +12,14 @@ def entry(key, question, *options, dataset="made", kind="choice", **rest) -> Ite
 def topical(topic: str, n: int, dataset: str = "made", **rest) -> list[Item]:
     """`n` questions about two of the topic's words each, every text different."""
     words = TOPICS[topic].split()
-    return [entry(f"{topic}{i}", f"Is the {words[i % 8]} before the {words[(i // 8 + i + 1) % 8]} in row {i}?", "yes", "no",
-                  dataset=dataset, **rest) for i in range(n)]
+    return [
+        entry(
+            f"{topic}{i}",
+            f"Is the {words[i % 8]} before the {words[(i // 8 + i + 1) % 8]} in row {i}?",
+            "yes",
+            "no",
+            dataset=dataset,
+            **rest,
+        )
+        for i in range(n)
+    ]

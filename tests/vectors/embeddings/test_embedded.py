@@ -162,8 +162,16 @@ def test_sentence_transformers_embed_texts_one_by_one(tmp_path):
 
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dog", "cat", "seven"]
     BertTokenizerFast(vocab={word: i for i, word in enumerate(words)}).save_pretrained(tmp_path / "bert")
-    BertModel(BertConfig(vocab_size=8, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-                         max_position_embeddings=16)).save_pretrained(tmp_path / "bert")
+    BertModel(
+        BertConfig(
+            vocab_size=8,
+            hidden_size=16,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=16,
+        )
+    ).save_pretrained(tmp_path / "bert")
     transformer = Transformer(str(tmp_path / "bert"), max_seq_length=16)
     SentenceTransformer(modules=[transformer, Pooling(16)], device="cpu").save(str(tmp_path / "tiny"))
     tiny = SentenceTransformers(str(tmp_path / "tiny"))
@@ -189,5 +197,5 @@ def test_the_default_finds_rewordings_of_real_questions(store, shared_data):
     rows, _ = embedded(store, [*target, *retro])
     own = {item.item_id: i for i, item in enumerate(target)}
     source = np.array([own[item.source_id] for item in retro])
-    nearest = (rows[source] @ rows[len(target):].T).argmax(axis=1)
+    nearest = (rows[source] @ rows[len(target) :].T).argmax(axis=1)
     assert (nearest == np.arange(len(retro))).mean() > 0.97

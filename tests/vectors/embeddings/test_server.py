@@ -104,12 +104,15 @@ def test_a_refused_key_is_a_sentence_without_the_key():
     assert KEY not in str(raised.value)
 
 
-@pytest.mark.parametrize("reply, said", [
-    ({"data": []}, "sent 0 vectors for 2 texts"),
-    ({"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}]}, "sent 1 vectors for 2 texts"),
-    ({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 2.0]}]}, "vectors of different lengths"),
-    ({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": []}]}, "sent 2 vectors for 2 texts"),
-])
+@pytest.mark.parametrize(
+    "reply, said",
+    [
+        ({"data": []}, "sent 0 vectors for 2 texts"),
+        ({"data": [{"index": 0, "embedding": [1.0]}, {"index": 0, "embedding": [2.0]}]}, "sent 1 vectors for 2 texts"),
+        ({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [1.0, 2.0]}]}, "vectors of different lengths"),
+        ({"data": [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": []}]}, "sent 2 vectors for 2 texts"),
+    ],
+)
 def test_a_reply_that_does_not_fit_is_a_sentence(reply, said):
     with Held(("reply", reply)) as held, pytest.raises(BadInput, match=said):
         Server(held.url, "tiny").vectors(["a", "b"])
