@@ -129,7 +129,7 @@ def _chosen(store: Store, wanted: str) -> str:
 def _stats(given) -> int:
     from dataclasses import replace
 
-    from flipcore.annotation.gates import closed
+    from flipcore.claims.gates import closed
     from flipcore.reports.memory import memory_tests
     from flipcore.reports.study import study_report
     from flipcore.stats.memory.rewritten import harness_accuracy

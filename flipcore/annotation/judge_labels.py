@@ -10,9 +10,9 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from flipcore.annotation.gate_rules import JudgeGate, judge_gate, position_bias
 from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.claims.gate_rules import JudgeGate, judge_gate, position_bias
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.stats.base.estimate import Estimate, missing

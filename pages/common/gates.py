@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from flipcore.annotation import gates
+from flipcore.claims import gates
 from pages.common import judging, session
 
 

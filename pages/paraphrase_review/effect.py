@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.annotation.paraphrases.effect import KEEP, Effect, SourceGate, source_gates
 from flipcore.annotation.paraphrases.effect import effect as computed
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
+from flipcore.claims.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.extractors import EXTRACTORS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries

@@ -2,9 +2,9 @@
 
 import pytest
 
-from flipcore.annotation.gate_rules import paraphrase_gate
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import LIGHT
+from flipcore.claims.gate_rules import paraphrase_gate
 from flipcore.stats.base.estimate import Estimate, missing
 
 

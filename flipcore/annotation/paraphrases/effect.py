@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from flipcore.annotation.gate_rules import ParaphraseGate, paraphrase_gate
+from flipcore.claims.gate_rules import ParaphraseGate, paraphrase_gate
 from flipcore.core.errors import BadInput
 from flipcore.stats.flips.coding import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from flipcore import __main__ as command_line
-from flipcore.annotation.gates import closed
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.claims.gates import closed
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store

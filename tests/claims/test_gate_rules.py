@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from flipcore.annotation import gate_rules
+from flipcore.claims import gate_rules
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 

@@ -1,0 +1,1 @@
+"""Sentences that assert something, each with how often it may be false. Pages, command line, reports and exports say these."""
