@@ -13,10 +13,8 @@ import pandas as pd
 
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.paths import DATABASE
+from flipcore.store import migrations
 from flipcore.store.writer import Writer
-
-SCHEMA_VERSION = "1"
-_SCHEMA = Path(__file__).with_name("schema.sql")
 
 
 def default_path() -> Path:
@@ -42,9 +40,7 @@ class Store:
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            connection = duckdb.connect(str(path))
-            connection.execute(_SCHEMA.read_text(encoding="utf-8"))
-            connection.execute("INSERT INTO store_info VALUES ('schema', ?) ON CONFLICT DO NOTHING", [SCHEMA_VERSION])
+            connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
         except duckdb.IOException as error:
             raise _held(path, str(error)) from error
         except duckdb.Error as error:
@@ -52,13 +48,6 @@ class Store:
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
                 "FLIPSCOPE_DB, or move this one away."
             ) from error
-        found = connection.execute("SELECT value FROM store_info WHERE key = 'schema'").fetchone()[0]
-        if found != SCHEMA_VERSION:
-            connection.close()
-            raise BadInput(
-                f"{path} was written with schema {found}; this version reads schema {SCHEMA_VERSION}. Export it "
-                "with the version that wrote it, or choose another file with FLIPSCOPE_DB."
-            )
         return cls(connection, path)
 
     def cursor(self):

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.store.connection import SCHEMA_VERSION, Store
+from flipcore.store.connection import Store
+from flipcore.store.migrations import SCHEMA_VERSION
 
 _TABLES = (
     "items",
@@ -77,7 +78,7 @@ def _merge_one(path: Path, store: Store) -> None:
 def _copy(cursor, path: Path) -> None:
     cursor.execute("BEGIN")
     found = cursor.execute("SELECT value FROM other.store_info WHERE key = 'schema'").fetchone()
-    if found != (SCHEMA_VERSION,):
+    if found != (str(SCHEMA_VERSION),):
         cursor.execute("ROLLBACK")
         raise BadInput(
             f"{path.name} has schema {found[0] if found else 'unknown'}; this version merges schema {SCHEMA_VERSION}."

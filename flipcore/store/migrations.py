@@ -1,0 +1,122 @@
+"""Files last: a database of any earlier release is brought to this schema, after a copy of it was put aside.
+
+Two ways. A column that schema.sql has and the file lacks is added with its default, so a new column needs no step here. What
+changes the meaning of what is stored is a numbered step. `SCHEMA_VERSION` is the number of the last one; a file with a higher
+number was written by a newer release and is refused.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flipcore.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+SCHEMA_VERSION = 2
+SCHEMA_SQL = Path(__file__).with_name("schema.sql")
+
+# step -> what turns a file of the schema before it into one of this schema
+STEPS: dict[int, tuple[str, ...]] = {
+    2: (  # the documents behind the product are called sources; a seed is a random seed
+        """UPDATE holdout_versions SET results = replace(results::VARCHAR, '"p_seed"', '"p_source"')::JSON""",
+    )
+}
+
+
+def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyConnection:
+    """An open connection to a file of this schema; a fresh file gets it, an older one is backed up and brought to it.
+
+    Raises BadInput for a file of a newer release, and duckdb.Error for what is no database."""
+    connection = connect()
+    version = _version(connection)
+    if version is None:
+        _create(connection)
+        return connection
+    if version > SCHEMA_VERSION:
+        connection.close()
+        raise BadInput(
+            f"{path} was written by a newer Flipscope (schema {version}; this one reads up to {SCHEMA_VERSION}). Update "
+            "Flipscope, or choose another file with FLIPSCOPE_DB."
+        )
+    if version < 1:
+        connection.close()
+        raise BadInput(
+            f"{path} says that it has schema {version}, which no release wrote. Choose another file with FLIPSCOPE_DB."
+        )
+    if version == SCHEMA_VERSION and not _missing_columns(connection):
+        connection.execute(SCHEMA_SQL.read_text(encoding="utf-8"))  # tables that are new are created
+        return connection
+    connection.execute("CHECKPOINT")
+    connection.close()
+    _back_up(path, version)
+    connection = connect()
+    migrate(connection, version)
+    return connection
+
+
+def migrate(connection: DuckDBPyConnection, version: int) -> None:
+    """Brings an open database of schema `version` to this one, in one transaction."""
+    connection.execute("BEGIN")
+    try:
+        connection.execute(SCHEMA_SQL.read_text(encoding="utf-8"))
+        for table, column, kind, default in _missing_columns(connection):
+            words = f" DEFAULT {default}" if default else ""
+            connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}{words}')
+        for step in range(version + 1, SCHEMA_VERSION + 1):
+            for statement in STEPS[step]:
+                connection.execute(statement)
+        connection.execute("UPDATE store_info SET value = $v WHERE key = 'schema'", {"v": str(SCHEMA_VERSION)})
+        connection.execute("COMMIT")
+    except Exception:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _create(connection: DuckDBPyConnection) -> None:
+    connection.execute(SCHEMA_SQL.read_text(encoding="utf-8"))
+    connection.execute("INSERT INTO store_info VALUES ('schema', $v) ON CONFLICT DO NOTHING", {"v": str(SCHEMA_VERSION)})
+
+
+def _version(connection: DuckDBPyConnection) -> int | None:
+    """The schema number that the file says it has; None for an empty file."""
+    tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if "store_info" not in tables:
+        return None
+    row = connection.execute("SELECT value FROM store_info WHERE key = 'schema'").fetchone()
+    return int(row[0]) if row and str(row[0]).isdigit() else None
+
+
+def _columns(connection: DuckDBPyConnection) -> dict[tuple[str, str], tuple[str, str | None]]:
+    """(table, column) -> (type, default) of the tables that are there."""
+    rows = connection.execute(
+        "SELECT table_name, column_name, data_type, column_default FROM duckdb_columns() WHERE NOT internal"
+    ).fetchall()
+    return {(table, column): (kind, default) for table, column, kind, default in rows}
+
+
+def _missing_columns(connection: DuckDBPyConnection) -> list[tuple[str, str, str, str | None]]:
+    """(table, column, type, default) that schema.sql has and a table of the file lacks."""
+    import duckdb
+
+    there = _columns(connection)
+    tables = {table for table, _ in there}
+    with duckdb.connect(":memory:") as wanted:
+        wanted.execute(SCHEMA_SQL.read_text(encoding="utf-8"))
+        return [
+            (table, column, kind, default)
+            for (table, column), (kind, default) in _columns(wanted).items()
+            if table in tables and (table, column) not in there
+        ]
+
+
+def _back_up(path: Path, version: int) -> None:
+    """A copy beside the file, never over an earlier one."""
+    copy, n = path.with_name(f"{path.stem}.schema-{version}{path.suffix}"), 1
+    while copy.exists():
+        copy, n = path.with_name(f"{path.stem}.schema-{version}-{n}{path.suffix}"), n + 1
+    shutil.copy2(path, copy)

@@ -1,0 +1,219 @@
+-- The data dictionary of Flipscope. One file, data/flips.duckdb. Ids are content hashes, so files merge as a union.
+
+CREATE TABLE IF NOT EXISTS store_info (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+
+-- One question with its target. Canonical answers are text: an option's index in the item's own order, or an exact number.
+CREATE TABLE IF NOT EXISTS items (
+    item_id   TEXT PRIMARY KEY,
+    dataset   TEXT NOT NULL,
+    kind      TEXT NOT NULL,            -- choice | number | completion
+    question  TEXT NOT NULL,
+    options   TEXT[] NOT NULL,
+    target    TEXT,
+    category  TEXT NOT NULL,
+    published DATE,
+    solution  TEXT NOT NULL,
+    source_id TEXT,                     -- the item this one was made from
+    meta      JSON NOT NULL
+);
+
+-- A declared experiment and how far it got.
+CREATE TABLE IF NOT EXISTS studies (
+    study_id     TEXT PRIMARY KEY,
+    name         TEXT NOT NULL,
+    toml         TEXT NOT NULL,
+    code_version TEXT NOT NULL,
+    state        TEXT NOT NULL,         -- planned | running | done | cancelled | over_budget | failed
+    message      TEXT NOT NULL,         -- a sentence for people about that state
+    n_calls      BIGINT,                -- planned calls, where they can be counted beforehand
+    created_at   TIMESTAMPTZ NOT NULL,
+    started_at   TIMESTAMPTZ,
+    ended_at     TIMESTAMPTZ
+);
+
+-- Membership: the role belongs to the item's place in a study. Confirmatory items are shown only under a lock.
+CREATE TABLE IF NOT EXISTS study_items (
+    study_id TEXT, item_id TEXT, role TEXT NOT NULL, position INTEGER NOT NULL, confirmatory BOOLEAN NOT NULL,
+    PRIMARY KEY (study_id, item_id)
+);
+
+-- One way of asking an item. The same prompt of the same item is one row, whatever the axis.
+CREATE TABLE IF NOT EXISTS variants (
+    variant_id TEXT PRIMARY KEY,
+    item_id    TEXT NOT NULL,
+    system     TEXT NOT NULL,
+    parts      JSON NOT NULL,           -- [[name, text], ...]; the prompt is their concatenation
+    option_order INTEGER[] NOT NULL,    -- position -> index in the item's own order
+    labels     TEXT[] NOT NULL,
+    layout     TEXT NOT NULL,
+    target     TEXT
+);
+
+CREATE TABLE IF NOT EXISTS study_variants (
+    study_id TEXT, item_id TEXT, axis TEXT, variant_id TEXT,
+    key           TEXT NOT NULL,        -- its name within the axis: base, rotate-1, ...
+    position      INTEGER NOT NULL,
+    compared_with TEXT NOT NULL,        -- key of the variant it is compared with
+    material_id   TEXT,                 -- paraphrases.pair_id it was made from
+    params        JSON NOT NULL,
+    PRIMARY KEY (study_id, item_id, axis, variant_id)
+);
+
+-- What a model sent back, stored once for all studies; a failed call is a row too.
+CREATE TABLE IF NOT EXISTS completions (
+    call_id      TEXT PRIMARY KEY,
+    model        TEXT NOT NULL,
+    revision     TEXT NOT NULL,
+    simulated    BOOLEAN NOT NULL,
+    request      JSON NOT NULL,         -- kind, prompt, system, continuation and all sampling parameters
+    sample       INTEGER NOT NULL,
+    parent_id    TEXT,                  -- the completion that a judge was shown
+    status       TEXT NOT NULL,         -- ok | failed
+    text         TEXT NOT NULL,
+    finish_reason TEXT NOT NULL,
+    tokens       JSON,                  -- [[text, nats], ...] or NULL where none came
+    top_logprobs JSON,                  -- {token: nats} of the first token, or NULL
+    n_tokens_in  BIGINT, n_tokens_out BIGINT,
+    cost_usd     DOUBLE,                -- NULL where the price is unknown
+    latency_s    DOUBLE,
+    n_attempts   INTEGER NOT NULL,
+    error        TEXT NOT NULL,
+    raw_reply    TEXT NOT NULL,
+    created_at   TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY (study_id, call_id));
+
+-- The one table that every statistic reads.
+CREATE TABLE IF NOT EXISTS readouts (
+    study_id TEXT, model TEXT, item_id TEXT, axis TEXT, variant_id TEXT, sample INTEGER, extractor TEXT,
+    status        TEXT NOT NULL,        -- ok | unreadable (a NULL answer) | absent (missing, never a flip)
+    answer        TEXT,                 -- canonical
+    value         DOUBLE,               -- nats or a similarity
+    is_correct    BOOLEAN,
+    span_start    INTEGER, span_end INTEGER,
+    reason        TEXT NOT NULL,        -- why nothing was read
+    probabilities JSON NOT NULL,        -- [[canonical option, share], ...]
+    label_mass    DOUBLE,               -- NULL where unknown
+    PRIMARY KEY (study_id, model, item_id, axis, variant_id, sample, extractor)
+);
+
+-- Which completions a readout was read from, in order.
+CREATE TABLE IF NOT EXISTS readout_sources (
+    study_id TEXT, model TEXT, item_id TEXT, axis TEXT, variant_id TEXT, sample INTEGER, extractor TEXT,
+    position INTEGER, call_id TEXT NOT NULL,
+    PRIMARY KEY (study_id, model, item_id, axis, variant_id, sample, extractor, position)
+);
+
+-- Rewordings; what stands is derived from the verdicts, which are only ever added to.
+CREATE TABLE IF NOT EXISTS paraphrases (
+    pair_id    TEXT PRIMARY KEY,
+    dataset    TEXT NOT NULL,
+    item_id    TEXT NOT NULL,
+    original   TEXT NOT NULL,
+    paraphrase TEXT NOT NULL,
+    generator  TEXT NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS verdicts (
+    verdict_id    TEXT PRIMARY KEY,
+    pair_id       TEXT NOT NULL,
+    reviewer      TEXT NOT NULL,
+    meaning       TEXT,                 -- yes | no | unsure
+    difficulty    TEXT,
+    solution_path TEXT,
+    note          TEXT NOT NULL,
+    original_hash TEXT NOT NULL, paraphrase_hash TEXT NOT NULL,
+    rule_version  TEXT NOT NULL,
+    undoes        TEXT,                 -- verdict_id that this row takes back
+    created_at    TIMESTAMPTZ NOT NULL
+);
+
+-- A person's word on a flip seen in the inspector.
+CREATE TABLE IF NOT EXISTS flip_verdicts (
+    flip_verdict_id TEXT PRIMARY KEY,
+    study_id TEXT NOT NULL, model TEXT NOT NULL, item_id TEXT NOT NULL, axis TEXT NOT NULL,
+    variant_id TEXT NOT NULL, other_variant_id TEXT NOT NULL, extractor TEXT NOT NULL,
+    verdict  TEXT NOT NULL,             -- genuine | artifact | ambiguous
+    reviewer TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);
+
+-- What was fixed before the confirmatory items were read; `settings` is hashed into lock_id.
+CREATE TABLE IF NOT EXISTS locks (
+    lock_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, settings JSON NOT NULL, reviewer TEXT NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- The decision record.
+CREATE TABLE IF NOT EXISTS decisions (
+    decision_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, page TEXT NOT NULL, sentence TEXT NOT NULL,
+    mode TEXT NOT NULL,                 -- explore | simultaneous | locked
+    settings JSON NOT NULL, came_from JSON, reviewer TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Every released move of a threshold, with the range that it crossed.
+CREATE TABLE IF NOT EXISTS threshold_moves (
+    move_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, control TEXT NOT NULL,
+    came_from DOUBLE, went_to DOUBLE, lowest DOUBLE, highest DOUBLE, session TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Vectors of texts, and their places on a map, so that neither is computed (or paid for) twice.
+CREATE TABLE IF NOT EXISTS embeddings (
+    text_hash TEXT, backend TEXT,
+    revision   TEXT,                    -- what the vector depends on besides the text: model, endpoint, the set it was fitted on
+    vector     FLOAT[] NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (text_hash, backend, revision)
+);
+
+-- A survey: can people find the one entry of three that is not of the target set? `design` holds both sets' item ids and how
+-- a sheet is drawn from them; a sheet follows from the survey and the annotator's name, so it is not stored.
+CREATE TABLE IF NOT EXISTS surveys (
+    survey_id  TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,
+    sets_id    TEXT NOT NULL,           -- the two sets that it asks about
+    design     JSON NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- One answer to one question of one annotator's sheet. Changing an answer adds a row; the latest counts.
+CREATE TABLE IF NOT EXISTS survey_answers (
+    answer_id  TEXT PRIMARY KEY,
+    survey_id  TEXT NOT NULL,
+    annotator  TEXT NOT NULL,
+    is_model   BOOLEAN NOT NULL,
+    position   INTEGER NOT NULL,        -- question of the sheet, from 0
+    kind       TEXT NOT NULL,           -- triple | check
+    odd        TEXT,                    -- the retro entry shown; NULL for an attention check
+    chosen     TEXT,                    -- the entry chosen; NULL where a model's reply could not be read
+    is_correct BOOLEAN,
+    call_id    TEXT,                    -- the completion of a model annotator
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- A version of a retro set with what the tests said of it. `parent_id` is the version that it was edited from.
+CREATE TABLE IF NOT EXISTS holdout_versions (
+    version_id TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,           -- the series that it belongs to
+    note       TEXT NOT NULL,
+    parent_id  TEXT,
+    sets_id    TEXT NOT NULL,
+    target_ids TEXT[] NOT NULL, retro_ids TEXT[] NOT NULL,
+    results    JSON NOT NULL,           -- one object a test: state, p, interval, margin, smallest detectable difference
+    settings   JSON NOT NULL,           -- embedding, seed, permutations, margins
+    author     TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);
+
+-- A person's reading of a text that a judge also read, given without seeing the judge's. An undo is a row of its own.
+CREATE TABLE IF NOT EXISTS judge_labels (
+    label_id     TEXT PRIMARY KEY,
+    item_id      TEXT NOT NULL,
+    call_id      TEXT NOT NULL,         -- the completion whose text was read
+    reviewer     TEXT NOT NULL,
+    answer       TEXT,                  -- canonical; NULL where the text settles on no single answer
+    text_hash    TEXT NOT NULL,
+    rule_version TEXT NOT NULL,
+    undoes       TEXT,                  -- label_id that this row takes back
+    created_at   TIMESTAMPTZ NOT NULL
+);
