@@ -12,6 +12,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import ROLES, digest
 
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
+CONTROLS = ("random", "paired", "calibrated", "other")  # what the controls are: it decides what a drop gap may be called
+_LATER: dict[str, Any] = {"control": "other"}  # fields added later: at their default they are no part of the id
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,11 @@ class ModelUse:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None means no paid call."""
+    """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None means no paid call.
+
+    `control` says what the controls are: a `random` split of the benchmark's own source, `paired` 1:1 with its items (pairs
+    are stored), `calibrated` on known doses of this model, or `other`.
+    """
 
     name: str
     items: tuple[ItemSource, ...]
@@ -69,6 +75,7 @@ class Study:
     budget_usd: float | None = None
     confirmatory_share: float = 0.0
     unreviewed_paraphrases: bool = False
+    control: str = "other"
 
     @property
     def is_recorded(self) -> bool:
@@ -77,13 +84,17 @@ class Study:
 
     @property
     def study_id(self) -> str:
-        return digest(asdict(self))[:12]
+        return digest(self._declared())[:12]
+
+    def _declared(self) -> dict[str, Any]:
+        """What the declaration says, without later fields that stand at their default."""
+        return {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
 
     def to_toml(self) -> str:
         """The study as TOML; `Study.from_toml` of it is equal to it."""
         import tomli_w
 
-        return tomli_w.dumps(_without_none(asdict(self)), multiline_strings=True)
+        return tomli_w.dumps(_without_none(self._declared()), multiline_strings=True)
 
     @classmethod
     def from_toml(cls, text: str) -> Study:
@@ -111,7 +122,10 @@ def _study(table: dict) -> Study:
         table[key] = tuple(_made(kind, row, f"[[{key}]]") for row in rows)
     if "protocol" in table:
         table["protocol"] = _made(Part, table["protocol"], "[protocol]")
-    return _made(Study, table, "the study")
+    study = _made(Study, table, "the study")
+    if study.control not in CONTROLS:
+        raise BadInput(f"The study has control = {study.control!r}; it must be one of {', '.join(CONTROLS)}.")
+    return study
 
 
 def _made(kind: type, row: Any, where: str):
