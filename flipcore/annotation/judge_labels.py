@@ -1,6 +1,6 @@
 """The judge's gate: what people read in the texts that a judge read, collected without seeing what the judge said.
 
-A judge that has not passed is shown, but enters no claim (statistics: gates).
+A judge that has not passed is shown and excluded from all conclusions (statistics: gates).
 """
 
 from __future__ import annotations
@@ -90,12 +90,16 @@ def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """The gate of one study's judge; `again` is the share of prompts, sent to it more than once, that it read differently."""
+    """The gate of one study's judge, on `n_texts` texts; on `n_even` of them people are even."""
 
     gate: JudgeGate
-    again: Estimate
     n_texts: int
     n_even: int
+
+    @property
+    def again(self) -> Estimate:
+        """The share of prompts, sent to the judge more than once, that it read differently."""
+        return self.gate.again
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -124,10 +128,12 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping], seed: int 
         [agreed[one["call_id"]] for one in labelled],
         [one["judged"] for one in labelled],
         position_bias(*places) if both else None,
+        _again(texts),
         seed,
         n_boot,
+        has_options=any(one["kind"] == "choice" for one in texts),
     )
-    return JudgeReport(gate, _again(texts), len(texts), n_even)
+    return JudgeReport(gate, len(texts), n_even)
 
 
 def _again(texts: Sequence[Mapping]) -> Estimate:

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.agreement import Agreement, cohen_agreement
-from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, p_text
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.memory.drop_gap import mcnemar
 
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 KAPPA, FEWEST_LABELS = 0.60, 100
+FEWEST_TWICE = 30  # texts of the position test, and prompts of the re-ask test: fewer show nothing either way
+MOST_CHANGED = 0.20  # the most that a judge may contradict itself, upper bound: half of what kappa = 0.60 leaves at even odds
 MOST_MORE = 100_000
 
 
@@ -133,46 +135,85 @@ def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None
 
 @dataclass(frozen=True)
 class JudgeGate:
-    """Agreement of a judge with a person beyond chance, and its position bias where that was measured."""
+    """Three tests of a judge, all needed: agreement with people beyond chance (the lower bound of kappa), the position test
+    (exact McNemar on turned options; `position` None where it was not run, `has_options` False where nothing could be turned)
+    and asking again (`again`, the share of prompts read differently the second time; missing where none was sent twice)."""
 
     agreement: Agreement
     position: PositionBias | None
+    again: Estimate
+    has_options: bool = True
     threshold: float = KAPPA
     fewest: int = FEWEST_LABELS
 
     @property
     def is_open(self) -> bool:
-        """Enough labels, the lower bound of kappa at the threshold, and no position bias found."""
-        biased = self.position is not None and self.position.p < 0.05
-        return self.agreement.n_items >= self.fewest and self.agreement.estimate.low >= self.threshold and not biased
+        """All three tests passed."""
+        return not self.reasons
 
     @property
     def n_more(self) -> int:
         """Labels missing to the fewest that the gate looks at."""
         return max(0, self.fewest - self.agreement.n_items)
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What each test that is not passed lacks, as clauses; empty when the gate is open."""
+        return tuple(filter(None, (self._labels_missing(), self._position_missing(), self._again_missing())))
+
+    def _labels_missing(self) -> str:
+        if not self.agreement.n_items:
+            return f"nobody has labelled what it read; {self.fewest} labels are needed"
+        if self.n_more:
+            return f"{self.n_more} more labels are needed"
+        return (
+            "" if self.agreement.estimate.low >= self.threshold else f"the lower bound must reach {number_text(self.threshold)}"
+        )
+
+    def _position_missing(self) -> str:
+        if not self.has_options:
+            return ""
+        n = self.position.flip_rate.n if self.position else 0
+        if n < FEWEST_TWICE:
+            return f"the position test needs {FEWEST_TWICE} texts judged with the options backwards too and has {n}"
+        return f"it favours a position ({p_text(self.position.p)})" if self.position.p < 0.05 else ""
+
+    def _again_missing(self) -> str:
+        if self.again.n < FEWEST_TWICE:
+            return f"the re-ask test needs {FEWEST_TWICE} prompts sent to it twice and has {self.again.n}"
+        if self.again.high <= MOST_CHANGED:
+            return ""
+        said = f"it reads {self.again.text()} of {self.again.n} prompts differently when asked again"
+        return f"{said}, where the upper bound must be {number_text(MOST_CHANGED)} or less"
+
     def sentence(self) -> str:
         """Passed or not, and why."""
-        if not self.agreement.n_items:
-            return f"The judge has not passed yet: nobody has labelled what it read; {self.fewest} labels are needed."
         n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
         found = f"kappa {self.agreement.estimate.text()} on {n}"
         if math.isnan(self.agreement.estimate.value):
             found = f"people and judge give one and the same answer to all {n}, which says nothing beyond chance"
         if self.is_open:
             return f"The judge passes: {found}."
-        if self.n_more:
-            return f"The judge has not passed yet: {found}; {self.n_more} more labels are needed."
-        if not self.agreement.estimate.low >= self.threshold:
-            bound = number_text(self.threshold)
-            return f"The judge does not pass: {found}, and the lower bound must reach {bound}."
-        return f"The judge does not pass: it favours a position ({p_text(self.position.p)}), although {found}."
+        missing = "; ".join(self.reasons)
+        if not self.agreement.n_items:
+            return f"The judge has not passed yet: {missing}."
+        verdict = "has not passed yet" if self.n_more else "does not pass"
+        return f"The judge {verdict}: {found}; {missing}."
 
 
 def judge_gate(
-    human: Sequence, judge: Sequence, position: PositionBias | None = None, seed: int = 0, n_boot: int = 2000
+    human: Sequence,
+    judge: Sequence,
+    position: PositionBias | None = None,
+    again: Estimate | None = None,
+    seed: int = 0,
+    n_boot: int = 2000,
+    *,
+    has_options: bool = True,
 ) -> JudgeGate:
     """Cohen's kappa of `judge` against `human` labels of the same texts, with its item bootstrap. None (unreadable) is a
     label of its own here: leaving it out would hide a judge that cannot read."""
     labels = [["unreadable" if label is None else label for label in rater] for rater in (human, judge)]
-    return JudgeGate(cohen_agreement(*labels, seed=seed, n_boot=n_boot), position)
+    return JudgeGate(
+        cohen_agreement(*labels, seed=seed, n_boot=n_boot), position, missing() if again is None else again, has_options
+    )

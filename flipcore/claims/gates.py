@@ -1,4 +1,8 @@
-"""What of a study may be claimed: rewordings and judges that people have checked enough; the rest is shown without a claim."""
+"""What of a study may be claimed: paraphrases and judges that people have checked enough; the rest is shown, not claimed.
+
+Every page, card, command, export and record asks `reasons` (or `closed`, which looks up a part of it) and withholds what it
+names by `claim.not_claimed(reason)`.
+"""
 
 from __future__ import annotations
 
@@ -10,30 +14,45 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
-_UNKNOWN = "These rewordings are not stored here, so nobody could review them: bring them in under Paraphrase review."
+PARAPHRASE, JUDGE = "paraphrase", "judge"
+_UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
+
+
+def reasons(store: Store, study_id: str, judge: Callable[[], JudgeReport] | None = None) -> dict[str, str]:
+    """Axis or extractor of the study -> why it is not claimed, as a sentence; empty when every gate is open.
+
+    `judge` gives the study's report where somebody holds it already. A study that is not stored has no reasons."""
+    axes, extractors = studies.axes_and_extractors(store, study_id)
+    return closed(store, study_id, axes, extractors, judge)
 
 
 def closed(
-    store: Store, study_id: str, axes: Iterable[str], readouts: Iterable[str], judge: Callable[[], JudgeReport] | None = None
+    store: Store, study_id: str, axes: Iterable[str], extractors: Iterable[str], judge: Callable[[], JudgeReport] | None = None
 ) -> dict[str, str]:
-    """Of these axes and readouts those whose gate is closed: name -> what is missing. `judge` gives the study's report where
-    somebody holds it already."""
+    """Of these axes and extractors those whose gate is closed: name -> what is missing."""
     said = {}
-    if "paraphrase" in set(axes):
-        gates = [
-            (dataset, generator, paraphrase_gate(n_accepted, n_reviewed))
-            for dataset, generator, n_reviewed, n_accepted in studies.reviewed(store, study_id)
-        ]
-        shut = [
-            f"Rewordings of {dataset} by {generator}: {gate.sentence()}"
-            for dataset, generator, gate in gates
-            if not gate.is_open
-        ]
-        if shut or not gates:
-            said["paraphrase"] = " ".join(shut) or _UNKNOWN
-    judges = sorted({name for name in readouts if name.startswith("judge")})
+    if PARAPHRASE in set(axes) and (why := _paraphrases(store, study_id)):
+        said[PARAPHRASE] = why
+    judges = sorted({name for name in extractors if name.startswith(JUDGE)})
     if judges:
         report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
         if not report.gate.is_open:
             said |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Paraphrase review, Judge.")
     return said
+
+
+def reason(closed_gates: dict[str, str], axis: str = "", extractor: str = "", reference: str = "") -> str:
+    """Why a number of this axis, under this extractor and reference, is not claimed; "" when it may be."""
+    return " ".join(dict.fromkeys(closed_gates[name] for name in (axis, extractor, reference) if name in closed_gates))
+
+
+def _paraphrases(store: Store, study_id: str) -> str:
+    """What closes the gates of the sources whose paraphrases the study asked; "" when all are open."""
+    gates = [
+        (dataset, generator, paraphrase_gate(n_accepted, n_reviewed))
+        for dataset, generator, n_reviewed, n_accepted in studies.reviewed(store, study_id)
+    ]
+    shut = [
+        f"Paraphrases of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates if not gate.is_open
+    ]
+    return " ".join(shut) if gates else _UNKNOWN

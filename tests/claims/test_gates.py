@@ -7,7 +7,7 @@ import pytest
 from flipcore import __main__ as command_line
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.verdict_messages import take
-from flipcore.claims.gates import closed
+from flipcore.claims.gates import closed, reasons
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
@@ -33,6 +33,7 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     store = Store.open(path)
     runner.run(JUDGED, store)
     shut = closed(store, JUDGED.study_id, {"option_order"}, {"regex", "judge", "judge_backwards"})
+    assert reasons(store, JUDGED.study_id) == shut  # whoever asks without naming anything is told the same
     assert set(shut) == {"judge", "judge_backwards"} and "nobody has labelled" in shut["judge"]
     report = study_report(studies.readouts(store, JUDGED.study_id), closed=shut)
     assert "Not reviewed enough to be claimed: judge" in next(iter(report.headlines.values())).sentence

@@ -42,6 +42,15 @@ def study(store: Store, study_id: str) -> Study | None:
     return Study.from_toml(rows[0][0]) if rows else None
 
 
+def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Every axis and extractor that the study declares or has readouts of, sorted."""
+    declared = study(store, study_id)
+    axes = {part.name for part in declared.axes} if declared else set()
+    extractors = {part.name for part in declared.extractors} if declared else set()
+    rows = store.rows("SELECT DISTINCT axis, extractor FROM readouts WHERE study_id = $study_id", study_id=study_id)
+    return tuple(sorted(axes | {axis for axis, _ in rows})), tuple(sorted(extractors | {name for _, name in rows}))
+
+
 _ITEMS = """
 SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta
 FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id ORDER BY position
