@@ -1,15 +1,23 @@
-"""Where things are: the one place that knows how the tree is laid out."""
+"""Where things are: the one place that knows how the tree is laid out, in a clone and as an installed package.
+
+In a clone everything is where the repository has it. An installed package keeps app, pages and data in a folder `flipscope`
+beside `flipcore`, and writes nothing there: the database and what belongs to it live in the user's own folder.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+_TREE = Path(__file__).resolve().parents[2]
+IS_CLONE = (_TREE / "app.py").is_file()
+ROOT = _TREE if IS_CLONE else _TREE / "flipscope"
+APP = ROOT / "app.py"
 DATA = ROOT / "data"
 ITEMS = DATA / "items"
 NAMES = DATA / "names"
 PARAPHRASES = DATA / "paraphrases"
 POCKET = DATA / "pocket"
-INBOX = DATA / "inbox"
 MODELS_TOML = DATA / "models.toml"
-DATABASE = DATA / "flips.duckdb"
+HOME = Path(os.environ.get("FLIPSCOPE_HOME") or Path.home() / ".flipscope")  # the user's own files, never in the clone
+DATABASE = (DATA if IS_CLONE else HOME) / "flips.duckdb"

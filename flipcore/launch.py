@@ -1,0 +1,38 @@
+"""The command `flipscope`: without words it opens the dashboard, with words it is `python -m flipcore`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from flipcore.core.paths import APP
+
+
+def dashboard_command(options: list[str]) -> list[str]:
+    """What starts the dashboard; `options` go to `streamlit run`."""
+    return [sys.executable, "-m", "streamlit", "run", str(APP), *options]
+
+
+def open_dashboard(options: list[str]) -> int:
+    """Starts the dashboard and waits for it. It runs in the folder of the app, where its settings lie, so a relative path of
+    the environment is made absolute first."""
+    environment = dict(os.environ)
+    for name in ("FLIPSCOPE_DB", "FLIPSCOPE_HOME"):
+        if environment.get(name):
+            environment[name] = str(Path(environment[name]).resolve())
+    try:
+        return subprocess.run(dashboard_command(options), cwd=APP.parent, env=environment, check=False).returncode
+    except KeyboardInterrupt:
+        return 130
+
+
+def main() -> int:
+    """`flipscope [--server.port 8502 ...]` opens the dashboard; `flipscope run STUDY.toml` and the rest are the command line."""
+    words = sys.argv[1:]
+    if not words or (words[0].startswith("--") and words[0] != "--help"):
+        return open_dashboard(words)
+    from flipcore.__main__ import main as command
+
+    return command(words)
