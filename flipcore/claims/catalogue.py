@@ -1,0 +1,13 @@
+"""Every assertion of the product: what is said, how often it may be false, and in which worlds that was simulated.
+
+A module of claims ends in one tuple ``ASSERTIONS`` and stands in `MODULES`.
+"""
+
+from __future__ import annotations
+
+from flipcore.claims import flips, holdout, memory
+from flipcore.claims.claim import Assertion
+
+MODULES = (flips, memory, holdout)
+ASSERTIONS: tuple[Assertion, ...] = tuple(one for module in MODULES for one in module.ASSERTIONS)
+BY_NAME = {one.name: one for one in ASSERTIONS}

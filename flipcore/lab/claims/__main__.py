@@ -1,0 +1,118 @@
+"""Simulates the claims: ``python -m flipcore.lab.claims [--only MODULE] [--cell TEXT] [--share 0.05 --seed N --runs N]``.
+
+Without options it runs every cell (4,000 runs each) and rewrites tests/stats/claims/MODULE.json and tests/stats/claims.md.
+``--only memory`` runs and rewrites one module's rows, ``--cell "drop gap"`` those whose name holds the text; the others stay
+as they were. ``--render`` only writes the page again (after a merge conflict in it: take either side, then render).
+``--share 0.05`` runs a random part on a printed seed, writes nothing, and ends with 1 if a claim fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from time import monotonic
+
+from flipcore.core.randomness import generator
+from flipcore.lab.claims import MODULES, all_cells, cells_of, results
+from flipcore.lab.claims.acceptance import Row, failures
+
+N_PROCESSES = 2
+Place = tuple[str, int]  # module, index among its cells
+
+
+def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str = "") -> Row:
+    """One cell run: all of its runs, on the stream of its name."""
+    module, index = place
+    cell = cells_of(module)[index]
+    asked = min(runs or cell.n_runs, cell.n_runs)
+    n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), asked)
+    claim = cell.assertion
+    return Row(cell.name, claim.name, cell.world, cell.n, cell.truth, int(n_asserted), int(n_runs), claim.error_rate, commit)
+
+
+def run(places: Sequence[Place], *, seed: int = 0, runs: int | None = None, commit: str = "") -> list[Row]:
+    """The rows of these cells, in order, by two processes where there are several."""
+    if len(places) < 2:
+        return [finished(place, seed, runs, commit) for place in places]
+    with ProcessPoolExecutor(N_PROCESSES, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(finished, place, seed, runs, commit) for place in places]
+        return [_shown(future.result()) for future in waiting]
+
+
+def sample(share: float, seed: int, only: Sequence[str] = MODULES) -> list[Place]:
+    """A random part of the cells, at least one, the same for the same seed."""
+    places = [(module, i) for module in only for i in range(len(cells_of(module)))]
+    if not places:
+        return []
+    n = min(len(places), max(1, round(share * len(places))))
+    chosen = generator(seed, "claims", "sample").choice(len(places), n, replace=False)
+    return [places[i] for i in sorted(chosen)]
+
+
+def _shown(row: Row) -> Row:
+    low, high = row.limits
+    print(f"{row.truth:7} {row.rate:.4f} [{low:.4f}, {high:.4f}] of {row.n_runs:,}, {row.nominal:g}: {row.name}", flush=True)
+    return row
+
+
+def _commit() -> str:
+    """The commit of the working tree, with a plus where the code differs from it."""
+
+    def said(*words: str) -> str:
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=False).stdout.strip()
+
+    return said("rev-parse", "--short=10", "HEAD") + ("+" if said("status", "--porcelain", "--", "flipcore") else "")
+
+
+def render() -> str:
+    """The page of everything stored, written and returned."""
+    text = results.markdown({module: list(results.stored(module).values()) for module in MODULES})
+    results.TABLE.write_text(text, encoding="utf-8")
+    return text
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    made = argparse.ArgumentParser(prog="python -m flipcore.lab.claims", description=__doc__.split("\n")[0])
+    made.add_argument("--only", choices=MODULES)
+    made.add_argument("--cell", default="", help="only cells whose name holds this text")
+    made.add_argument("--share", type=float, help="a random share of the cells; writes nothing")
+    made.add_argument("--seed", type=int, default=0, help="of the random share and of its runs")
+    made.add_argument("--runs", type=int, help="at most so many runs a cell")
+    made.add_argument("--render", action="store_true", help="write the page again and run nothing")
+    given = made.parse_args(arguments)
+    if given.render:
+        render()
+        return 0
+    only = [given.only] if given.only else list(MODULES)
+    start = monotonic()
+    if given.share:
+        print(f"Cells and streams of --share {given.share:g} --seed {given.seed}")
+        rows = run(sample(given.share, given.seed, only), seed=given.seed, runs=given.runs)
+    else:
+        rows = _rewritten(only, given.cell, given.runs)
+    failed = failures(rows, slack=given.runs is not None or given.share is not None)
+    print("\n".join([f"FAILED {name}: {why}" for name, why in failed.items()]))
+    print(f"{len(rows)} cells in {monotonic() - start:,.0f} s, {len(failed)} failed.")
+    return 1 if failed else 0
+
+
+def _rewritten(only: Sequence[str], text: str, runs: int | None) -> list[Row]:
+    """Runs the chosen cells and writes their rows; fewer runs than the table's are shown and never written."""
+    cells, commit, rows = all_cells(), _commit(), []
+    for module in only:
+        names = [cell.name for cell in cells[module]]
+        fresh = run([(module, i) for i, name in enumerate(names) if text in name], runs=runs, commit=commit)
+        rows += fresh
+        if runs is None:
+            results.store(module, fresh, names)
+    if runs is None:
+        render()
+    return rows
+
+
+if __name__ == "__main__":
+    sys.exit(main())

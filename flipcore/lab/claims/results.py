@@ -1,0 +1,64 @@
+"""The claims table on disk: rows as JSON, one file a module, and the page rendered from all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from flipcore.lab.claims.acceptance import MOST, Row, failures
+
+FOLDER = Path("tests/stats/claims")
+TABLE = Path("tests/stats/claims.md")
+_COLUMNS = "| claim | world | n | runs | {} | commit |"
+
+
+def stored(module: str, folder: Path = FOLDER) -> dict[str, Row]:
+    """Cell name -> its last row; empty before the first run."""
+    path = folder / f"{module}.json"
+    return {row["name"]: Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
+
+
+def store(module: str, fresh: Iterable[Row], names: Sequence[str], folder: Path = FOLDER) -> None:
+    """Writes the rows of a module in the order of `names`: fresh ones replace, those of cells that are gone leave."""
+    rows = stored(module, folder) | {row.name: row for row in fresh}
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps(asdict(rows[name]), ensure_ascii=False) for name in names if name in rows]
+    (folder / f"{module}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+def markdown(rows: Mapping[str, Sequence[Row]]) -> str:
+    """The table of every module's rows; acceptance is judged over all of them at once."""
+    every = [row for part in rows.values() for row in part]
+    failed = failures(every)
+    n_null = sum(row.truth == "null" for row in every)
+    out = [
+        "# How often the claims are false",
+        "",
+        "Each claim is simulated through the function that makes its sentence, in worlds where it is false. A cell fails if the",
+        f"lower 95 % Clopper–Pearson bound, Holm over all {n_null} null cells, exceeds nominal, or if the point exceeds",
+        f"{MOST} × nominal. Written by `python -m flipcore.lab.claims`; streams come from the cells' names. {len(failed)} cells",
+        "fail.",
+    ]
+    for module, part in rows.items():
+        null, planted = ([row for row in part if row.truth == truth] for truth in ("null", "planted"))
+        out += ["", f"## {module.capitalize()}: false claims", "", _COLUMNS.format("false [95 %] | nominal | pass")]
+        out += ["|---|---|---|--:|---|--:|---|---|"] + [_null_line(row, failed.get(row.name, "")) for row in null]
+        if planted:
+            out += ["", f"## {module.capitalize()}: power on planted truth", "", _COLUMNS.format("claimed [95 %]")]
+            out += ["|---|---|---|--:|---|---|"] + [_line(row, _rate(row)) for row in planted]
+    return "\n".join(out) + "\n"
+
+
+def _line(row: Row, middle: str) -> str:
+    return f"| {row.claim} | {row.world} | {row.n} | {row.n_runs:,} | {middle} | {row.commit} |"
+
+
+def _null_line(row: Row, why: str) -> str:
+    return _line(row, f"{_rate(row)} | {row.nominal:g} | {f'**no**: {why}' if why else 'yes'}")
+
+
+def _rate(row: Row) -> str:
+    low, high = row.limits
+    return f"{row.rate:.4f} [{low:.4f}, {high:.4f}]"
