@@ -23,6 +23,7 @@ KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", 
 POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip", "drop": "left out"}
 OUTSIDE_BAND = "No interval here holds for every row at once."
 RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals apart (source)"}
+OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
 MANY_ITEMS, FEW_BOOT = 2_000, 1_999
 
 
@@ -30,6 +31,13 @@ def resamples(answers: CodedAnswers) -> int:
     """How many the board and the table under it take, so that they print the same limits. Beyond MANY_ITEMS items fewer do:
     the limits are then so close that the draws no longer move their second digit."""
     return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
+
+
+def readable(answers: CodedAnswers) -> tuple[str, ...]:
+    """The readouts that read at least one answer: any of them may be the reference."""
+    return tuple(
+        e for e in answers.extractors if any((codes >= 0).any() for (_, name), codes in answers.codes.items() if name == e)
+    )
 
 
 def board(
@@ -43,9 +51,7 @@ def board(
     """`levels, rows, tables, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors and packed
     limits in the order quantity, row, level. With `simultaneous` the only kind is a max-|t| band over all rows, references
     and policies (statistics.md, section 7)."""
-    references = tuple(
-        e for e in answers.extractors if any((codes >= 0).any() for (_, name), codes in answers.codes.items() if name == e)
-    )
+    references = readable(answers)
     n_boot = n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
     ladder = level_ladder(
@@ -66,18 +72,12 @@ def board(
         for p, policy in enumerate(POLICIES)
         for k, kind in enumerate(kinds)
     }
-    options = {
-        "reference": [(e, title_of(e)) for e in references],
-        "policy": list(POLICY_TITLES.items()),
-        "kind": list(kinds.items()),
-        "rule": list(RULE_TITLES.items()),
-    }
     rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in ladder.rows]
     return {
         "levels": list(LEVELS),
         "rows": rows,
         "tables": tables,
-        "options": options,
+        "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
         "start": LEVELS.index(0.95),
         "chosen": {
             "reference": "regex" if "regex" in references else next(iter(references), ""),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.surveys.sheets import Survey, tally
+from flipcore.annotation.surveys.results import survey_results
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.models import model_cards
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.difficulty import BEFORE, TOP_K, Condition, PreRelease, conditions, pre_release
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
-from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
 from flipcore.store.queries import holdout
 from flipcore.vectors import classifiers, embeddings
 from flipcore.vectors.embeddings import entry_text
@@ -29,7 +28,6 @@ START = {
     "permutations": 199,
 }
 SEMANTIC_DRAWS = 9_999
-NO_ANSWER = "Not run: no survey on these sets has an answer yet. Build one under Survey."
 
 
 @st.cache_resource(show_spinner="Embedding the entries …", max_entries=8)
@@ -111,29 +109,6 @@ def difficulty(sets: Sets, confirmatory: bool):
     )
 
 
-def survey_results(sets: Sets, is_model: bool = False) -> tuple[OddOneOut | None, str]:
-    """(result, how) of all surveys on these sets, people or models, or (None, why there is none)."""
-    found = [Survey.of_design(row["design"]) for row in holdout.surveys(session.store(), sets.sets_id)]
-    tallies = [tally(holdout.answers(session.store(), one.survey_id), is_model) for one in found]
-    hits = [hit for one in tallies for hit in one.hits]
-    out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
-    if not hits:
-        return None, NO_ANSWER if not (out or unread) else (
-            f"Not run: nothing can be used of what came back; attention checks left out {out:,} sheets, and {unread:,} replies "
-            "named no single text."
-        )
-    entries = [entry for one in tallies for entry in one.entries]
-    people = [name for one in tallies for name in one.annotators]
-    result = odd_one_out_survey(hits, entries, people)
-    method = result.accuracy.method.replace("_", " ")
-    left = f"; {out} annotators left out by attention checks" if out else ""
-    return result, (
-        f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
-        f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
-        f"{f'; {unread} replies unreadable' if unread else ''}"
-    )
-
-
 def four_tests(sets: Sets, view: dict, confirmatory: bool):
     """(tests, how each was made, why the others were not run), each by name."""
     tests, about, missing = {}, {}, {}
@@ -155,5 +130,5 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool):
 
 
 def _survey_test(sets: Sets):
-    found, words = survey_results(sets)
+    found, words = survey_results(session.store(), sets.sets_id)
     return (None if found is None else verdict.odd_one_out_test(found)), words

@@ -11,7 +11,7 @@ from pages.common.notes import plain, shown_problem
 from pages.components.margin_board import margin_board
 from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, survey_panel, tests, versions
 from pages.holdout import map as entry_map
-from pages.holdout.sets import SHARES, keep_in_link, share_in_link
+from pages.holdout.sets import choose_share_aside
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
@@ -59,25 +59,7 @@ def settings(view: dict, lock: dict | None) -> dict:
             disabled=bool(lock),
             help="19 reach p = .05, 199 reach p = .005",
         )
-        if sets.is_of_study:
-            st.caption(
-                f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
-                "have another share."
-            )
-        else:
-            keep_in_link(
-                st.segmented_control(
-                    "Set aside for confirmation",
-                    SHARES,
-                    default=share_in_link(),
-                    key="aside",
-                    disabled=bool(lock),
-                    required=True,
-                    format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-                    help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
-                    "in Locked mode only, once margins are stored.",
-                )
-            )
+        choose_share_aside(sets, lock is not None)
     picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
     return view if lock else view | picked
 

@@ -83,6 +83,29 @@ def keep_in_link(share: float | None) -> None:
         st.query_params.pop("aside", None)
 
 
+def choose_share_aside(sets: Sets, is_locked: bool) -> None:
+    """The share of entries that only a lock opens: chosen here, or said where the study declares it."""
+    if sets.is_of_study:
+        st.caption(
+            f"Set aside for confirmation: {100 * sets.share_aside:.0f} %, as the study declares. Duplicate it to "
+            "have another share."
+        )
+    else:
+        keep_in_link(
+            st.segmented_control(
+                "Set aside for confirmation",
+                SHARES,
+                default=share_in_link(),
+                key="aside",
+                disabled=is_locked,
+                required=True,
+                format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
+                help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
+                "in Locked mode only, once margins are stored.",
+            )
+        )
+
+
 def divided(sets: Sets, confirmatory: bool) -> Sets:
     """Sets that are no study's: the share that is set aside is shown under a lock only. Then which studies asked them."""
     share = float(st.session_state.get("aside", share_in_link()) or 0.0)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.surveys import files, models
-from flipcore.annotation.surveys.sheets import Survey, most_triples, new_survey
+from flipcore.annotation.surveys.results import NO_ANSWER, survey_results
+from flipcore.annotation.surveys.sheets import Survey
 from flipcore.models import model_cards
 from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain, shown_problem
-from pages.holdout import cached
 from pages.holdout.sets import Sets
+from pages.holdout.survey_build import build_survey
 
 
 def show(sets: Sets) -> None:
@@ -23,51 +24,19 @@ def show(sets: Sets) -> None:
     for survey in surveys:
         _one(survey, sets)
     with st.expander("Build a survey", expanded=not surveys, icon=":material/add:"):
-        _build(sets)
+        build_survey(sets)
 
 
 def _results(sets: Sets) -> None:
     """People, and beside them models; a survey page never shows this."""
     for is_model, who in ((False, "People"), (True, "Models")):
-        found, how = cached.survey_results(sets, is_model)
-        if is_model and how == cached.NO_ANSWER:
+        found, how = survey_results(session.store(), sets.sets_id, is_model)
+        if is_model and how == NO_ANSWER:
             continue
         sentence = how if found is None else found.sentence("model" if is_model else "person")
         st.markdown(f"**{who}.** {plain(sentence)}")
         if found is not None:
             st.caption(plain(f"{how}. Source's binomial test of rows: {p_text(found.p_source)}. One time in three is chance."))
-
-
-def _build(sets: Sets) -> None:
-    st.caption(
-        "Each annotator gets a sheet of their own: labelled examples of both sets, then triples of two target entries "
-        "and one retro entry, with attention checks between them. No entry stands on a sheet twice. The source shows "
-        "ten examples of each set and asks ten triples, with three checks."
-    )
-    columns = st.columns(4)
-    most = most_triples(sets.target, sets.retro, 0)
-    usual = 10 if most_triples(sets.target, sets.retro, 10) >= 10 else min(10, most // 3)
-    examples = columns[0].number_input("Examples of each set", 0, 50, usual, key=f"survey-examples-{sets.sets_id}")
-    room = most_triples(sets.target, sets.retro, int(examples))
-    triples = columns[1].number_input(
-        f"Triples (at most {room})", 1, 100, max(1, min(10, room)), key=f"survey-triples-{sets.sets_id}"
-    )
-    checks = columns[2].number_input("Attention checks", 0, 10, 3, key="survey-checks")
-    seed = columns[3].number_input("Seed", 0, 2**31 - 1, 0, key="survey-seed")
-    name = st.text_input("Name that annotators see", "Which one is different?", key="survey-name", max_chars=120)
-    if st.button("Build the survey", key="build-survey", type="primary"):
-        with shown_problem():
-            made = new_survey(
-                name,
-                sets.target,
-                sets.retro,
-                n_examples=int(examples),
-                n_triples=int(triples),
-                n_checks=int(checks),
-                seed=int(seed),
-            )
-            holdout.keep_survey(session.store(), made.row(sets.sets_id), [*sets.target, *sets.retro])
-            st.rerun()
 
 
 def _one(survey: Survey, sets: Sets) -> None:

@@ -105,7 +105,11 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     if not found:
         st.info("No token pulls the same way in every fold: there is nothing that this classifier leans on.")
         return
-    top = found[:N_SHOWN]
+    _token_figure(found[:N_SHOWN])
+    _token_table(found[:1_000])
+
+
+def _token_figure(top: Sequence[classifiers.Giveaway]) -> None:
     st.plotly_chart(
         giveaway_bars(
             [one.token for one in top],
@@ -120,6 +124,9 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
         config={"displayModeBar": False},
         alt="Tokens that speak for one set, strongest first.",
     )
+
+
+def _token_table(rows: Sequence[classifiers.Giveaway]) -> None:
     st.dataframe(
         [
             {
@@ -130,7 +137,7 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
                 "target entries": one.n_target,
                 "retro entries": one.n_retro,
             }
-            for one in found[:1_000]
+            for one in rows
         ],
         hide_index=True,
         height=320,

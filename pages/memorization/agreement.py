@@ -30,22 +30,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         )
     )
     compared = pairs(found)
-    st.dataframe(
-        [
-            {
-                "detector": one.first,
-                "and": one.second,
-                "κ": "–" if _is_silent(one) else one.agreement.estimate.text(),
-                "same verdict, %": round(100 * one.agreement.raw, 1),
-                "both flag": one.both,
-                "first only": one.first_only,
-                "second only": one.second_only,
-                "items": one.agreement.n_items,
-            }
-            for one in compared
-        ],
-        hide_index=True,
-    )
+    st.dataframe([_row(one) for one in compared], hide_index=True)
     st.caption(plain(_distrust(compared)))
     st.markdown("**Items, those that most detectors flag first**")
     item_table(
@@ -62,6 +47,19 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "a broken answer sees whether the result depends on the published form. Where few items are flagged, κ is "
             "unstable and its interval says so."
         )
+
+
+def _row(one: Pair) -> dict:
+    return {
+        "detector": one.first,
+        "and": one.second,
+        "κ": "–" if _is_silent(one) else one.agreement.estimate.text(),
+        "same verdict, %": round(100 * one.agreement.raw, 1),
+        "both flag": one.both,
+        "first only": one.first_only,
+        "second only": one.second_only,
+        "items": one.agreement.n_items,
+    }
 
 
 def _is_silent(one: Pair) -> bool:

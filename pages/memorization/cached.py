@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.reports.memory import pearl_setting
 from flipcore.stats.memory import frames
@@ -46,12 +45,6 @@ class View:
     @property
     def compared(self) -> tuple[str, ...]:
         return tuple(frames.roles_of(self.frame)[1])
-
-
-def compares(study: Study) -> bool:
-    """Whether a study has items that are judged and items that they are compared with."""
-    roles = {source.role for source in study.items}
-    return bool(roles & set(frames.JUDGED)) and bool(roles & set(frames.COMPARED))
 
 
 def title_of(extractor: str) -> str:

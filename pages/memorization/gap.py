@@ -31,18 +31,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/edit_note:",
         )
         return
-    operator = controls.segmented_control(
-        "Rewriting",
-        operators,
-        default=operators[0],
-        required=True,
-        format_func=NAMES.get,
-        key=f"operator-{view.study_id}-{view.kind}",
-        label_visibility="collapsed",
-    )
-    extractor = controls.selectbox(
-        "Answers read by", readouts, format_func=title_of, key="gap-readout", width=200, label_visibility="collapsed"
-    )
+    operator, extractor = _chosen(view, controls, operators, readouts)
     found = gap(view, operator, extractor, settings["margin"])
     st.markdown(f"### {plain(found.sentence())}")
     st.markdown(plain(_source(found)))
@@ -80,6 +69,22 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "two alone may come from a control of another difficulty. The source's rule asks whether its bootstrap interval "
             "excludes zero, which also happens for a negative gap. *No memory* is claimed only within a margin that you set."
         )
+
+
+def _chosen(view: View, controls, operators: list[str], readouts: list[str]) -> tuple[str, str]:
+    operator = controls.segmented_control(
+        "Rewriting",
+        operators,
+        default=operators[0],
+        required=True,
+        format_func=NAMES.get,
+        key=f"operator-{view.study_id}-{view.kind}",
+        label_visibility="collapsed",
+    )
+    extractor = controls.selectbox(
+        "Answers read by", readouts, format_func=title_of, key="gap-readout", width=200, label_visibility="collapsed"
+    )
+    return operator, extractor
 
 
 def _source(found: DropGap) -> str:

@@ -65,6 +65,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     judged = losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
     item_table(view, judged.sort_values("d", ascending=False, ignore_index=True), "paraphrase", measure, key=f"loss-{measure}")
+    _guide()
+
+
+def _guide() -> None:
     with st.expander("How to read this"):
         st.markdown(
             "**D** is how much more surprising a rewording is than the published text, in nats. Controls are texts that the "

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from flipcore.stats.memory.frames import compares
 from pages.common import modes, record, session
 from pages.common.header import page_header
 from pages.common.inspector import inspector
 from pages.common.notes import shown_problem
 from pages.memorization import agreement, gap, loss, pearl, summary, truth
-from pages.memorization.cached import KINDS, View, compares
+from pages.memorization.cached import KINDS, View
 
 PAGE = "memorization"
 TABS = {

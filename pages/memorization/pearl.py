@@ -10,7 +10,6 @@ from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from pages.common import modes, record, session
@@ -18,10 +17,9 @@ from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization.cached import View, measures_of, sensitivities, setting_of, title_of
 from pages.memorization.items import item_table
+from pages.memorization.pearl_choices import TASKS, rule_and_rate, task_and_metric, warn_of_few
 
-TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
-TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "source": "the source's quantile"}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
@@ -32,52 +30,11 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/flip:",
         )
         return
-    asked = frames.tasks(view.frame)
-    axis = (
-        controls.segmented_control(
-            "Task",
-            asked,
-            default=asked[0],
-            required=True,
-            format_func=TASKS.get,
-            key=f"task-{view.study_id}",
-            label_visibility="collapsed",
-        )
-        if asked[1:]
-        else asked[0]
-    )
-    metric = controls.selectbox(
-        "Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280, label_visibility="collapsed"
-    )
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        rule = st.selectbox(
-            "α from non-members by",
-            sorted(RULES, reverse=True),
-            format_func=TITLES.get,
-            key="pearl-rule",
-            width=240,
-            disabled=mode == "locked",
-            index=sorted(RULES, reverse=True).index(settings["rule"]),
-        )
-        fpr = st.number_input(
-            "False positives at most",
-            0.005,
-            0.5,
-            float(settings["fpr"]),
-            0.005,
-            key="pearl-fpr",
-            width=190,
-            format="%.3f",
-            disabled=mode == "locked",
-        )
+    axis, metric = task_and_metric(view, controls, metrics)
+    rule, fpr = rule_and_rate(mode, settings)
     found, left_out = sensitivities(view, metric, rule, fpr, axis)
     st.markdown(f"### {plain(found.sentence())}")
-    if found.calibration.n < min_calibration(fpr) and rule == "tolerance":
-        st.warning(
-            f"{found.calibration.n:,} non-members are too few for a tolerance bound. Add some, let more false positives "
-            "through, or take the conformal rule, which holds on average.",
-            icon=":material/warning:",
-        )
+    warn_of_few(found.calibration.n, rule, fpr)
     start = settings["alpha"]
     start = _start(found) if start is None else start
     moved, decision = cutoff_line(
@@ -97,6 +54,14 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         decision and decision | {"task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr},
     )
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
+    _curves(view, found, start, metric, axis)
+    if left_out:
+        st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
+    _items(view, metric, axis, found, start)
+    _guide()
+
+
+def _curves(view: View, found: Pearl, start: float, metric: str, axis: str) -> None:
     curves = level_curves(
         found.means, found.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type), title_of(metric)
     )
@@ -105,9 +70,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "α is dragged on the texts that are judged and on those that set it: a detection rate read off beside its own "
         "calibration is optimistic. Lock α before the confirmatory texts are read."
     )
-    if left_out:
-        st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
-    _items(view, metric, axis, found, start)
+
+
+def _guide() -> None:
     with st.expander("How to read this"):
         st.markdown(
             "Each curve is a text: how close the model's continuations stay to the true one as more bits of the beginning are "

@@ -195,29 +195,43 @@ def decompositions(
     out = []
     for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
         by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k : (at + 1) * k]), strict=True))
-        if extractor == reference:
-            by_name |= _reference_zeros(by_name["A"].n, level)
-        if r.floor_source == NOT_MEASURED:
-            by_name |= dict.fromkeys(FLOORS, missing(level=level, note="Not measured: no variant was asked twice."))
-        out.append(
-            Decomposition(
-                axis,
-                extractor,
-                reference,
-                **by_name,
-                share=shown_share(shares[at], by_name["T"], extractor == reference, level),
-                p_artifact=sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
-                p_more=paired_t_p(r.values[:, 3]),
-                n_items=by_name["T"].n,
-                n_excluded=r.n_excluded,
-                n_left_out=r.n_left_out,
-                floor_source=r.floor_source,
-                nulls=null_rates(answers, axis, extractor),
-                rule=rule,
-                item_values=r.values,
-            )
-        )
+        nulls = null_rates(answers, axis, extractor)
+        out.append(_decomposition((axis, extractor, reference), r, by_name, shares[at], nulls, level, seed, rule))
     return out
+
+
+def _decomposition(
+    cell: tuple[str, str, str],
+    r: ItemRates,
+    by_name: dict[str, Estimate],
+    share: Estimate,
+    nulls: NullRates,
+    level: float,
+    seed: int,
+    rule: str,
+) -> Decomposition:
+    """One cell (axis, readout, reference) from its item rates and its estimates by name of column."""
+    axis, extractor, reference = cell
+    if extractor == reference:
+        by_name = by_name | _reference_zeros(by_name["A"].n, level)
+    if r.floor_source == NOT_MEASURED:
+        by_name = by_name | dict.fromkeys(FLOORS, missing(level=level, note="Not measured: no variant was asked twice."))
+    return Decomposition(
+        axis,
+        extractor,
+        reference,
+        **by_name,
+        share=shown_share(share, by_name["T"], extractor == reference, level),
+        p_artifact=sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
+        p_more=paired_t_p(r.values[:, 3]),
+        n_items=by_name["T"].n,
+        n_excluded=r.n_excluded,
+        n_left_out=r.n_left_out,
+        floor_source=r.floor_source,
+        nulls=nulls,
+        rule=rule,
+        item_values=r.values,
+    )
 
 
 def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:

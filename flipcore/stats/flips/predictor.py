@@ -65,16 +65,7 @@ def flip_prediction(
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
         why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
-        return FlipPrediction(
-            missing(n_items, note=why),
-            *(float("nan"),) * 5,
-            int(used.sum()),
-            int((~used).sum()),
-            {},
-            np.full(used.sum(), np.nan),
-            used,
-            why,
-        )
+        return _undefined(n_items, used, why)
     model, folds = _model(), _folds(items)
     matrix = kept.to_numpy()
     probabilities, constant = _out_of_fold(model, folds, matrix, y)
@@ -95,6 +86,12 @@ def flip_prediction(
         probabilities,
         used,
     )
+
+
+def _undefined(n_items: int, used: np.ndarray, why: str) -> FlipPrediction:
+    n_rows, nan = int(used.sum()), float("nan")
+    blank = np.full(n_rows, np.nan)
+    return FlipPrediction(missing(n_items, note=why), nan, nan, nan, nan, nan, n_rows, int((~used).sum()), {}, blank, used, why)
 
 
 def _model():

@@ -99,7 +99,8 @@ def ngrams(
         value, se, p = _paired(entries[0][kept] - both[kept], entries[1][kept] - both[kept])
     else:
         value, se, p = _unpaired(entries[0][kept], len(target), entries[1][kept], len(retro))
-    q, half = bh(p), z_quantile(0.5 + level / 2)
+    q, half = bh(p), z_quantile(0.5 + level / 2) * se
+    low, high = value - half, value + half
     rows = [
         Ngram(
             names[i],
@@ -107,15 +108,7 @@ def ngrams(
             int(totals[1][i]),
             int(entries[0][i]),
             int(entries[1][i]),
-            Estimate(
-                float(value[j]),
-                float(value[j] - half * se[j]),
-                float(value[j] + half * se[j]),
-                level,
-                "wald",
-                len(target) + len(retro),
-                None,
-            ),
+            Estimate(float(value[j]), float(low[j]), float(high[j]), level, "wald", len(target) + len(retro), None),
             float(p[j]),
             float(q[j]),
         )

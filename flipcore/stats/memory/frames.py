@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import BASE
+from flipcore.core.study import Study
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
 
@@ -20,6 +21,12 @@ LOSSES = ("question_loss", "answer_loss", "min_k")
 SIMILARITIES = ("rouge_l", "ncd")
 TASKS = {"bit_flip": "completion", "bit_flip_summary": "summary"}  # PEARL's axes
 JUDGED, COMPARED = ("benchmark", "target"), ("control", "non_member", "retro")
+
+
+def compares(study: Study) -> bool:
+    """Whether a study has items that are judged and items that they are compared with."""
+    roles = {source.role for source in study.items}
+    return bool(roles & set(JUDGED)) and bool(roles & set(COMPARED))
 
 
 def _means(frame: pd.DataFrame, column: str) -> pd.Series:

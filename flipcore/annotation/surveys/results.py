@@ -1,0 +1,33 @@
+"""What all surveys on two sets say together, of people or of models."""
+
+from __future__ import annotations
+
+from flipcore.annotation.surveys.sheets import Survey, tally
+from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout
+
+NO_ANSWER = "Not run: no survey on these sets has an answer yet. Build one under Survey."
+
+
+def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[OddOneOut | None, str]:
+    """(result, how) of all surveys on these sets, people or models, or (None, why there is none)."""
+    surveys = [Survey.of_design(row["design"]) for row in holdout.surveys(store, sets_id)]
+    tallies = [tally(holdout.answers(store, one.survey_id), is_model) for one in surveys]
+    hits = [hit for one in tallies for hit in one.hits]
+    out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
+    if not hits:
+        return None, NO_ANSWER if not (out or unread) else (
+            f"Not run: nothing can be used of what came back; attention checks left out {out:,} sheets, and {unread:,} replies "
+            "named no single text."
+        )
+    entries = [entry for one in tallies for entry in one.entries]
+    people = [name for one in tallies for name in one.annotators]
+    result = odd_one_out_survey(hits, entries, people)
+    method = result.accuracy.method.replace("_", " ")
+    left = f"; {out} annotators left out by attention checks" if out else ""
+    return result, (
+        f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
+        f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
+        f"{f'; {unread} replies unreadable' if unread else ''}"
+    )

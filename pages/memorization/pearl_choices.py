@@ -1,0 +1,70 @@
+"""What PEARL is asked for: the task, the similarity, and how alpha comes from the non-members."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
+from pages.memorization.cached import View, title_of
+
+TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
+TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "source": "the source's quantile"}
+
+
+def task_and_metric(view: View, controls, metrics: list[str]) -> tuple[str, str]:
+    """The axis and the similarity that are looked at."""
+    tasks = frames.tasks(view.frame)
+    axis = (
+        controls.segmented_control(
+            "Task",
+            tasks,
+            default=tasks[0],
+            required=True,
+            format_func=TASKS.get,
+            key=f"task-{view.study_id}",
+            label_visibility="collapsed",
+        )
+        if tasks[1:]
+        else tasks[0]
+    )
+    metric = controls.selectbox(
+        "Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280, label_visibility="collapsed"
+    )
+    return axis, metric
+
+
+def rule_and_rate(mode: str, settings: dict) -> tuple[str, float]:
+    """The rule that sets alpha, and the share of false positives that it promises; both stay as locked."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        rule = st.selectbox(
+            "α from non-members by",
+            sorted(RULES, reverse=True),
+            format_func=TITLES.get,
+            key="pearl-rule",
+            width=240,
+            disabled=mode == "locked",
+            index=sorted(RULES, reverse=True).index(settings["rule"]),
+        )
+        fpr = st.number_input(
+            "False positives at most",
+            0.005,
+            0.5,
+            float(settings["fpr"]),
+            0.005,
+            key="pearl-fpr",
+            width=190,
+            format="%.3f",
+            disabled=mode == "locked",
+        )
+    return rule, fpr
+
+
+def warn_of_few(n: int, rule: str, fpr: float) -> None:
+    """Say so where `n` non-members cannot give a tolerance bound."""
+    if n < min_calibration(fpr) and rule == "tolerance":
+        st.warning(
+            f"{n:,} non-members are too few for a tolerance bound. Add some, let more false positives through, or take the "
+            "conformal rule, which holds on average.",
+            icon=":material/warning:",
+        )
