@@ -22,3 +22,10 @@ def test_every_study_command_of_the_readme_is_known_to_the_command_line():
 
     named = set(re.findall(r"python -m flipcore (\w+)", README))
     assert named and named <= set(parser()._subparsers._group_actions[0].choices)
+
+
+def test_every_file_that_contributing_links_or_names_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
+    folders = re.findall(r"`(flipcore/[\w/]+|pages)`", text)
+    assert links and folders and [name for name in links + folders if not (ROOT / name).exists()] == []

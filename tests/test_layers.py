@@ -99,6 +99,8 @@ def test_the_top_level_is_the_agreed_list():
         "tests",
         "README.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        ".pre-commit-config.yaml",
         "LICENSE",
         "pyproject.toml",
         ".ci",
