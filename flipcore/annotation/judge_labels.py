@@ -15,7 +15,7 @@ from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.claims.gate_rules import JudgeGate, judge_gate, position_bias
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
-from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.estimate import Estimate, missing, number_text
 from flipcore.stats.base.intervals import wilson
 from flipcore.store.rows import now
 from flipcore.text.answers import canonical_number
@@ -134,6 +134,42 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping], seed: int 
         has_options=any(one["kind"] == "choice" for one in texts),
     )
     return JudgeReport(gate, len(texts), n_even)
+
+
+def gate_rows(found: JudgeReport) -> list[dict]:
+    """The gate as a table: what is asked of the judge, what came, and what must be."""
+    return [
+        {
+            "asked": "Does it read as people do? (Cohen's kappa)",
+            "found": found.gate.agreement.estimate.text(),
+            "must be": f"lower bound {number_text(found.gate.threshold)}",
+            "texts": found.gate.agreement.n_items,
+        },
+        {
+            "asked": "Raw agreement with people",
+            "found": number_text(found.gate.agreement.raw),
+            "must be": "",
+            "texts": found.gate.agreement.n_items,
+        },
+        *(
+            [
+                {
+                    "asked": "Does the order of the options move it? (exact McNemar)",
+                    "found": found.gate.position.flip_rate.text(),
+                    "must be": "no position favoured, p ≥ .05",
+                    "texts": found.gate.position.flip_rate.n,
+                }
+            ]
+            if found.gate.position
+            else []
+        ),
+        {
+            "asked": "Does it contradict itself when asked again?",
+            "found": found.again.text(),
+            "must be": "",
+            "texts": found.again.n,
+        },
+    ]
 
 
 def _again(texts: Sequence[Mapping]) -> Estimate:

@@ -63,18 +63,7 @@ def entry_map(
             )
         )
     if len(ringed):
-        rows = np.asarray(ringed)
-        figure.add_trace(
-            go.Scattergl(
-                x=places[rows, 0],
-                y=places[rows, 1],
-                mode="markers",
-                hoverinfo="skip",
-                name="chosen",
-                showlegend=False,
-                marker=dict(size=_size(len(labels)) + 7, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text)),
-            )
-        )
+        figure.add_trace(go.Scattergl(**_rings(places[np.asarray(ringed)], _size(len(labels)) + 7, c)))
     laid_out(figure, c, height=560, x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",
@@ -86,6 +75,18 @@ def entry_map(
     figure.update_xaxes(showticklabels=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, zeroline=False)
     return figure
+
+
+def _rings(places: np.ndarray, size: int, c: Colours) -> dict:
+    return dict(
+        x=places[:, 0],
+        y=places[:, 1],
+        mode="markers",
+        hoverinfo="skip",
+        name="chosen",
+        showlegend=False,
+        marker=dict(size=size, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text)),
+    )
 
 
 def _size(n: int) -> int:

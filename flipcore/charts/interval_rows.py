@@ -17,11 +17,11 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
     import plotly.graph_objects as go
 
     labels = [as_text(label) for label, _ in rows]
-    found = [estimate for _, estimate in rows]
-    clears = [bound is None or one.low >= bound for one in found]
+    estimates = [estimate for _, estimate in rows]
+    clears = [bound is None or one.low >= bound for one in estimates]
     figure = go.Figure(
         go.Scatter(
-            x=[one.value for one in found],
+            x=[one.value for one in estimates],
             y=list(range(len(rows))),
             mode="markers",
             marker=dict(
@@ -30,20 +30,12 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
                 symbol=["circle" if clear else "circle-open" for clear in clears],
                 line=dict(color=c.genuine, width=2.5),
             ),
-            error_x=dict(
-                type="data",
-                symmetric=False,
-                color=c.genuine,
-                thickness=2.5,
-                width=7,
-                array=[one.high - one.value if one.has_interval else 0.0 for one in found],
-                arrayminus=[one.value - one.low if one.has_interval else 0.0 for one in found],
-            ),
-            customdata=[[label, one.text()] for label, one in zip(labels, found, strict=True)],
+            error_x=_whiskers(estimates, c.genuine),
+            customdata=[[label, one.text()] for label, one in zip(labels, estimates, strict=True)],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
     )
-    ends = [end for one in found for end in (one.value, one.low) if end == end]
+    ends = [end for one in estimates for end in (one.value, one.low) if end == end]
     least = min([0.0 if bound is None else bound - 0.3, *ends])
     laid_out(figure, c, height=70 + ROW_PX * len(rows))
     figure.update_xaxes(range=[least - 0.03, 1.03])
@@ -62,3 +54,15 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
             font=dict(size=13),
         )
     return figure.update_layout(showlegend=False)
+
+
+def _whiskers(estimates: Sequence[Estimate], colour: str) -> dict:
+    return dict(
+        type="data",
+        symmetric=False,
+        color=colour,
+        thickness=2.5,
+        width=7,
+        array=[one.high - one.value if one.has_interval else 0.0 for one in estimates],
+        arrayminus=[one.value - one.low if one.has_interval else 0.0 for one in estimates],
+    )

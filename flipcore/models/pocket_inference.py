@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,8 +19,8 @@ from tokenizers import Tokenizer
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
+from flipcore.models.pocket_arrays import batches, log_softmax, padded, softmax, turned
 
-BATCH = 48  # sequences computed together; a larger batch gains nothing on one core
 N_FIRST = 40
 Piece = tuple[str, float]
 
@@ -113,7 +113,7 @@ class PocketModel:
             raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
         encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
         done: list[Generation | None] = [None] * len(prompts)
-        for rows in _batches([len(ids) for ids in encoded]):
+        for rows in batches([len(ids) for ids in encoded]):
             run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
             for i, generation in zip(rows, run.generations(max_tokens), strict=True):
                 done[i] = generation
@@ -123,7 +123,7 @@ class PocketModel:
         """The `top_k` likeliest first tokens of each continuation: text -> log-probability in nats."""
         encoded = [self._encoded(prompt, 0) for prompt in prompts]
         found: list[dict[str, float]] = [{}] * len(prompts)
-        for rows in _batches([len(ids) for ids in encoded]):
+        for rows in batches([len(ids) for ids in encoded]):
             last = self.last_hidden([encoded[i] for i in rows])[0]
             for i, row in zip(rows, log_softmax(self.logits(last)), strict=True):
                 found[i] = self.top(row, top_k)
@@ -138,8 +138,8 @@ class PocketModel:
             encoded.append(ids)
             starts.append(next((k for k, (_, end) in enumerate(offsets) if k > 0 and end > len(prompt)), len(ids)))
         scores: list[list[Piece]] = [[]] * len(pairs)
-        for rows in _batches([len(ids) for ids in encoded]):
-            hidden = self._hidden(*_padded([encoded[i] for i in rows]))
+        for rows in batches([len(ids) for ids in encoded]):
+            hidden = self._hidden(*padded([encoded[i] for i in rows]))
             for i, row in zip(rows, hidden, strict=True):
                 ids, start = encoded[i], starts[i]
                 logs = log_softmax(self.logits(row[start - 1 : len(ids) - 1]))
@@ -174,7 +174,7 @@ class PocketModel:
 
     def last_hidden(self, rows: list[list[int]], room: int = 0) -> tuple[np.ndarray, _Cache]:
         """The hidden state after each row, and a cache with `room` for more tokens."""
-        tokens, lengths = _padded(rows)
+        tokens, lengths = padded(rows)
         cache = self._cache(len(rows), tokens.shape[1] + room)
         hidden = self._hidden(tokens, lengths, cache)
         return hidden[np.arange(len(rows)), lengths - 1], cache
@@ -200,10 +200,10 @@ class PocketModel:
             w = {key: self._weights[f"model.layers.{n}.{key}.weight"] for key in _MATRICES}
             normed = self._normed(x, f"model.layers.{n}.input_layernorm.weight")
             q, k, v = (self._heads(normed @ w[f"self_attn.{c}_proj"]) for c in "qkv")
-            cache.keys[n].transpose(0, 2, 1, 3)[every, positions] = _turned(k, cos, sin).transpose(0, 2, 1, 3)
+            cache.keys[n].transpose(0, 2, 1, 3)[every, positions] = turned(k, cos, sin).transpose(0, 2, 1, 3)
             cache.values[n].transpose(0, 2, 1, 3)[every, positions] = v.transpose(0, 2, 1, 3)
-            scores = _turned(q, cos, sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
-            mixed = _softmax(scores * np.float32(self._head_width**-0.5) + mask) @ cache.values[n][:, :, :reach]
+            scores = turned(q, cos, sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
+            mixed = softmax(scores * np.float32(self._head_width**-0.5) + mask) @ cache.values[n][:, :, :reach]
             x = x + mixed.transpose(0, 2, 1, 3).reshape(x.shape) @ w["self_attn.o_proj"]
             normed = self._normed(x, f"model.layers.{n}.post_attention_layernorm.weight")
             gate = normed @ w["mlp.gate_proj"]
@@ -325,34 +325,3 @@ def _use_one_blas_thread() -> None:
     except ImportError:  # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
         return
     threadpool_limits(1, user_api="blas")
-
-
-def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Log-probabilities over the last axis."""
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return raised / raised.sum(axis=-1, keepdims=True)
-
-
-def _turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
-    half = x.shape[-1] // 2
-    return x * cos + np.concatenate([-x[..., half:], x[..., :half]], axis=-1) * sin
-
-
-def _padded(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    lengths = np.array([len(row) for row in rows])
-    tokens = np.zeros((len(rows), lengths.max()), dtype=np.int64)
-    for i, row in enumerate(rows):
-        tokens[i, : len(row)] = row
-    return tokens, lengths
-
-
-def _batches(lengths: list[int]) -> Iterator[list[int]]:
-    """Positions in groups of similar length, so that little is padded."""
-    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
-    for start in range(0, len(order), BATCH):
-        yield order[start : start + BATCH]

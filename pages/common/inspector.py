@@ -10,15 +10,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant, inspection
+from flipcore.reports.compared_pairs import Side, compared, flips
+from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.evidence import side
 from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.notes import plain
 from pages.components.copy_link import copy_link
-
-Side = tuple[SeenVariant, list[Seen]]
 
 
 def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str, order: Sequence[str] = ()) -> None:
@@ -66,14 +65,21 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         side("Original", seen, other, base, before, gone=True)
     with right:
         side(f"Variant: {key}", seen, base, other, after, gone=False)
+    if chosen not in VALUES or base.target != other.target:
+        _judge(study_id, model, axis, chosen, seen, pairs[key])
+
+
+def _judge(study_id: str, model: str, axis: str, extractor: str, seen: Inspection, pair: tuple[Side, Side]) -> None:
+    """Where the two differ, a person says whether the difference is one of meaning; else why there is nothing to judge."""
+    (base, _), (other, _) = pair
     if base.target != other.target:
         st.caption(
             f"For the variant another answer is right, {plain(answer_text(seen.item, other.target))}: to answer "
             "differently is no flip."
         )
-    elif chosen not in VALUES and base is not other:
-        if flips(pairs[key]):
-            flip_verdict_bar(study_id, model, item_id, axis, base.variant_id, other.variant_id, chosen)
+    elif base is not other:
+        if flips(pair):
+            flip_verdict_bar(study_id, model, seen.item.item_id, axis, base.variant_id, other.variant_id, extractor)
         else:
             st.caption("The answers agree under this readout: there is no flip to judge here.")
 
@@ -121,35 +127,3 @@ def _title_line(seen: Inspection, axis: str, model: str, order: Sequence[str]) -
             + (f" · {plain(item.category)}" if item.category else "")
             + place
         )
-
-
-def compared(seen: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
-    """What may stand on the right, by name, each with its left: a variant and the one it is compared with; where only the
-    base was asked again, its further samples."""
-    by_key = {v.key: v for v in seen.variants}
-    base = seen.variants[0]
-    if len(seen.variants) > 1:
-        return {
-            v.key: (
-                (by_key.get(v.compared_with, base), _samples(by_key.get(v.compared_with, base), extractor)),
-                (v, _samples(v, extractor)),
-            )
-            for v in seen.variants[1:]
-        }
-    samples = _samples(base, extractor)
-    return {f"asked again, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {
-        "not asked again": ((base, samples), (base, samples))
-    }
-
-
-def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:
-    return [one for one in variant.readings if one.extractor == extractor]
-
-
-def flips(pair: tuple[Side, Side]) -> bool:
-    """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair, nor are variants
-    for which another answer is right."""
-    if pair[0][0].target != pair[1][0].target:
-        return False
-    before, after = ([one.answer for one in samples if one.status != "absent"] for _, samples in pair)
-    return any(a != b for a in before for b in after)

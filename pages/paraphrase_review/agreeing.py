@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
 from flipcore.annotation.paraphrases.ratings import (
@@ -12,6 +10,7 @@ from flipcore.annotation.paraphrases.ratings import (
     SOURCE_CHECKS,
     CheckAgreement,
     agreement,
+    agreement_sentence,
     agreement_warnings,
     disagreements,
     retained,
@@ -19,18 +18,16 @@ from flipcore.annotation.paraphrases.ratings import (
 from flipcore.annotation.paraphrases.verdicts import CHECKS
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
-from flipcore.stats.base.estimate import number_text, percent_text
+from flipcore.stats.base.estimate import number_text
 from flipcore.stats.base.retention import RULES
-from flipcore.store.queries import review
+from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
 from pages.common import session
 from pages.common.notes import plain
 from pages.paraphrase_review import settling
 
-EVERY = "all sources"
-
 
 def show() -> None:
-    verdicts = _of(review.verdicts(session.store()), EVERY)
+    verdicts = verdicts_of(session.store(), EVERY)
     if not verdicts:
         st.info(
             "Nobody has judged a pair yet. Agreement can be measured once two people have judged the same pairs.",
@@ -38,9 +35,9 @@ def show() -> None:
         )
         return
     only = _source(verdicts)
-    verdicts = _of(verdicts, only)
+    verdicts = verdicts_of(session.store(), only)
     found = _agreements(session.store().revision(""), only)
-    st.markdown(f"### {plain(_sentence(found[KEPT]))}")
+    st.markdown(f"### {plain(agreement_sentence(found[KEPT]))}")
     for text in agreement_warnings(found):
         st.warning(plain(text), icon=":material/warning:")
     if any(one.alpha.n_items for one in found.values()):
@@ -100,39 +97,17 @@ def _coefficients(found: dict[str, CheckAgreement]) -> None:
 
 def _source(verdicts: list[dict]) -> str:
     """Which pairs the page looks at, chosen where more than one source was judged."""
-    sources = _sources()
+    sources = sources_of_pairs(session.store())
     judged = sorted({sources[row["pair_id"]] for row in verdicts})
     if len(judged) == 1:
         return judged[0]
     return st.selectbox("Pairs of", [EVERY, *judged], key="agreement-of", bind="query-params", width=420)
 
 
-def _sources() -> dict[str, str]:
-    """Pair -> dataset and generator."""
-    return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in review.strata(session.store())}
-
-
-def _of(verdicts: list[dict], only: str) -> list[dict]:
-    sources = _sources()
-    return [row for row in verdicts if row["pair_id"] in sources and only in (EVERY, sources[row["pair_id"]])]
-
-
 @st.cache_resource(show_spinner="Resampling the pairs …", max_entries=4)
 def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
-    verdicts = _of(review.verdicts(session.store()), only)
+    verdicts = verdicts_of(session.store(), only)
     return {check: agreement(verdicts, check) for check in RATED}
-
-
-def _sentence(found: CheckAgreement) -> str:
-    if not found.alpha.n_items:
-        return "No pair has been judged by two people yet, so agreement is not measured."
-    said = (
-        f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, "
-        f"{percent_text(found.alpha.raw)} of the judgements agree about keeping the pair"
-    )
-    if math.isnan(found.alpha.estimate.value):
-        return f"{said}. All say the same one thing, so agreement beyond chance is undefined."
-    return f"{said}; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha)."
 
 
 def _retention(verdicts: list[dict]) -> None:

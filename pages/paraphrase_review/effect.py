@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.effect import KEEP, Effect, SourceGate, source_gates
+from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates, struck_rows
 from flipcore.annotation.paraphrases.effect import effect as computed
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
@@ -15,12 +15,6 @@ from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.paraphrase_review import flips, risk
-
-NAMES = {
-    "all": "every rewording that was asked",
-    "standing": "without those struck out (what the pages show)",
-    "accepted": "accepted ones only",
-}
 
 
 def show() -> None:
@@ -112,30 +106,7 @@ def _effect(study_id: str, model: str, readout: str, reference: str, revision: i
 
 
 def _table(found: Effect) -> None:
-    rows = [
-        {
-            "counted": NAMES[name],
-            "rewordings": n,
-            "T": one.T.text(),
-            "G (genuine)": one.G.text(),
-            "A (artifact)": one.A.text(),
-            "items": f"{one.n_items:,}",
-        }
-        for name, n, one in found.counted
-    ]
-    bounds = found.bounds
-    if bounds:
-        n_left = next(n for name, n, _ in found.counted if name == "standing") - bounds.n_bad
-        rows.append(
-            {
-                "counted": "smallest to largest, if the unreviewed are as bad",
-                "rewordings": n_left,
-                "T": bounds.text("T"),
-                "G (genuine)": bounds.text("G"),
-                "A (artifact)": bounds.text("A"),
-                "items": "",
-            }
-        )
+    rows, bounds = effect_rows(found), found.bounds
     st.dataframe(rows, hide_index=True)
     if bounds:
         st.caption(
@@ -152,20 +123,7 @@ def _table(found: Effect) -> None:
 def _struck(study_id: str) -> None:
     states = queries.paraphrase_states(session.store())
     asked = set(review.materials(session.store(), study_id).values())
-    moved = risk.moved_by(study_id)
-    rows = [row for row in states.to_dict("records") if row["pair_id"] in asked and row["state"] not in KEEP["standing"]]
+    rows = struck_rows(states, asked, risk.moved_by(study_id))
     if rows:
         with st.expander(f"The {len(rows):,} that were struck out"):
-            st.dataframe(
-                [
-                    {
-                        "pair": row["pair_id"],
-                        "kept by": f"{row['n_kept']:.0f} of {row['n_reviewers']}",
-                        "moves T by at most": round(moved.get(row["pair_id"], 0.0), 4),
-                        "original": row["original"],
-                        "paraphrase": row["paraphrase"],
-                    }
-                    for row in sorted(rows, key=lambda row: -moved.get(row["pair_id"], 0.0))
-                ],
-                hide_index=True,
-            )
+            st.dataframe(rows, hide_index=True)

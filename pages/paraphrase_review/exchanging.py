@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from flipcore.annotation.paraphrases.pair_files import (
-    COLUMNS,
     PAIR_COLUMNS,
     VERDICT_COLUMNS,
     Incoming,
     Known,
     file_rows,
-    guessed_columns,
     incoming,
     pair_rows,
     row_originals,
@@ -21,30 +17,15 @@ from flipcore.annotation.paraphrases.pair_files import (
     verdict_rows,
     written,
 )
-from flipcore.annotation.paraphrases.publish import publish
 from flipcore.datasets import LOADERS
-from flipcore.store.connection import default_path
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, saved_upload, shown_problem
+from pages.paraphrase_review.column_mapping import column_mapping
+from pages.paraphrase_review.publishing import publish_set
 
 SUFFIXES = ["jsonl", "json", "csv", "tsv", "parquet"]
 SAME_FILE = "in the same file"
-NONE = "(none)"
-OFFERED = (
-    "original",
-    "paraphrase",
-    "pair_id",
-    "dataset",
-    "generator",
-    "item_id",
-    "answer",
-    "reviewer",
-    "meaning",
-    "difficulty",
-    "solution_path",
-    "note",
-)
 
 
 def show() -> None:
@@ -59,7 +40,7 @@ def show() -> None:
     _take_out()
     st.subheader("Publish the verified set", anchor=False)
     with shown_problem():
-        _publish()
+        publish_set()
 
 
 def _bring_in() -> None:
@@ -81,7 +62,7 @@ def _bring_in() -> None:
         if second is None:
             return
         originals = row_originals(where, saved_upload(second))
-    columns = _mapping(names, originals is not None)
+    columns = column_mapping(names, originals is not None)
     one, two = st.columns(2)
     dataset = one.text_input(
         "Dataset, where a row names none",
@@ -105,26 +86,6 @@ def _bring_in() -> None:
             originals=originals,
         )
     )
-
-
-def _mapping(names: list[str], has_originals: bool) -> dict[str, str]:
-    guessed = guessed_columns(names)
-    if has_originals and "paraphrase" not in guessed:
-        guessed["paraphrase"] = next((name for name in ("text", "question") if name in names), names[0] if names else "")
-    with st.expander("Which column is which", expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals):
-        places = st.columns(4)
-        offered = [name for name in OFFERED if not (has_originals and name in ("original", "answer", "item_id"))]
-        chosen = {
-            field: places[i % 4].selectbox(
-                field.replace("_", " "),
-                [NONE, *names],
-                key=f"column-{field}",
-                index=1 + names.index(guessed[field]) if guessed.get(field) in names else 0,
-            )
-            for i, field in enumerate(offered)
-        }
-    quiet = {field: name for field, name in guessed.items() if field in COLUMNS and field not in OFFERED}
-    return quiet | {field: name for field, name in chosen.items() if name != NONE}
 
 
 def _offer(found: Incoming) -> None:
@@ -169,29 +130,3 @@ def _take_out() -> None:
                 disabled=not rows,
             )
     st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")
-
-
-def _publish() -> None:
-    st.caption("Accepted rewordings only, with verdicts by numbered reviewers and a card: rule, agreement, retention, gates.")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        sources = {
-            f"{dataset} · {generator}": (dataset, generator)
-            for dataset, generator in sorted({(row["dataset"], row["generator"]) for row in review.strata(session.store())})
-        }
-        source = st.selectbox("Pairs of", ["all sources", *sources], key="publish-source", width=300)
-        title = st.text_input("Title", "Verified rewordings", max_chars=120, key="publish-title", width=300)
-        repository = st.text_input(
-            "Repository on the hub (empty: a folder here)",
-            max_chars=120,
-            key="publish-repository",
-            placeholder="owner/name",
-            width=300,
-        )
-        private = st.toggle("Private", value=True, key="publish-private", disabled=not repository.strip())
-        pressed = st.button("Publish", key="publish", icon=":material/publish:", disabled=not title.strip())
-    if pressed:
-        folder = default_path().parent / "published" / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
-        where = {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
-        with st.spinner("Publishing …"):
-            published = publish(session.store(), title.strip(), source=sources.get(source), **where)
-            st.success(plain(published.sentence()), icon=":material/check_circle:")

@@ -6,17 +6,14 @@ import streamlit as st
 
 from flipcore.annotation.judge_labels import label_row, left_to_label, undo_row
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
-from flipcore.charts.interval_rows import interval_rows
-from flipcore.charts.theme import colours
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
-from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries import judges
 from flipcore.text.answers import answer_text
-from pages.common import judging, session
+from pages.common import session
 from pages.common.differences import marked_span
-from pages.common.header import show_badges
 from pages.common.notes import plain, shown_problem
+from pages.paraphrase_review.judge_gate import judge_gate
 
 NONE_KEY = "0"
 
@@ -35,7 +32,7 @@ def show() -> None:
     if name:
         _label(study_id, name)
     else:
-        _gate(study_id)
+        judge_gate(study_id)
         _who()
 
 
@@ -49,74 +46,6 @@ def _who() -> None:
             with shown_problem():
                 st.session_state["labels-as"] = reviewer_name(name)
                 st.rerun()
-
-
-def _gate(study_id: str) -> None:
-    found = judging.report(study_id)
-    gate, position, again = found.sentences
-    st.markdown(f"### {plain(gate)}")
-    if not found.gate.is_open:
-        show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
-    st.progress(
-        min(1.0, found.gate.agreement.n_items / found.gate.fewest),
-        text=f"{found.gate.agreement.n_items:,} of at least {found.gate.fewest} texts labelled; {found.n_texts:,} were judged",
-    )
-    for text in found.gate.agreement.warnings:
-        st.warning(plain(text), icon=":material/warning:")
-    if found.gate.agreement.n_items:
-        rows = [("Kappa against people", found.gate.agreement.estimate)]
-        st.plotly_chart(
-            interval_rows(rows, colours(st.context.theme.type), found.gate.threshold, "lower bound wanted"),
-            key="judge-kappa",
-            theme=None,
-            config={"displayModeBar": False},
-        )
-    st.dataframe(
-        [
-            {
-                "asked": "Does it read as people do? (Cohen's kappa)",
-                "found": found.gate.agreement.estimate.text(),
-                "must be": f"lower bound {number_text(found.gate.threshold)}",
-                "texts": found.gate.agreement.n_items,
-            },
-            {
-                "asked": "Raw agreement with people",
-                "found": number_text(found.gate.agreement.raw),
-                "must be": "",
-                "texts": found.gate.agreement.n_items,
-            },
-            *(
-                [
-                    {
-                        "asked": "Does the order of the options move it? (exact McNemar)",
-                        "found": found.gate.position.flip_rate.text(),
-                        "must be": "no position favoured, p ≥ .05",
-                        "texts": found.gate.position.flip_rate.n,
-                    }
-                ]
-                if found.gate.position
-                else []
-            ),
-            {
-                "asked": "Does it contradict itself when asked again?",
-                "found": found.again.text(),
-                "must be": "",
-                "texts": found.again.n,
-            },
-        ],
-        hide_index=True,
-    )
-    st.markdown(plain(position))
-    st.markdown(plain(again))
-    if found.n_even:
-        st.caption(
-            f"{found.n_even} texts were read differently by as many people as agreed; they have no label until one more "
-            "person reads them."
-        )
-    st.caption(
-        "An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
-        "enters no claim. Whoever labels sees the text and the options, not what the judge said."
-    )
 
 
 @st.fragment

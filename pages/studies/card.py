@@ -11,6 +11,7 @@ from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
+from pages.studies.provenance import provenance
 
 STATES = {
     "planned": "Planned",
@@ -81,10 +82,6 @@ def _facts(row: dict) -> None:
     )
 
 
-def _own_file(study_id: str) -> bool:
-    return any(source.path for source in session.declared(study_id).items)
-
-
 def _set_aside(row: dict) -> str:
     share = session.declared(row["study_id"]).confirmatory_share
     return f", {100 * share:.0f} % of them set aside" if share else ""
@@ -94,26 +91,7 @@ def _actions(row: dict) -> None:
     study_id = row["study_id"]
     running = study_id in session.registry().running()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link(
-            "pages/flip_surface/page.py", label="Flip surface", icon=":material/grid_on:", query_params={"study": study_id}
-        )
-        st.page_link(
-            "pages/decomposition/page.py",
-            label="Decomposition",
-            icon=":material/stacked_bar_chart:",
-            query_params={"study": study_id},
-        )
-        if _compares(study_id):
-            st.page_link(
-                "pages/memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id}
-            )
-        if {"target", "retro"} <= _roles(study_id):
-            st.page_link(
-                "pages/holdout/page.py",
-                label="Holdout",
-                icon=":material/join:",
-                query_params={"sets": f"study:{study_id}", "part": "Inflation"},
-            )
+        _links(study_id)
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
         if (
@@ -131,17 +109,32 @@ def _actions(row: dict) -> None:
                 icon=":material/content_copy:",
                 query_params={"from_study": study_id},
             )
-        with st.popover("Provenance", icon=":material/receipt_long:"):
-            st.caption(
-                f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
-                "Every seed is in the declaration; the same declaration has the same id on every machine."
-                + (" It names a file by its path, which is this machine's." if _own_file(study_id) else "")
-            )
-            text = studies.study(session.store(), study_id).to_toml()
-            st.code(text, language="toml")
-            st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
+        provenance(row)
         with st.popover("Delete", icon=":material/delete:", disabled=running):
             st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
             if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
                 studies.delete_study(session.store(), study_id)
                 st.rerun()
+
+
+def _links(study_id: str) -> None:
+    st.page_link(
+        "pages/flip_surface/page.py", label="Flip surface", icon=":material/grid_on:", query_params={"study": study_id}
+    )
+    st.page_link(
+        "pages/decomposition/page.py",
+        label="Decomposition",
+        icon=":material/stacked_bar_chart:",
+        query_params={"study": study_id},
+    )
+    if _compares(study_id):
+        st.page_link(
+            "pages/memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id}
+        )
+    if {"target", "retro"} <= _roles(study_id):
+        st.page_link(
+            "pages/holdout/page.py",
+            label="Holdout",
+            icon=":material/join:",
+            query_params={"sets": f"study:{study_id}", "part": "Inflation"},
+        )

@@ -8,36 +8,14 @@ from pathlib import Path
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.datasets.recorded.columns import COLUMNS, columns_of, guessed, looked_at, scored_field, unused
-from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.columns import columns_of, guessed, looked_at, unused
 from flipcore.datasets.recorded.outputs import Recording
 from flipcore.runs.importing import imported, store_imported
 from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
+from pages.studies.recorded_columns import recorded_columns, recorded_fields
 
-LABELS = {
-    "prompt": "Prompt",
-    "question": "Question alone",
-    "options": "Options shown",
-    "order": "Order of the options",
-    "item": "Item",
-    "variant": "Variant",
-    "text": "Generated text",
-    "target": "Right answer",
-    "models": "Model",
-}
-HELP = {
-    "prompt": "What the model was sent.",
-    "question": "The question without instructions and options, if it is there.",
-    "options": "A list of the options in the order of the prompt, or scores by option. Empty: numbers are answered.",
-    "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
-    "item": "Rows with the same value are variants of one item.",
-    "variant": "How rows of one item are told apart.",
-    "text": "What the model wrote; it is read as the written answer.",
-    "target": "An option's text, label or place from 0, or a number.",
-    "models": "The column that names the model.",
-}
 N_SHOWN = 8
 
 
@@ -69,10 +47,9 @@ def _mapped(path: Path, name: str) -> None:
         key=f"recorded-nested-{path.stem}",
         help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a row.",
     )
-    recording = _fields(
-        _columns(replace(first, nested=nested), columns_of(rows, nested), path.stem), columns_of(rows, nested), path.stem
-    )
-    if left_out := unused(recording, columns_of(rows, nested)):
+    columns = columns_of(rows, nested)
+    recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, path.stem), columns, path.stem)
+    if left_out := unused(recording, columns):
         st.caption(plain(f"Not used: {', '.join(left_out)}."))
     left, right = st.columns(2)
     if not recording.models:
@@ -80,56 +57,6 @@ def _mapped(path: Path, name: str) -> None:
         recording = replace(recording, model=model or "recorded model")
     title = right.text_input("Name of the study", f"{name}, recorded", key=f"recorded-name-{path.stem}")
     _offered(path, recording, title)
-
-
-def _columns(first: Recording, columns: list[str], key: str) -> Recording:
-    """One choice a column, three in a row, and what finds options or the answer inside of a text."""
-    chosen = {}
-    places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
-    for place, field in zip(places, COLUMNS, strict=True):
-        value = getattr(first, field)
-        picked = place.selectbox(
-            LABELS[field],
-            [None, *columns],
-            key=f"recorded-{field}-{key}",
-            help=HELP[field],
-            index=columns.index(value) + 1 if value in columns else 0,
-        )
-        chosen[field] = picked or ""
-    right, left = st.columns(2)
-    if not chosen["options"]:
-        chosen["option_pattern"] = left.text_input(
-            "Options in the prompt (regular expression)", first.option_pattern, key=f"recorded-pattern-{key}"
-        )
-    after = right.text_input(
-        "The answer begins after",
-        first.text_after.replace("\n", "\\n"),
-        key=f"recorded-after-{key}",
-        help="Where the text repeats the prompt.",
-    )
-    chosen["text_after"] = after.replace("\\n", "\n")
-    return replace(first, **chosen)
-
-
-def _fields(recording: Recording, columns: list[str], key: str) -> Recording:
-    """Recorded readouts: the scores of the first token, and further columns that hold an answer or scores each."""
-    known = {field.extractor: field.column for field in recording.fields}
-    left, right = st.columns(2)
-    score = known.get("first_token")
-    first = left.selectbox(
-        "First-token scores",
-        [None, *columns],
-        key=f"recorded-scores-{key}",
-        index=columns.index(score) + 1 if score in columns else 0,
-    )
-    more = right.multiselect(
-        "Further recorded answers or scores",
-        columns,
-        key=f"recorded-more-{key}",
-        default=[column for name, column in known.items() if name != "first_token" and column in columns],
-    )
-    fields = [scored_field("first_token", first, columns)] if first else []
-    return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))
 
 
 @st.cache_data(show_spinner="Reading the outputs …", max_entries=4)

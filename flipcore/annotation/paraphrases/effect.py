@@ -15,6 +15,11 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_strikes
 
 KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
+NAMES = {
+    "all": "every rewording that was asked",
+    "standing": "without those struck out (what the pages show)",
+    "accepted": "accepted ones only",
+}
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,50 @@ def effect(
     except BadInput as error:  # too many rewordings of one item to try them all: the rest of the page still stands
         return Effect(tuple(counted), None, str(error))
     return Effect(tuple(counted), bounds)
+
+
+def effect_rows(found: Effect) -> list[dict]:
+    """The table of an effect: T, G and A by what is counted, and their extremes where some are unreviewed."""
+    bounds = found.bounds
+    rows = [
+        {
+            "counted": NAMES[name],
+            "rewordings": n,
+            "T": one.T.text(),
+            "G (genuine)": one.G.text(),
+            "A (artifact)": one.A.text(),
+            "items": f"{one.n_items:,}",
+        }
+        for name, n, one in found.counted
+    ]
+    if bounds:
+        n_left = next(n for name, n, _ in found.counted if name == "standing") - bounds.n_bad
+        rows.append(
+            {
+                "counted": "smallest to largest, if the unreviewed are as bad",
+                "rewordings": n_left,
+                "T": bounds.text("T"),
+                "G (genuine)": bounds.text("G"),
+                "A (artifact)": bounds.text("A"),
+                "items": "",
+            }
+        )
+    return rows
+
+
+def struck_rows(states: pd.DataFrame, asked: Collection[str], moved: Mapping[str, float]) -> list[dict]:
+    """The rewordings among `asked` that were struck out, those first that move T most; `moved` is pair -> share of T."""
+    rows = [row for row in states.to_dict("records") if row["pair_id"] in asked and row["state"] not in KEEP["standing"]]
+    return [
+        {
+            "pair": row["pair_id"],
+            "kept by": f"{row['n_kept']:.0f} of {row['n_reviewers']}",
+            "moves T by at most": round(moved.get(row["pair_id"], 0.0), 4),
+            "original": row["original"],
+            "paraphrase": row["paraphrase"],
+        }
+        for row in sorted(rows, key=lambda row: -moved.get(row["pair_id"], 0.0))
+    ]
 
 
 def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:

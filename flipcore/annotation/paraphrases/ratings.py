@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, keeps
 from flipcore.stats.base.agreement import Agreement, cohen_agreement, fleiss_agreement, krippendorff_agreement
-from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.base.retention import passes, retention_estimate
 
 KEPT = "kept"
@@ -43,6 +44,19 @@ class CheckAgreement:
     def never_differ(self) -> tuple[str, ...]:
         """Reviewers who agree on everything: it may be one file loaded twice."""
         return tuple(f"{a} and {b}: {text}" for a, b, one in self.pairwise for text in one.warnings if "agree on all" in text)
+
+
+def agreement_sentence(found: CheckAgreement) -> str:
+    """How far those who judged the same pairs agree about keeping them."""
+    if not found.alpha.n_items:
+        return "No pair has been judged by two people yet, so agreement is not measured."
+    said = (
+        f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, "
+        f"{percent_text(found.alpha.raw)} of the judgements agree about keeping the pair"
+    )
+    if math.isnan(found.alpha.estimate.value):
+        return f"{said}. All say the same one thing, so agreement beyond chance is undefined."
+    return f"{said}; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha)."
 
 
 def agreement_warnings(found: Mapping[str, CheckAgreement]) -> list[str]:

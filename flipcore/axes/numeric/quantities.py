@@ -125,6 +125,11 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "name of a thing"
     if _DEFINED_AFTER.match(after):
         return "unit definition"
+    return _part_of_something(value, tail, after)
+
+
+def _part_of_something(value: Fraction, tail: str, after: str) -> str:
+    """Why a number that counts nothing by itself must stay: it belongs to a thing, a fact, a range or a ratio."""
     if re.match(
         rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) (?:that|this|a) )?month\b",
         after,

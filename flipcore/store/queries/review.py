@@ -128,3 +128,17 @@ def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: st
 def item_of_question(store: Store) -> dict[str, str]:
     """Question (as stored) -> the id of an item that asks it."""
     return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))
+
+
+EVERY = "all sources"
+
+
+def sources_of_pairs(store: Store) -> dict[str, str]:
+    """Pair -> dataset and generator."""
+    return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in strata(store)}
+
+
+def verdicts_of(store: Store, source: str = EVERY) -> list[dict]:
+    """The verdicts on the pairs of one source as `sources_of_pairs` names them, or of every one."""
+    sources = sources_of_pairs(store)
+    return [row for row in verdicts(store) if row["pair_id"] in sources and source in (EVERY, sources[row["pair_id"]])]

@@ -1,0 +1,40 @@
+"""The pocket model's arithmetic on plain arrays: softmax, rotary positions, and rows padded to one length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+BATCH = 48  # sequences computed together; a larger batch gains nothing on one core
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Log-probabilities over the last axis."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    half = x.shape[-1] // 2
+    return x * cos + np.concatenate([-x[..., half:], x[..., :half]], axis=-1) * sin
+
+
+def padded(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    lengths = np.array([len(row) for row in rows])
+    tokens = np.zeros((len(rows), lengths.max()), dtype=np.int64)
+    for i, row in enumerate(rows):
+        tokens[i, : len(row)] = row
+    return tokens, lengths
+
+
+def batches(lengths: list[int]) -> Iterator[list[int]]:
+    """Positions in groups of similar length, so that little is padded."""
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    for start in range(0, len(order), BATCH):
+        yield order[start : start + BATCH]

@@ -1,0 +1,39 @@
+"""What stands beside what in the inspector: a variant with the one it is compared with, and whether the answers differ."""
+
+from __future__ import annotations
+
+from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant
+
+Side = tuple[SeenVariant, list[Seen]]
+
+
+def compared(seen: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
+    """What may stand on the right, by name, each with its left: a variant and the one it is compared with; where only the
+    base was asked again, its further samples."""
+    by_key = {v.key: v for v in seen.variants}
+    base = seen.variants[0]
+    if len(seen.variants) > 1:
+        return {
+            v.key: (
+                (by_key.get(v.compared_with, base), _samples(by_key.get(v.compared_with, base), extractor)),
+                (v, _samples(v, extractor)),
+            )
+            for v in seen.variants[1:]
+        }
+    samples = _samples(base, extractor)
+    return {f"asked again, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {
+        "not asked again": ((base, samples), (base, samples))
+    }
+
+
+def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:
+    return [one for one in variant.readings if one.extractor == extractor]
+
+
+def flips(pair: tuple[Side, Side]) -> bool:
+    """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair, nor are variants
+    for which another answer is right."""
+    if pair[0][0].target != pair[1][0].target:
+        return False
+    before, after = ([one.answer for one in samples if one.status != "absent"] for _, samples in pair)
+    return any(a != b for a in before for b in after)

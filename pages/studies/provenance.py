@@ -1,0 +1,26 @@
+"""Where a study comes from: when and by which version it was declared, and its declaration to take away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.store.queries import studies
+from pages.common import session
+
+
+def provenance(row: dict) -> None:
+    """The popover of one card."""
+    study_id = row["study_id"]
+    with st.popover("Provenance", icon=":material/receipt_long:"):
+        st.caption(
+            f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
+            "Every seed is in the declaration; the same declaration has the same id on every machine."
+            + (" It names a file by its path, which is this machine's." if _own_file(study_id) else "")
+        )
+        text = studies.study(session.store(), study_id).to_toml()
+        st.code(text, language="toml")
+        st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
+
+
+def _own_file(study_id: str) -> bool:
+    return any(source.path for source in session.declared(study_id).items)

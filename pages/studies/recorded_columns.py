@@ -1,0 +1,84 @@
+"""Which column of a recorded file is what: guessed, and corrected by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from flipcore.datasets.recorded.columns import COLUMNS, scored_field
+from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.recorded.outputs import Recording
+
+LABELS = {
+    "prompt": "Prompt",
+    "question": "Question alone",
+    "options": "Options shown",
+    "order": "Order of the options",
+    "item": "Item",
+    "variant": "Variant",
+    "text": "Generated text",
+    "target": "Right answer",
+    "models": "Model",
+}
+HELP = {
+    "prompt": "What the model was sent.",
+    "question": "The question without instructions and options, if it is there.",
+    "options": "A list of the options in the order of the prompt, or scores by option. Empty: numbers are answered.",
+    "order": "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
+    "item": "Rows with the same value are variants of one item.",
+    "variant": "How rows of one item are told apart.",
+    "text": "What the model wrote; it is read as the written answer.",
+    "target": "An option's text, label or place from 0, or a number.",
+    "models": "The column that names the model.",
+}
+
+
+def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
+    """One choice a column, three in a row, and what finds options or the answer inside of a text."""
+    chosen = {}
+    places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
+    for place, field in zip(places, COLUMNS, strict=True):
+        value = getattr(first, field)
+        picked = place.selectbox(
+            LABELS[field],
+            [None, *columns],
+            key=f"recorded-{field}-{key}",
+            help=HELP[field],
+            index=columns.index(value) + 1 if value in columns else 0,
+        )
+        chosen[field] = picked or ""
+    right, left = st.columns(2)
+    if not chosen["options"]:
+        chosen["option_pattern"] = left.text_input(
+            "Options in the prompt (regular expression)", first.option_pattern, key=f"recorded-pattern-{key}"
+        )
+    after = right.text_input(
+        "The answer begins after",
+        first.text_after.replace("\n", "\\n"),
+        key=f"recorded-after-{key}",
+        help="Where the text repeats the prompt.",
+    )
+    chosen["text_after"] = after.replace("\\n", "\n")
+    return replace(first, **chosen)
+
+
+def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recording:
+    """Recorded readouts: the scores of the first token, and further columns that hold an answer or scores each."""
+    known = {field.extractor: field.column for field in recording.fields}
+    left, right = st.columns(2)
+    score = known.get("first_token")
+    first = left.selectbox(
+        "First-token scores",
+        [None, *columns],
+        key=f"recorded-scores-{key}",
+        index=columns.index(score) + 1 if score in columns else 0,
+    )
+    more = right.multiselect(
+        "Further recorded answers or scores",
+        columns,
+        key=f"recorded-more-{key}",
+        default=[column for name, column in known.items() if name != "first_token" and column in columns],
+    )
+    fields = [scored_field("first_token", first, columns)] if first else []
+    return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))
