@@ -69,6 +69,7 @@ def _verdict(row: dict, pair: dict, made: dt.datetime) -> dict:
         "verdict_id": digest(row["pair_id"], row["reviewer"], "shipped"),
         "pair_id": row["pair_id"],
         "reviewer": row["reviewer"],
+        "reviewer_kind": row["reviewer_kind"],
         "meaning": row["meaning"],
         "difficulty": row["difficulty"],
         "solution_path": row["solution_path"],

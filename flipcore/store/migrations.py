@@ -17,14 +17,17 @@ from flipcore.core.errors import BadInput
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 SCHEMA_SQL = Path(__file__).with_name("schema.sql")
 
 # step -> what turns a file of the schema before it into one of this schema
 STEPS: dict[int, tuple[str, ...]] = {
     2: (  # the documents behind the product are called sources; a seed is a random seed
         """UPDATE holdout_versions SET results = replace(results::VARCHAR, '"p_seed"', '"p_source"')::JSON""",
-    )
+    ),
+    3: (  # the reviewers that were shipped so far are models
+        "UPDATE verdicts SET reviewer_kind = 'model' WHERE reviewer IN ('model-reviewer-a', 'model-reviewer-b')",
+    ),
 }
 
 

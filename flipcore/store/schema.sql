@@ -127,7 +127,8 @@ CREATE TABLE IF NOT EXISTS verdicts (
     original_hash TEXT NOT NULL, paraphrase_hash TEXT NOT NULL,
     rule_version  TEXT NOT NULL,
     undoes        TEXT,                 -- verdict_id that this row takes back
-    created_at    TIMESTAMPTZ NOT NULL
+    created_at    TIMESTAMPTZ NOT NULL,
+    reviewer_kind TEXT NOT NULL DEFAULT 'person'   -- person | model; a model's verdict decides nothing
 );
 
 -- A person's word on a flip seen in the inspector.

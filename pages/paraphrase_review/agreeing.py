@@ -13,6 +13,8 @@ from flipcore.annotation.paraphrases.ratings import (
     agreement_sentence,
     agreement_warnings,
     disagreements,
+    models_sentence,
+    people,
     retained,
 )
 from flipcore.annotation.paraphrases.verdicts import CHECKS
@@ -37,9 +39,13 @@ def show() -> None:
     only = _source(verdicts)
     verdicts = verdicts_of(session.store(), only)
     found = _agreements(session.store().revision(""), only)
+    beside = models_sentence(verdicts)
+    verdicts = people(verdicts)
     st.markdown(f"### {plain(agreement_sentence(found[KEPT]))}")
     for text in agreement_warnings(found):
         st.warning(plain(text), icon=":material/warning:")
+    if beside:
+        st.caption(plain(beside))
     if any(one.alpha.n_items for one in found.values()):
         _coefficients(found)
     else:
@@ -48,7 +54,8 @@ def show() -> None:
             "goes to everybody.",
             icon=":material/group_add:",
         )
-    _retention(verdicts)
+    if verdicts:
+        _retention(verdicts)
     settling.shown(disagreements(verdicts))
 
 
@@ -106,7 +113,7 @@ def _source(verdicts: list[dict]) -> str:
 
 @st.cache_resource(show_spinner="Resampling the pairs …", max_entries=4)
 def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
-    verdicts = verdicts_of(session.store(), only)
+    verdicts = people(verdicts_of(session.store(), only))
     return {check: agreement(verdicts, check) for check in RATED}
 
 

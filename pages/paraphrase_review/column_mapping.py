@@ -16,6 +16,7 @@ OFFERED = (
     "item_id",
     "answer",
     "reviewer",
+    "reviewer_kind",
     "meaning",
     "difficulty",
     "solution_path",

@@ -40,7 +40,8 @@ def _gates(found: list[SourceGate]) -> None:
     st.markdown(f"### {n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate")
     st.caption(
         f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
-        f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and enter no claim."
+        f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
+        "from all conclusions. Only people open a gate."
     )
     judged = [one for one in found if one.gate.accepted.n]
     if judged:
@@ -55,11 +56,14 @@ def _gates(found: list[SourceGate]) -> None:
         sign = "✓" if one.gate.is_open else "–"
         st.markdown(
             f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
-            f"pairs reviewed  \n{plain(one.sentence())}"
+            f"pairs reviewed by people  \n{plain(one.sentence())} {plain(one.models_sentence())}"
         )
     if len(judged) < len(found):
         names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in found if not one.gate.accepted.n)
-        st.markdown(plain(f"No pair has been reviewed yet of {names}."))
+        st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
+        for one in found:
+            if not one.gate.accepted.n and one.n_by_models:
+                st.caption(plain(f"{one.dataset} · {one.generator}: {one.models_sentence()}"))
 
 
 def _estimate(studies: dict[str, str]) -> None:

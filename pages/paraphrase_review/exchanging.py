@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.pair_files import (
-    PAIR_COLUMNS,
-    VERDICT_COLUMNS,
-    Incoming,
-    Known,
-    file_rows,
-    incoming,
-    pair_rows,
-    row_originals,
-    spaceless,
-    verdict_rows,
-    written,
-)
+from flipcore.annotation.paraphrases.pair_files import Incoming, Known, file_rows, incoming, row_originals, spaceless
+from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, pair_rows, verdict_rows, written
+from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
 from flipcore.store.queries import review
 from pages.common import session
@@ -31,7 +21,7 @@ SAME_FILE = "in the same file"
 def show() -> None:
     st.subheader("Bring pairs or verdicts in", anchor=False)
     st.markdown(
-        "A file of pairs has an original and a paraphrase in each row; a file of verdicts a reviewer and what he said, "
+        "A file of pairs has an original and a paraphrase in each row; a file of verdicts a reviewer and their answers, "
         "with the pair's id or its two texts. The originals may also be a file of their own, row by row."
     )
     with shown_problem():
@@ -63,7 +53,7 @@ def _bring_in() -> None:
             return
         originals = row_originals(where, saved_upload(second))
     columns = column_mapping(names, originals is not None)
-    one, two = st.columns(2)
+    one, two, three = st.columns(3)
     dataset = one.text_input(
         "Dataset, where a row names none",
         where if originals else upload.name.rsplit(".", 1)[0],
@@ -71,6 +61,15 @@ def _bring_in() -> None:
         key="pairs-dataset",
     )
     generator = two.text_input("Made by, where a row does not say", "unknown", max_chars=80, key="pairs-generator")
+    kind = three.segmented_control(
+        "Reviewers, where a row does not say",
+        KINDS,
+        default=PERSON,
+        key="pairs-reviewers",
+        required=True,
+        format_func={PERSON: "people", MODEL: "models"}.get,
+        help="Only people's verdicts decide; models' are shown beside them.",
+    )
     held = session.store()
     known = Known(
         {pair["pair_id"]: pair for pair in review.pairs(held)},
@@ -84,6 +83,7 @@ def _bring_in() -> None:
             generator=generator.strip() or "unknown",
             known=known,
             originals=originals,
+            reviewer_kind=kind,
         )
     )
 

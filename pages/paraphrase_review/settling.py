@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.paraphrases.ratings import RATED, Disagreement
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, SAID, keeps, reviewer_name, verdict_row
-from flipcore.core.errors import BadInput
+from flipcore.annotation.paraphrases.verdicts import CHECKS, SAID, keeps, settling_row
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.differences import differences
@@ -21,8 +20,8 @@ def shown(found: list[Disagreement]) -> None:
         st.caption("No pair is kept by one reviewer and struck by another.")
         return
     st.markdown(
-        f"{len(left):,} of {len(found):,} are open. A third person settles one with a verdict and a reason, having "
-        "seen both; such a verdict counts for the pair, not for agreement."
+        f"People differ on {len(found):,} of the pairs that two or more judged; {len(left):,} {'is' if len(left) == 1 else 'are'} "
+        "still to settle. A third person settles a pair: their verdict decides it, and does not count for agreement."
     )
     names = {
         one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
@@ -67,10 +66,4 @@ def _saying(row: dict, first: str) -> str:
 
 
 def _keep(pair: dict, one: Disagreement, name: str, said: dict, why: str) -> None:
-    name = reviewer_name(name)
-    if name in {row["reviewer"] for row in one.verdicts}:
-        raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
-    if None in said.values() or not why.strip():
-        raise BadInput("To settle a pair, answer all three questions and give the reason.")
-    row = verdict_row(pair, name, said, why, rule_version=ADJUDICATION)
-    review.keep_verdicts(session.store(), [row])
+    review.keep_verdicts(session.store(), [settling_row(pair, {row["reviewer"] for row in one.verdicts}, name, said, why)])

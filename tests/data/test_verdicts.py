@@ -23,7 +23,7 @@ def test_a_verdict_that_is_not_yes_says_why_and_not_all_pass():
     assert {row[check] for row in rows for check in ("meaning", "difficulty", "solution_path")} <= {"yes", "no", "unsure"}
 
 
-def test_a_fresh_store_accepts_what_stands_and_rejects_what_fell(tmp_path):
+def test_a_fresh_store_waits_for_people_and_shows_what_models_said_beside(tmp_path):
     from flipcore.runs import demo
     from flipcore.store.connection import Store
     from flipcore.store.queries import studies
@@ -33,5 +33,7 @@ def test_a_fresh_store_accepts_what_stands_and_rejects_what_fell(tmp_path):
         demo.fill_store(store)  # twice: nothing is doubled
     states = studies.paraphrase_states(store)
     store.close()
-    assert len(states) == len(lines("shipped.jsonl")) and set(states["state"]) == {"accepted", "rejected"}
-    assert set(states["n_reviewers"]) == {len({row["reviewer"] for row in lines("verdicts.jsonl")})}
+    assert len(states) == len(lines("shipped.jsonl")) and set(states["state"]) == {"unreviewed"}
+    assert set(states["n_reviewers"]) == {0} and {row["reviewer_kind"] for row in lines("verdicts.jsonl")} == {"model"}
+    assert set(states["n_models"]) == {len({row["reviewer"] for row in lines("verdicts.jsonl")})}
+    assert 0 < (2 * states["n_models_kept"] > states["n_models"]).sum() < len(states)

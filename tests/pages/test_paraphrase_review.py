@@ -115,7 +115,7 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
         ],
     )
     app = shown("Agreement")
-    assert "On 12 pairs judged by two or more" in words(app) and "1 of 1 are open" in words(app)
+    assert "On 12 pairs judged by two or more" in words(app) and "1 is still to settle" in words(app)
     for radio in app.radio:
         radio.set_value("yes")
     next(one for one in app.text_input if one.label == "Your name").set_value("Ada")
@@ -126,10 +126,21 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
     assert "give the reason" in words(app)
     next(one for one in app.text_input if one.label == "Reason").set_value("It asks the same.")
     button(app, "Settle it").click().run()
-    assert not app.exception and "0 of 1 are open" in words(app)
+    assert not app.exception and "0 are still to settle" in words(app)
     settled = [row for row in review.verdicts(store) if row["rule_version"] == ADJUDICATION]
     assert [(row["reviewer"], row["note"]) for row in settled] == [("Cem", "It asks the same.")]
     assert list(studies.paraphrase_states(store)["state"])[:2] == ["accepted", "rejected"]
+
+
+def test_models_are_shown_beside_people_and_never_among_them(store):
+    pairs = made_pairs(12)
+    stored(store, pairs)
+    said = [verdict_row(pair, f"m{i}", SAME, reviewer_kind="model") for pair in pairs for i in range(2)]
+    review.keep_verdicts(store, said)
+    agreement = words(shown("Agreement"))
+    assert "No pair has been judged by two people yet" in agreement and "2 model reviewers" in agreement
+    effect = words(shown("Effect"))
+    assert "0 source of rewordings passed" in effect and "model reviewers keep 12 of 12 pairs" in effect
 
 
 def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):

@@ -10,6 +10,7 @@ import pandas as pd
 
 from flipcore.claims.gate_rules import ParaphraseGate, paraphrase_gate
 from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.flips.coding import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_strikes
@@ -25,13 +26,25 @@ NAMES = {
 @dataclass(frozen=True)
 class SourceGate:
     """The gate of one dataset and generator; `n_pairs` are all stored pairs of it, `n_split` those on which the reviewers are
-    even."""
+    even.
+    `n_by_models` pairs were judged by models, who keep `n_kept_by_models` of them."""
 
     dataset: str
     generator: str
     n_pairs: int
     n_split: int
     gate: ParaphraseGate
+    n_by_models: int = 0
+    n_kept_by_models: int = 0
+
+    def models_sentence(self) -> str:
+        """What models said, which opens no gate; empty where none judged."""
+        if not self.n_by_models:
+            return ""
+        return (
+            f"Beside that, model reviewers keep {self.n_kept_by_models:,} of {self.n_by_models:,} pairs "
+            f"({percent_text(self.n_kept_by_models / self.n_by_models)}); their verdicts open no gate."
+        )
 
     def sentence(self) -> str:
         """What the gate says, and whether there are pairs enough to open it."""
@@ -62,9 +75,13 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
     for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
         n = rows["state"].value_counts()
         n_accepted = int(n.get("accepted", 0))
-        n_split = int(((rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"])).sum())
+        n_split = int(
+            ((rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"]) & rows["settled_by"].isna()).sum()
+        )
+        by_models = rows[rows["n_models"] > 0]
+        n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
         gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
-        found.append(SourceGate(dataset, generator, len(rows), n_split, gate))
+        found.append(SourceGate(dataset, generator, len(rows), n_split, gate, len(by_models), n_kept_by_models))
     return found
 
 

@@ -6,25 +6,20 @@ Originals may also be the items of a second file, row by row. The same file agai
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
-import io
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, RULE_VERSION, verdict_row
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, RULE_VERSION, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.datasets import LOADERS
 from flipcore.datasets.dataset import made
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.store.connection import Store
-from flipcore.store.export import as_meant, neutral
-from flipcore.store.queries import review, studies
+from flipcore.store.export import as_meant
 from flipcore.text.answers import canonical_number
 
 COLUMNS = {
@@ -36,6 +31,7 @@ COLUMNS = {
     "item_id": ("item_id",),
     "answer": ("answer", "target", "gold", "label"),
     "reviewer": ("reviewer", "annotator", "rater", "judge", "annotator_id"),
+    "reviewer_kind": ("reviewer_kind", "annotator_kind"),
     "meaning": ("meaning", "same_meaning", "semantic_equivalence", "equivalent"),
     "difficulty": ("difficulty", "same_difficulty"),
     "solution_path": ("solution_path", "same_path"),
@@ -130,15 +126,16 @@ def incoming(
     generator: str,
     known: Known,
     originals: Sequence[Item | str] | None = None,
+    reviewer_kind: str = PERSON,
 ) -> Incoming:
     """Reads rows under a mapping of `COLUMNS`. `originals`, where the file holds none, are `row_originals`; `dataset`
-    and `generator` name the source where a row does not. Raises BadInput for a file that can hold neither pairs nor verdicts,
-    or originals of another number."""
+    and `generator` name the source, `reviewer_kind` the reviewers (person or model), where a row does not. Raises BadInput for
+    a file that can hold neither pairs nor verdicts, or originals of another number."""
     _check(rows, columns, originals)
     furnished = originals is not None and _is_furnished(rows, columns["paraphrase"])
     pairs, items, verdicts, refused = {}, {}, {}, []
     for place, row in enumerate(rows):
-        reader = _Reader(row, columns, dataset, generator, known, pairs, furnished)
+        reader = _Reader(row, columns, dataset, generator, known, pairs, furnished, reviewer_kind)
         try:
             if row.problem:
                 raise BadInput(row.problem)
@@ -197,6 +194,7 @@ class _Reader:
     known: Known
     so_far: Mapping[str, Mapping]
     furnished: bool
+    reviewer_kind: str
 
     def text(self, name: str) -> str:
         value: Any = self.row.values.get(self.columns.get(name))
@@ -274,7 +272,14 @@ class _Reader:
         )
         try:
             return verdict_row(
-                pair, reviewer, said, self.text("note"), verdict_id=named, rule_version=rule, created_at=self._created()
+                pair,
+                reviewer,
+                said,
+                self.text("note"),
+                verdict_id=named,
+                reviewer_kind=self.text("reviewer_kind").lower() or self.reviewer_kind,
+                rule_version=rule,
+                created_at=self._created(),
             )
         except BadInput as error:
             raise BadInput(f"holds no usable verdict ({error})") from error
@@ -299,45 +304,3 @@ class _Reader:
 def spaceless(text: str) -> str:
     """The text with its white space single and its case folded, to find the same question again."""
     return " ".join(text.split()).casefold()
-
-
-PAIR_COLUMNS = ("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "state", "n_reviewers", "n_kept")
-VERDICT_COLUMNS = (
-    "verdict_id",
-    "pair_id",
-    "reviewer",
-    *CHECKS,
-    "note",
-    "original_hash",
-    "paraphrase_hash",
-    "rule_version",
-    "created",
-)
-
-
-def pair_rows(store: Store) -> list[dict]:
-    """Every stored pair with what stands of it now."""
-    return [
-        {
-            **{column: row[column] for column in PAIR_COLUMNS},
-            "n_reviewers": int(row["n_reviewers"]),
-            "n_kept": int(row["n_kept"]),
-        }
-        for row in studies.paraphrase_states(store).to_dict("records")
-    ]
-
-
-def verdict_rows(store: Store) -> list[dict]:
-    """The verdicts that stand."""
-    return [{column: row[column] for column in VERDICT_COLUMNS} for row in review.verdicts(store)]
-
-
-def written(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> bytes:
-    """Rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
-    if kind == "jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")
-    out = io.StringIO()
-    table = csv.DictWriter(out, columns, lineterminator="\n")
-    table.writeheader()
-    table.writerows({column: neutral("" if row[column] is None else row[column]) for column in columns} for row in rows)
-    return out.getvalue().encode("utf-8")

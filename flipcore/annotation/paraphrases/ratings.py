@@ -1,4 +1,7 @@
-"""What reviewers said as ratings: agreement before they saw each other, what they disagree on, and what an audit keeps."""
+"""What reviewers said as ratings: agreement before they saw each other, what they disagree on, and what an audit keeps.
+
+People and models are never mixed: `people` and `models` part the verdicts, and everything else takes those of one kind.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, keeps
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, MODEL, keeps
 from flipcore.stats.base.agreement import Agreement, cohen_agreement, fleiss_agreement, krippendorff_agreement
 from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.base.retention import passes, retention_estimate
@@ -15,6 +18,16 @@ from flipcore.stats.base.retention import passes, retention_estimate
 KEPT = "kept"
 RATED = {KEPT: "all that was asked is kept", "meaning": "meaning", "difficulty": "difficulty", "solution_path": "solution path"}
 SOURCE_CHECKS = ("meaning", "solution_path")  # source 001 audits these two
+
+
+def people(verdicts: Sequence[Mapping]) -> list[Mapping]:
+    """What people said."""
+    return [row for row in verdicts if row["reviewer_kind"] != MODEL]
+
+
+def models(verdicts: Sequence[Mapping]) -> list[Mapping]:
+    """What models said, to be shown beside what people said."""
+    return [row for row in verdicts if row["reviewer_kind"] == MODEL]
 
 
 def blind(verdicts: Sequence[Mapping]) -> list[Mapping]:
@@ -113,27 +126,49 @@ class Disagreement:
 
 
 def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
-    """Pairs on which two reviewers who had not seen each other differ about keeping; the unsettled first."""
+    """Pairs on which two people who had not seen each other differ about keeping; the unsettled first."""
     by_pair: dict[str, list[Mapping]] = {}
-    for row in verdicts:
+    for row in people(verdicts):
         by_pair.setdefault(row["pair_id"], []).append(row)
     found = []
     for pair_id, rows in by_pair.items():
         said = blind(rows)
         if len({keeps(row) for row in said}) > 1:
-            settled = next((row for row in rows if row["rule_version"] == ADJUDICATION), None)
+            settled = _settling(rows)
             found.append(Disagreement(pair_id, tuple(said), settled))
     return sorted(found, key=lambda one: (one.settled is not None, one.pair_id))
 
 
+def models_sentence(verdicts: Sequence[Mapping]) -> str:
+    """How much of what models judged they keep, majority rule on all that was asked; empty where none did."""
+    said = models(verdicts)
+    if not said:
+        return ""
+    names = sorted({row["reviewer"] for row in said})
+    kept = retained(said, "majority", tuple(CHECKS))
+    return (
+        f"Beside that, {len(names)} model reviewer{'s' * (len(names) > 1)} ({', '.join(names)}) keep {kept.text()} of "
+        f"{kept.n:,} pairs. Models count in no agreement, majority or gate."
+    )
+
+
+def _settling(rows: Sequence[Mapping]) -> Mapping | None:
+    """The verdict that settled a pair: of several the last (`rows` are oldest first), never of one who had judged it."""
+    judged = {row["reviewer"] for row in blind(rows)}
+    settled = [row for row in rows if row["rule_version"] == ADJUDICATION and row["reviewer"] not in judged]
+    return settled[-1] if settled else None
+
+
 def retained(verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOURCE_CHECKS) -> Estimate:
-    """Share of the judged pairs that are kept: on each of `checks` the votes of its reviewers pass `rule`. A check that
-    nobody was asked about passes."""
+    """Share of the judged pairs that are kept: on each of `checks` the votes of its reviewers pass `rule`; a pair that was
+    settled follows the verdict that settled it. A check that nobody was asked about passes."""
     by_pair: dict[str, list[Mapping]] = {}
     for row in verdicts:
         by_pair.setdefault(row["pair_id"], []).append(row)
     n_kept = 0
     for rows in by_pair.values():
+        settled = _settling(rows)
+        rows = [settled] if settled else rows
         votes = [[row[check] == "yes" for row in rows if row[check] is not None] for check in checks]
         n_kept += all(passes(one, rule) for one in votes if one)
     found = retention_estimate(n_kept, len(by_pair), rule)

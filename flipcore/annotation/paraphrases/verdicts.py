@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
@@ -17,6 +17,8 @@ CHECKS = {"meaning": "Does it mean the same?", "difficulty": "Is it as hard?", "
 SAID = ("yes", "no", "unsure")
 RULE_VERSION = "majority-1"
 ADJUDICATION = "majority-1/adjudication"  # given after seeing the others' verdicts, so it is no evidence of agreement
+PERSON, MODEL = "person", "model"
+KINDS = (PERSON, MODEL)
 MOST_NOTE_CHARS = 2_000
 MOST_NAME_CHARS = 80
 _ID = re.compile(r"[0-9a-f]{20}")
@@ -37,12 +39,18 @@ def verdict_row(
     note: str = "",
     *,
     verdict_id: str = "",
+    reviewer_kind: str = PERSON,
     rule_version: str = RULE_VERSION,
     created_at: dt.datetime | None = None,
 ) -> dict:
     """A verdict on `pair` (pair_id, original, paraphrase) as a row of `verdicts`. A check that was not asked is None.
 
-    Raises BadInput for a word that is not yes, no or unsure, and for a verdict that says nothing."""
+    Raises BadInput for a word that is not yes, no or unsure, for a verdict that says nothing, and for one that settles a pair
+    without a person's reason."""
+    if reviewer_kind not in KINDS:
+        raise BadInput(f"A reviewer is a person or a model; this verdict says {str(reviewer_kind)[:40]!r}.")
+    if rule_version == ADJUDICATION and (reviewer_kind != PERSON or not str(note).strip()):
+        raise BadInput(f"The verdict that settles {pair['pair_id']} needs a person and a reason.")
     wrong = [f"{check} = {word!r}" for check, word in said.items() if check not in CHECKS or word not in (*SAID, None)]
     if wrong:
         raise BadInput(f"A verdict says yes, no or unsure about {', '.join(CHECKS)}; this one says {'; '.join(wrong)}.")
@@ -51,6 +59,7 @@ def verdict_row(
     row = {
         "pair_id": pair["pair_id"],
         "reviewer": reviewer_name(reviewer),
+        "reviewer_kind": reviewer_kind,
         **{check: said.get(check) for check in CHECKS},
         "note": str(note).strip()[:MOST_NOTE_CHARS],
         "original_hash": digest(pair["original"]),
@@ -62,9 +71,22 @@ def verdict_row(
     return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
 
 
+def settling_row(pair: Mapping, blind: Collection[str], reviewer: str, said: Mapping[str, str | None], why: str) -> dict:
+    """The verdict that settles a pair on which the reviewers in `blind` differ; it decides, whatever they said.
+
+    Raises BadInput where one of them would settle their own pair, or a check or the reason is missing."""
+    name = reviewer_name(reviewer)
+    if name in blind:
+        raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
+    if None in said.values() or set(said) != set(CHECKS) or not why.strip():
+        raise BadInput("To settle a pair, answer all three questions and give the reason.")
+    return verdict_row(pair, name, said, why, rule_version=ADJUDICATION)
+
+
 def undo_row(verdict: Mapping, *, verdict_id: str = "", created_at: dt.datetime | None = None) -> dict:
     """The row that takes a verdict back, in the name of the reviewer who gave it."""
-    row = {name: verdict[name] for name in ("pair_id", "reviewer", "original_hash", "paraphrase_hash", "rule_version")}
+    copied = ("pair_id", "reviewer", "reviewer_kind", "original_hash", "paraphrase_hash", "rule_version")
+    row = {name: verdict[name] for name in copied}
     row |= dict.fromkeys(CHECKS) | {"note": "", "undoes": verdict["verdict_id"], "created_at": created_at or now()}
     return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
 

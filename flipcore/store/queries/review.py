@@ -33,27 +33,28 @@ def n_pairs(store: Store) -> int:
 
 # A reviewer's latest verdict that was not taken back.
 _VERDICTS = """
-SELECT v.verdict_id, v.pair_id, v.reviewer, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
+SELECT v.verdict_id, v.pair_id, v.reviewer, v.reviewer_kind, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
        v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S.%f') AS created
 FROM verdicts v
 WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)
-  AND ($reviewer IS NULL OR v.reviewer = $reviewer)
-QUALIFY row_number() OVER (PARTITION BY v.pair_id, v.reviewer ORDER BY v.created_at DESC, v.verdict_id) = 1
+  AND ($reviewer IS NULL OR v.reviewer = $reviewer AND v.reviewer_kind = 'person')
+QUALIFY row_number() OVER (PARTITION BY v.pair_id, v.reviewer, v.reviewer_kind ORDER BY v.created_at DESC, v.verdict_id) = 1
 ORDER BY v.created_at, v.verdict_id
 """
 
 
 def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
-    """The verdicts that stand, oldest first: of one reviewer, or of all."""
+    """The verdicts that stand, oldest first: of one person, or of all people and models."""
     return store.rows_of(_VERDICTS, reviewer=reviewer)
 
 
 def judged_by_others(store: Store, reviewer: str) -> set[str]:
-    """Pairs on which somebody else's verdict stands."""
+    """Pairs on which another person's verdict stands; a model's leaves a pair to people."""
     return {
         pair
         for (pair,) in store.rows(
             "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
+            "AND v.reviewer_kind = 'person' "
             "AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)",
             reviewer=reviewer,
         )

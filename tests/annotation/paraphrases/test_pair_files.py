@@ -4,18 +4,8 @@ import json
 
 import pytest
 
-from flipcore.annotation.paraphrases.pair_files import (
-    PAIR_COLUMNS,
-    VERDICT_COLUMNS,
-    Known,
-    file_rows,
-    guessed_columns,
-    incoming,
-    pair_rows,
-    row_originals,
-    verdict_rows,
-    written,
-)
+from flipcore.annotation.paraphrases.pair_files import Known, file_rows, guessed_columns, incoming, row_originals
+from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, pair_rows, verdict_rows, written
 from flipcore.annotation.paraphrases.ratings import agreement
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput

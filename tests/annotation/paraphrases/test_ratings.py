@@ -31,7 +31,7 @@ def test_agreement_by_hand():
 
 
 def test_a_settled_pair_is_no_evidence_of_agreement():
-    verdicts = said("Ada", "yn") + said("Bea", "nn") + said("Cem", "y", rule_version=ADJUDICATION)
+    verdicts = said("Ada", "yn") + said("Bea", "nn") + said("Cem", "y", note="the same", rule_version=ADJUDICATION)
     assert len(blind(verdicts)) == 4
     assert {one for a, b, _ in agreement(verdicts, "kept", n_boot=50).pairwise for one in (a, b)} == {"Ada", "Bea"}
 
@@ -44,7 +44,7 @@ def test_two_who_never_differ_and_one_answer_that_prevails_are_pointed_out():
 
 
 def test_disagreements_name_the_checks_and_the_open_ones_come_first():
-    verdicts = said("Ada", "yyh") + said("Bea", "nyn") + said("Cem", "y", rule_version=ADJUDICATION)
+    verdicts = said("Ada", "yyh") + said("Bea", "nyn") + said("Cem", "y", note="the same", rule_version=ADJUDICATION)
     found = disagreements(verdicts)
     # pair 2 is struck by both, for different reasons: no disagreement about keeping
     assert [one.pair_id for one in found] == [PAIRS[0]["pair_id"]]
