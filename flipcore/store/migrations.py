@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flipcore.core.errors import BadInput
+from flipcore.store import schema
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SCHEMA_VERSION = 3
-SCHEMA_SQL = Path(__file__).with_name("schema.sql")
 
 # step -> what turns a file of the schema before it into one of this schema
 STEPS: dict[int, tuple[str, ...]] = {
@@ -52,7 +52,7 @@ def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyC
             f"{path} says that it has schema {version}, which no release wrote. Choose another file with FLIPSCOPE_DB."
         )
     if version == SCHEMA_VERSION and not _missing_columns(connection):
-        connection.execute(SCHEMA_SQL.read_text(encoding="utf-8"))  # tables that are new are created
+        connection.execute(schema.schema_sql())  # tables that are new are created
         return connection
     connection.execute("CHECKPOINT")
     connection.close()
@@ -66,7 +66,7 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
     """Brings an open database of schema `version` to this one, in one transaction."""
     connection.execute("BEGIN")
     try:
-        connection.execute(SCHEMA_SQL.read_text(encoding="utf-8"))
+        connection.execute(schema.schema_sql())
         for table, column, kind, default in _missing_columns(connection):
             words = f" DEFAULT {default}" if default else ""
             connection.execute(f'ALTER TABLE "{table}" ADD COLUMN "{column}" {kind}{words}')
@@ -81,7 +81,7 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
 
 
 def _create(connection: DuckDBPyConnection) -> None:
-    connection.execute(SCHEMA_SQL.read_text(encoding="utf-8"))
+    connection.execute(schema.schema_sql())
     connection.execute("INSERT INTO store_info VALUES ('schema', $v) ON CONFLICT DO NOTHING", {"v": str(SCHEMA_VERSION)})
 
 
@@ -94,27 +94,17 @@ def _version(connection: DuckDBPyConnection) -> int | None:
     return int(row[0]) if row and str(row[0]).isdigit() else None
 
 
-def _columns(connection: DuckDBPyConnection) -> dict[tuple[str, str], tuple[str, str | None]]:
-    """(table, column) -> (type, default) of the tables that are there."""
-    rows = connection.execute(
-        "SELECT table_name, column_name, data_type, column_default FROM duckdb_columns() WHERE NOT internal"
-    ).fetchall()
-    return {(table, column): (kind, default) for table, column, kind, default in rows}
-
-
 def _missing_columns(connection: DuckDBPyConnection) -> list[tuple[str, str, str, str | None]]:
     """(table, column, type, default) that schema.sql has and a table of the file lacks."""
-    import duckdb
-
-    there = _columns(connection)
-    tables = {table for table, _ in there}
-    with duckdb.connect(":memory:") as wanted:
-        wanted.execute(SCHEMA_SQL.read_text(encoding="utf-8"))
-        return [
-            (table, column, kind, default)
-            for (table, column), (kind, default) in _columns(wanted).items()
-            if table in tables and (table, column) not in there
-        ]
+    rows = connection.execute("SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal").fetchall()
+    there = {(table, column) for table, column in rows}
+    old = {table for table, _ in there}
+    return [
+        (table.name, column.name, column.kind, column.default)
+        for table in schema.tables().values()
+        for column in table.columns
+        if table.name in old and (table.name, column.name) not in there
+    ]
 
 
 def _back_up(path: Path, version: int) -> None:

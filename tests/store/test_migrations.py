@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.store import migrations
+from flipcore.store import migrations, schema
 from flipcore.store.connection import Store
 
 FIRST = (Path(__file__).parent / "schemas" / "1.sql").read_text(encoding="utf-8")
@@ -50,7 +50,7 @@ def test_a_column_that_the_file_lacks_is_added_with_its_default(tmp_path, monkey
     path = tmp_path / "flips.duckdb"
     Store.open(path).close()
     wider = tmp_path / "wider.sql"
-    here = migrations.SCHEMA_SQL.read_text(encoding="utf-8")
+    here = schema.SCHEMA_SQL.read_text(encoding="utf-8")
     wider.write_text(
         here.replace("    name         TEXT NOT NULL,", "    name TEXT NOT NULL,\n    colour TEXT DEFAULT 'blue',", 1)
     )
@@ -60,7 +60,7 @@ def test_a_column_that_the_file_lacks_is_added_with_its_default(tmp_path, monkey
             "INSERT INTO studies (study_id, name, toml, code_version, state, message, created_at) "
             "VALUES ('id', 'n', '', '', 'done', '', now())"
         )
-    monkeypatch.setattr(migrations, "SCHEMA_SQL", wider)
+    monkeypatch.setattr(schema, "SCHEMA_SQL", wider)
     store = Store.open(path)
     assert store.rows("SELECT colour FROM studies") == [("blue",)]
     store.close()
