@@ -18,7 +18,7 @@ from typing import Any
 KINDS = ("choice", "number", "completion")
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
 ABILITIES = ("generate", "first_token_logprobs", "score")
-OK, UNREADABLE, ABSENT = "ok", "unreadable", "absent"
+OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
 CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
 
@@ -133,7 +133,9 @@ class Call:
 @dataclass(frozen=True)
 class Completion:
     """What came back. `tokens` are (text, log-probability in nats) of the generated text or of the scored continuation;
-    `top_logprobs` the first token's alternatives. None means that the server gave none; a placeholder is None too."""
+    `top_logprobs` the first token's alternatives. None means that the server gave none; a placeholder is None too.
+    `finish_reason` is in the words of `flipcore.core.finish`, "" where nobody recorded it; `reasoning` is what the model
+    wrote before its answer, which no extractor reads."""
 
     call_id: str
     status: str  # "ok" or "failed"
@@ -148,11 +150,15 @@ class Completion:
     n_attempts: int = 1
     error: str = ""
     raw_reply: str = ""
+    reasoning: str = ""
 
 
 @dataclass(frozen=True)
 class Reading:
     """What an extractor made of completions: an answer or a value, the matched span, or the reason for nothing.
+
+    `status` is OK; UNREADABLE (a finished answer states none); CUT (the answer was ended before it was given); or ABSENT
+    (nothing came, or the model cannot do it).
 
     `span` counts characters in the text of the last source. `probabilities` are (canonical option, share) pairs that need
     not sum to 1; `label_mass` is the share of first-token probability on the labels, None when it is unknown.
@@ -183,7 +189,7 @@ class Readout:
 
 
 def correctness(reading: Reading, target: str | None) -> bool | None:
-    """Unreadable is wrong, absent is missing, and so is anything without a target or an answer by nature."""
+    """Unreadable and cut off are wrong, absent is missing, and so is anything without a target or an answer by nature."""
     if reading.status == ABSENT or target is None or (reading.status == OK and reading.answer is None):
         return None
     return reading.answer == target

@@ -2,6 +2,9 @@
 
 The variant carries its reference, or the prompt whose answer at temperature 0 is one: that is asked once, whatever the number
 of samples.
+
+A continuation is asked for with a fixed length, so the token limit that ends it cuts nothing off; a filter or an open
+reasoning block does.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Sequence
 
 from flipcore.core.contracts import Ask, Need
 from flipcore.core.records import Completion, Reading, Request, Variant
-from flipcore.extractors.readings import absent, failure
+from flipcore.extractors.readings import absent, failure, unfinished
 
 _ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
 _MOST = 1024
@@ -35,14 +38,14 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
 
 
 def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:
-    """The reference and the continuation, or the absent reading that says why there are not both. An empty continuation is a
+    """The reference and the continuation, or the absent or cut reading that says why there are not both. An empty continuation is a
     continuation too."""
     reference = str(variant.params.get("reference") or "")
     if not reference and not variant.params.get("reference_prompt"):
         return absent("This variant carries no reference to compare a continuation with.")
-    failed = failure(completions)
-    if failed:
-        return failed
+    nothing = failure(completions) or next(filter(None, (unfinished(one, length_counts=False) for one in completions)), None)
+    if nothing:
+        return nothing
     reference = reference or completions[0].text.strip()
     if not reference:
         return absent("The model wrote nothing of the unchanged text, so there is nothing to compare with.")

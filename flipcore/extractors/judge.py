@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import Need
 from flipcore.core.records import OK, Item, Reading, Request, Variant
-from flipcore.extractors.readings import failure, text_request, unreadable
+from flipcore.extractors.readings import failure, no_answer, text_request, unfinished, unreadable
 from flipcore.text.answers import canonical_number
 
 CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
@@ -83,18 +83,23 @@ class Judge:
 
     def needs(self, item, variant, ask, so_far):
         wanted = [Need(text_request(variant, ask))]
-        if so_far and so_far[0].status == "ok" and so_far[0].text.strip():
+        if so_far and not no_answer(so_far) and so_far[0].text.strip():
             prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
             wanted.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))
         return wanted
 
     def read(self, item, variant, completions):
-        failed = failure(completions)
-        if failed:
-            return failed
+        nothing = no_answer(completions)
+        if nothing:
+            return nothing
         if not completions[0].text.strip():
             return unreadable("The answer is empty, so there was nothing to judge.")
-        return failure(completions, 2) or judged_reading(item, variant, completions[1].text)
+        failed = failure(completions, 2)
+        if failed:
+            return failed
+        if unfinished(completions[1]):  # the answer itself is whole, so this is a judge that cannot be read
+            return unreadable("The judge's reply was cut off, so it was not read.")
+        return judged_reading(item, variant, completions[1].text)
 
 
 EXTRACTOR = Judge()

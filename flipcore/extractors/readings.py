@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flipcore.core.contracts import Ask
-from flipcore.core.records import ABSENT, UNREADABLE, Completion, Reading, Request, Variant
+from flipcore.core.finish import REFUSAL, cut_reason
+from flipcore.core.records import ABSENT, CUT, UNREADABLE, Completion, Reading, Request, Variant
 
 
 def text_request(variant: Variant, ask: Ask) -> Request:
@@ -38,3 +39,16 @@ def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | N
         if completion.status != "ok":
             return absent(completion.error or "The call failed, and the server gave no reason.")
     return absent("The completion has not come back yet.") if len(completions) < n_wanted else None
+
+
+def unfinished(completion: Completion, *, length_counts: bool = True) -> Reading | None:
+    """The cut reading of an answer that was ended before it was given, the unreadable one of a refusal; else None."""
+    why = cut_reason(completion, length_counts=length_counts)
+    if why:
+        return Reading(CUT, reason=why)
+    return unreadable(REFUSAL) if completion.finish_reason == REFUSAL else None
+
+
+def no_answer(completions: Sequence[Completion]) -> Reading | None:
+    """What holds for all who read an answer from the first completion: it failed, or it was cut off; else None."""
+    return failure(completions) or unfinished(completions[0])

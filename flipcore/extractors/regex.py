@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from flipcore.core.contracts import Need
 from flipcore.core.records import OK, Item, Reading, Variant
-from flipcore.extractors.readings import failure, text_request, unreadable
+from flipcore.extractors.readings import no_answer, text_request, unreadable
 from flipcore.extractors.written.scope import answer_end
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.extractors.written.stated_number import stated_number
@@ -39,7 +39,7 @@ class Regex:
         return [Need(text_request(variant, ask))]
 
     def read(self, item, variant, completions):
-        return failure(completions) or read_text(item, variant, completions[0].text)
+        return no_answer(completions) or read_text(item, variant, completions[0].text)
 
 
 EXTRACTOR = Regex()

@@ -2,7 +2,8 @@
 
 An attempt shows the options in alphabetical order, turned by one more place each time, and takes as its vote the first that
 can be read of three prompts: the option's own text, its number, its letter. What an attempt leaves unread is an attempt and no
-vote. A reply counts only where its first line is the option or its index, case and a final full stop aside (section 15).
+vote. A reply counts only where its first line is the option or its index, case and a final full stop aside (section 15). The
+reply is its first line: a limit that ends a later one cuts nothing off, one that ends the first leaves the attempt unread.
 
 Two readouts of each item stand in the one table beside those of the extractors, on its first variant (the base of the study's
 first axis) and as sample 0: `rotation`, the option that leads in the end, and `rotation_single`, the first attempt's vote,
@@ -21,8 +22,8 @@ from typing import ClassVar
 
 from flipcore.core.contracts import History
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
-from flipcore.extractors.readings import absent, failure, unreadable
+from flipcore.core.records import CUT, OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
+from flipcore.extractors.readings import absent, failure, unfinished, unreadable
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
 from flipcore.protocols.votes import Votes, normalise, rotate
 from flipcore.text.prompts import labels_of, layout_named, prompt
@@ -99,18 +100,20 @@ class Rotation:
 
     def _outcome(self, history: History) -> list[Readout]:
         votes = Votes([0] * len(history.item.options), [0] * len(history.item.options))
-        first, sources, problem, attempt = None, [], None, 0
+        first, cut, sources, problem, attempt = None, None, [], None, 0
         while attempt < self.cap and not self._settled(votes, attempt):
             state = _attempt(history, attempt)
             sources += state.sources
             if state.missing is not None or state.problem:
                 problem = state.problem or absent("It was not asked: the study stopped before.")
                 break
-            first = state if first is None else first
+            first, cut = first or state, cut or state.cut
             attempt += 1
             _count(votes, state.vote, attempt)
-        final = problem or _reading(votes.first_top(), f"{self._ended(votes, attempt)} Votes: {_told(history.item, votes)}.")
-        single = problem if first is None else _reading(first.vote, "")
+        final = problem or _reading(
+            votes.first_top(), f"{self._ended(votes, attempt)} Votes: {_told(history.item, votes)}.", cut
+        )
+        single = problem if first is None else _reading(first.vote, "", first.cut)
         return [
             _readout(history, READOUTS[0], final, tuple(sources)),
             _readout(history, READOUTS[1], single, tuple(first.sources) if first else ()),
@@ -124,10 +127,12 @@ class Rotation:
 
 @dataclass(frozen=True)
 class Attempt:
-    """How far one attempt is: a call that is missing, a call that failed, or a vote (None where no form could be read)."""
+    """How far one attempt is: a call that is missing, a call that failed, or a vote (None where no form could be read; `cut`
+    where that is because a reply was cut off)."""
 
     vote: int | None = None
     missing: Call | None = None
+    cut: Reading | None = None
     problem: Reading | None = None
     sources: tuple[str, ...] = ()
 
@@ -138,6 +143,7 @@ def _votes_on(history: History) -> bool:
 
 def _attempt(history: History, attempt: int) -> Attempt:
     sources: tuple[str, ...] = ()
+    cut = None
     for form in FORMS:
         call = _call(history, attempt, form)
         completion = history.completions.get(call.call_id)
@@ -147,10 +153,14 @@ def _attempt(history: History, attempt: int) -> Attempt:
         failed = failure([completion])
         if failed:
             return Attempt(problem=failed, sources=sources)
+        ended = None if "\n" in completion.text.strip() else unfinished(completion)
+        if ended:
+            cut = cut or (ended if ended.status == CUT else None)
+            continue
         vote = _vote(completion, form, history.item, _order(history.item, attempt))
         if vote is not None:
             return Attempt(vote, sources=sources)
-    return Attempt(sources=sources)
+    return Attempt(cut=cut, sources=sources)
 
 
 def _order(item: Item, attempt: int) -> list[int]:
@@ -222,7 +232,9 @@ def _count(votes: Votes, vote: int | None, attempt: int) -> None:
         votes.reached_at[vote] = attempt
 
 
-def _reading(vote: int | None, reason: str) -> Reading:
+def _reading(vote: int | None, reason: str, cut: Reading | None = None) -> Reading:
+    if vote is None and cut:
+        return cut
     if vote is None:
         return unreadable(f"No attempt could be read. {reason}".strip())
     return Reading(OK, answer=str(vote), reason=reason)

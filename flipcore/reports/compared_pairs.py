@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flipcore.core.records import ABSENT, CUT
 from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant
 
 Side = tuple[SeenVariant, list[Seen]]
@@ -31,9 +32,9 @@ def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:
 
 
 def flips(pair: tuple[Side, Side]) -> bool:
-    """Does any sample on the right get another answer than one on the left? Absent readouts are in no pair, nor are variants
-    for which another answer is right."""
+    """Does any sample on the right get another answer than one on the left? Absent readouts and answers that were cut
+    off are in no pair, nor are variants for which another answer is right."""
     if pair[0][0].target != pair[1][0].target:
         return False
-    before, after = ([one.answer for one in samples if one.status != "absent"] for _, samples in pair)
+    before, after = ([one.answer for one in samples if one.status not in (ABSENT, CUT)] for _, samples in pair)
     return any(a != b for a in before for b in after)

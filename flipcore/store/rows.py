@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 
 from flipcore import __version__
+from flipcore.core.finish import finish_reason, kept_apart
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
 
@@ -91,18 +92,19 @@ def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:
         "n_attempts": completion.n_attempts,
         "error": completion.error,
         "raw_reply": completion.raw_reply,
+        "reasoning": completion.reasoning,
         "created_at": now(),
     }
 
 
 def completion_of(row: dict) -> Completion:
-    """A stored row as the record that extractors read."""
+    """A stored row as the record that extractors read; an older file may hold the reasoning inside the text."""
     tokens, top = row["tokens"], row["top_logprobs"]
-    return Completion(
+    stored = Completion(
         row["call_id"],
         row["status"],
         row["text"],
-        row["finish_reason"],
+        finish_reason(row["finish_reason"]),
         None if tokens is None else tuple((text, logprob) for text, logprob in json.loads(tokens)),
         None if top is None else json.loads(top),
         row["n_tokens_in"],
@@ -112,7 +114,9 @@ def completion_of(row: dict) -> Completion:
         row["n_attempts"],
         row["error"],
         row["raw_reply"],
+        row.get("reasoning") or "",
     )
+    return kept_apart(stored)
 
 
 def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict], list[dict]]:

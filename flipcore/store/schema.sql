@@ -70,7 +70,7 @@ CREATE TABLE IF NOT EXISTS completions (
     parent_id    TEXT,                  -- the completion that a judge was shown
     status       TEXT NOT NULL,         -- ok | failed
     text         TEXT NOT NULL,
-    finish_reason TEXT NOT NULL,
+    finish_reason TEXT NOT NULL,        -- stop | length | content_filter | open_reasoning | refusal | ''; '' is not recorded
     tokens       JSON,                  -- [[text, nats], ...] or NULL where none came
     top_logprobs JSON,                  -- {token: nats} of the first token, or NULL
     n_tokens_in  BIGINT, n_tokens_out BIGINT,
@@ -79,7 +79,8 @@ CREATE TABLE IF NOT EXISTS completions (
     n_attempts   INTEGER NOT NULL,
     error        TEXT NOT NULL,
     raw_reply    TEXT NOT NULL,
-    created_at   TIMESTAMPTZ NOT NULL
+    created_at   TIMESTAMPTZ NOT NULL,
+    reasoning    TEXT DEFAULT ''        -- what the model wrote before its answer; no extractor reads it
 );
 
 CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY (study_id, call_id));
@@ -87,7 +88,8 @@ CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY
 -- The one table that every statistic reads.
 CREATE TABLE IF NOT EXISTS readouts (
     study_id TEXT, model TEXT, item_id TEXT, axis TEXT, variant_id TEXT, sample INTEGER, extractor TEXT,
-    status        TEXT NOT NULL,        -- ok | unreadable (a NULL answer) | absent (missing, never a flip)
+    status        TEXT NOT NULL,        -- ok | unreadable (a NULL answer) | cut (ended before the answer)
+                                        -- | absent (missing); neither of the last two is ever a flip
     answer        TEXT,                 -- canonical
     value         DOUBLE,               -- nats or a similarity
     is_correct    BOOLEAN,

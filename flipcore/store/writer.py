@@ -30,6 +30,7 @@ REWRITTEN = {
         "n_attempts",
         "error",
         "raw_reply",
+        "reasoning",
         "created_at",
     ),
     "readouts": ("status", "answer", "value", "is_correct", "span_start", "span_end", "reason", "probabilities", "label_mass"),

@@ -43,6 +43,7 @@ def _reading(seen: Inspection, one: Seen, key: str) -> None:
     said = {
         "ok": _read(seen, one),
         "unreadable": "**no answer could be read**",
+        "cut": "**cut off**: wrong for accuracy, and never counted as a flip",
         "absent": "**absent**: missing, and never counted as a flip",
     }[one.status]
     right = "" if one.is_correct is None else " · right" if one.is_correct else " · wrong"

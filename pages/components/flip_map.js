@@ -44,6 +44,18 @@ function dotted(ctx, x, y, w, h, share, colour) {
   }
 }
 
+// a folded corner: the larger, the more of the cell's answers were cut off
+function folded(ctx, x, y, w, h, share, colour) {
+  const side = Math.min(w, h) * (0.3 + 0.5 * share);
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.moveTo(x + w - side, y);
+  ctx.lineTo(x + w, y);
+  ctx.lineTo(x + w, y + side);
+  ctx.closePath();
+  ctx.fill();
+}
+
 function fitted(ctx, text, width) {
   if (ctx.measureText(text).width <= width) return text;
   let cut = text.length;
@@ -81,7 +93,7 @@ export default function (component) {
   const tip = root.querySelector(".tip");
   const { rows, columns, colours, selected } = data;
   const panels = data.panels.map((panel) => ({
-    ...panel, values: permille(panel.values), unreadable: permille(panel.unreadable), means: permille(panel.means) }));
+    ...panel, values: permille(panel.values), unreadable: permille(panel.unreadable), cut: permille(panel.cut), means: permille(panel.means) }));
   const state = root._state ?? (root._state = { row: 0, panel: 0, column: 0, focused: false, shown: "" });
   const font = getComputedStyle(root).getPropertyValue("--st-font") || "sans-serif";
   parentElement.querySelector(".scale").style.background = `linear-gradient(to right, ${colours.flip.join(",")})`;
@@ -170,6 +182,8 @@ export default function (component) {
     if (unreadable > 0) {
       dotted(ctx, x + 1, y + 1, cell - 2, ROW - 2, unreadable / 1000, value > 500 ? colours.on_dark : colours.dots);
     }
+    const cut = panel.cut[r * columns.length + c];
+    if (cut > 0) folded(ctx, x + 1, y + 1, cell - 2, ROW - 2, cut / 1000, value > 500 ? colours.on_dark : colours.dots);
     if (state.focused && r === state.row && c === state.column) {
       ctx.strokeStyle = colours.artifact;
       ctx.lineWidth = p === state.panel ? 3 : 1.5;
@@ -230,10 +244,11 @@ export default function (component) {
     const [panel, column] = [panels[cell.panel], columns[cell.column]];
     if (cell.row === UNDEFINED) return `${column.label}, ${panel.title}\nflip rate ${panel.strip[cell.column].join(" ")}`;
     const at = cell.row * columns.length + cell.column;
-    const [value, unreadable] = [panel.values[at], panel.unreadable[at]];
+    const [value, unreadable, cut] = [panel.values[at], panel.unreadable[at], panel.cut[at]];
     const said = value === UNDEFINED ? "undefined: nothing to compare" : `${(value / 10).toFixed(0)} % of pairs flip`;
     const unread = unreadable > 0 ? `, ${(unreadable / 10).toFixed(0)} % unreadable` : "";
-    return `${rows[cell.row].label}\n${column.label}, ${panel.title}: ${said}${unread}`;
+    const ended = cut > 0 ? `, ${(cut / 10).toFixed(0)} % cut off` : "";
+    return `${rows[cell.row].label}\n${column.label}, ${panel.title}: ${said}${unread}${ended}`;
   }
 
   function hover(event) {

@@ -15,7 +15,8 @@ _HTML = """
 <div class="filler"></div></div>
 <div class="tip" hidden></div></div>
 <div class="legend"><span>no pair flips</span><i class="scale"></i><span>every pair flips</span>
-<i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>answers that could not be read</span></div>
+<i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>answers that could not be read</span>
+<i class="cut"></i><span>answers that were cut off</span></div>
 """
 _CSS = """
 .flipmap { position: relative; width: 100%; font-family: var(--st-font); }
@@ -29,6 +30,8 @@ _CSS = """
   color: var(--st-text-color); opacity: 0.85; }
 .legend .scale { width: 120px; height: 12px; border-radius: 3px; }
 .legend .hatch { width: 22px; height: 14px; margin-left: 12px; border: 1px solid var(--st-border-color); }
+.legend .cut { width: 14px; height: 14px; margin-left: 12px;
+  background: linear-gradient(225deg, var(--st-text-color) 50%, transparent 50%); }
 .legend .dots { margin-left: 12px; font-style: normal; letter-spacing: 1px; }
 """
 _component = st.components.v2.component(
@@ -41,8 +44,8 @@ def flip_map(
 ) -> dict | None:
     """Draws the map; the cell that was clicked as {item, column, panel}, once, or None.
 
-    `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, means, strip}: values and unreadable
-    (rows × columns) and means (rows) packed by `flipcore.boards.packing.permille`, strip [value, interval] per column."""
+    `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, cut, means, strip}: values, unreadable and
+    cut (rows × columns) and means (rows) packed by `flipcore.boards.packing.permille`, strip [value, interval] per column."""
     c = colours(st.context.theme.type)
     shown = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
     result = _component(

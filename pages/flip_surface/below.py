@@ -39,8 +39,8 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     )
     right.dataframe(found.table(title_of), hide_index=True)
     right.caption(
-        "Share of answers to the same variant and sample that differ; unreadable against an answer counts as "
-        "different, absent readouts are left out."
+        "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
+        "own, then where both read one. Absent readouts and answers that were cut off are left out."
     )
 
 

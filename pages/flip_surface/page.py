@@ -80,7 +80,8 @@ with st.expander("How to read this"):
         "A row is an item, a column one kind of harmless change. The darker a cell, the larger the share of pairs of "
         "variants whose answers, mapped back to the option itself, differ. **Asked again** compares repeated samples of "
         "the same prompt: what is dark there is noise, not wording. A hatched cell is undefined: fewer than two answers to "
-        "compare, or none that could be read. Dots mark the share of answers that could not be read. The thin bar at the end "
+        "compare, or none that could be read. Dots mark answers that could not be read; a folded corner marks answers that were "
+        "cut off, which are in no pair. The thin bar at the end "
         "of a row is the item's mean over the changes (asked again left out). Where the left map is dark and the right one "
         "light, the flip is in the readout (artifact), not in what the model wrote (genuine)."
     )

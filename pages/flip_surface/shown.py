@@ -91,6 +91,7 @@ def _panel(cells: Cells, rows: list[int], title: str) -> dict:
         "title": title,
         "values": permille(cells.rate[rows]),
         "unreadable": permille(cells.unreadable[rows]),
+        "cut": permille(cells.cut_shares[rows]),
         "means": permille(surface.row_means(cells)[rows]),
         "strip": strip,
     }

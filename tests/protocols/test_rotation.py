@@ -232,3 +232,18 @@ def test_planted_noise_is_amplified_as_the_gamblers_ruin_says(tmp_path, monkeypa
     for name, p in (("rotation", 0.343 / 0.370), ("rotation_single", 0.7)):
         assert binomtest(int(right[name].sum()), len(right[name]), p).pvalue > 0.001, name
     assert right["rotation"].mean() > right["rotation_single"].mean() + 0.1
+
+
+def test_a_reply_whose_first_line_was_cut_off_is_no_vote_and_a_later_line_may_be_cut():
+    protocol = made("rotation", {"cap": 5})
+
+    def ended(text, reason):
+        known = {}
+        while calls := protocol.next_calls(history(known)):
+            known |= {call.call_id: Completion(call.call_id, "ok", text, reason) for call in calls}
+        return {name: one.reading for name, one in outcome(protocol, history(known)).items()}
+
+    cut = ended("tin", "length")
+    assert {one.status for one in cut.values()} == {"cut"} and "token limit" in cut["rotation"].reason
+    assert {one.answer for one in ended("tin\nBecause", "length").values()} == {"2"}
+    assert {one.answer for one in ended("tin", "stop").values()} == {"2"}

@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from flipcore.core.finish import kept_apart
 from flipcore.core.records import Call, Completion, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.replies import Fault, body_of, fields_of, path_of
@@ -116,7 +117,8 @@ class OpenAICompatible:
         except ValueError as error:
             raise Fault("The server's reply is not valid JSON", text) from error
         found = fields_of(call, reply, self.card)
-        return Completion(call.call_id, "ok", cost_usd=self._cost(found), latency_s=latency_s, n_attempts=attempt, **found)
+        made = Completion(call.call_id, "ok", cost_usd=self._cost(found), latency_s=latency_s, n_attempts=attempt, **found)
+        return kept_apart(made)
 
     def _cost(self, found: Mapping[str, Any]) -> float | None:
         """US dollars from the tokens that the server counted; None where a price or a count is unknown."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flipcore.core.finish import REFUSAL, finish_reason
 from flipcore.core.records import Call
 from flipcore.models.cards import ModelCard
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
@@ -75,11 +76,12 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
         raise Fault(f"The server's reply has no choices{_said(reply)}", str(reply)[:1000])
     choice = choices[0]
     usage = reply.get("usage") if isinstance(reply.get("usage"), dict) else {}
-    text = _text(choice, card)
+    text, reasoning, refused = _text(choice, card)
     scoring = call.request.kind == "score"
     return {
         "text": "" if scoring else text,
-        "finish_reason": str(choice.get("finish_reason") or ""),
+        "reasoning": "" if scoring else reasoning,
+        "finish_reason": REFUSAL if refused else finish_reason(choice.get("finish_reason")),
         "tokens": usable_tokens(_scored(call, choice, text)) if scoring else None,
         "top_logprobs": usable_alternatives(_alternatives(choice)) if call.request.kind == "first_token" else None,
         "n_tokens_in": _count(usage, "prompt_tokens"),
@@ -87,16 +89,19 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     }
 
 
-def _text(choice: Mapping[str, Any], card: ModelCard) -> str:
-    """The generated text; a refusal is text too. None of it is an empty answer, another type is a fault."""
+def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
+    """(generated text, reasoning that the server sends apart, whether the text is a refusal). None of a text is an empty
+    answer, another type is a fault."""
     holder = choice.get("message") if card.api == "chat" else choice
     if not isinstance(holder, dict):
         raise Fault("The server's choice holds no message", str(choice)[:1000])
     text = holder.get("content" if card.api == "chat" else "text")
+    refused = text is None and bool(holder.get("refusal"))
     text = holder.get("refusal") or "" if text is None else text
     if not isinstance(text, str):
         raise Fault("The server's text is not text", str(choice)[:1000])
-    return text
+    apart = (holder.get(name) for name in ("reasoning_content", "reasoning"))  # vLLM and DeepSeek; OpenRouter and Ollama
+    return text, next((one for one in apart if isinstance(one, str) and one), ""), refused
 
 
 def _alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:

@@ -6,13 +6,13 @@ All cells of a study share one list of items, so their rates stand in one matrix
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, OK, UNREADABLE
+from flipcore.core.records import BASE, CUT, OK, UNREADABLE
 from flipcore.stats.flips.disagreement import ABSENT, NULL, null_bounds
 
 IDENTITY = "identity"
@@ -24,7 +24,10 @@ NEEDED = [*KEY, "status", "answer"]
 class CodedAnswers:
     """Answers of one model. `codes[axis, extractor]` is (items, variants, samples) with `NULL` and `ABSENT`; the cells of
     an axis are aligned. `base[axis]` marks the base prompt's variants (items, variants). On `identity` every sample is a
-    variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one."""
+    variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one.
+
+    An answer that was cut off is in no pair, so its code is `ABSENT`; `cut[axis, extractor]` marks where that is so, for the
+    worst cases of `cut_bounds`; a cell without a cut answer has no entry."""
 
     items: np.ndarray
     axes: tuple[str, ...]
@@ -33,6 +36,11 @@ class CodedAnswers:
     base: Mapping[str, np.ndarray]
     n_absent: Mapping[tuple[str, str], int]
     texts: np.ndarray
+    cut: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
+
+    def n_cut(self, axis: str, extractor: str) -> int:
+        """Answers of a cell that were cut off."""
+        return int(self.cut[axis, extractor].sum()) if (axis, extractor) in self.cut else 0
 
     def cell(self, axis: str, extractor: str, include_base: bool = True) -> np.ndarray:
         """Codes of one axis under one extractor, without the base prompt where it is not wanted."""
@@ -45,8 +53,8 @@ class CodedAnswers:
 def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     """`readouts` has the columns of `NEEDED`, one row a readout, and optionally `model`.
 
-    An absent readout, and a reading that holds a value instead of an answer, is missing. An axis or extractor keeps the
-    order of its first row. Raises BadInput for missing columns, several models, or a key that occurs twice.
+    An absent readout, one that was cut off, and a reading that holds a value instead of an answer are missing. An axis or
+    extractor keeps the order of its first row. Raises BadInput for missing columns, several models, or a key that occurs twice.
     """
     _check(readouts)
     frame = readouts
@@ -56,8 +64,9 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     variant, variants = pd.factorize(frame["variant"])
     sample = pd.factorize(frame["sample"], sort=True)[0]
     code, texts = _answer_codes(frame)
+    was_cut = (frame["status"] == CUT).to_numpy()
     is_base = variants == BASE
-    codes, base, n_absent = {}, {}, {}
+    codes, base, n_absent, cut = {}, {}, {}, {}
     for a, name in enumerate(axes):
         rows = np.flatnonzero(axis == a)
         place, n_places = _places(item[rows], variant[rows], sample[rows] if name == IDENTITY else None)
@@ -67,11 +76,20 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         base[name][item[rows], place] = is_base[variant[rows]]
         cells = np.full((len(extractors), len(items), n_places, depth), ABSENT, dtype=np.int32)
         cells[extractor[rows], item[rows], place, layer] = code[rows]
-        missing = np.bincount(extractor[rows], weights=code[rows] == ABSENT, minlength=len(extractors))
+        missing = np.bincount(extractor[rows], weights=(code[rows] == ABSENT) & ~was_cut[rows], minlength=len(extractors))
+        if was_cut[rows].any():
+            cut |= _cut_cells(name, extractors, (extractor[rows], item[rows], place, layer), was_cut[rows], cells.shape)
         codes |= {(name, e): cells[k] for k, e in enumerate(extractors)}
         n_absent |= {(name, e): int(missing[k]) for k, e in enumerate(extractors)}
         _refuse_duplicates(frame, rows, (extractor[rows], item[rows], place, layer), cells.shape)
-    return CodedAnswers(np.asarray(items, dtype=object), tuple(axes), tuple(extractors), codes, base, n_absent, texts)
+    return CodedAnswers(np.asarray(items, dtype=object), tuple(axes), tuple(extractors), codes, base, n_absent, texts, cut)
+
+
+def _cut_cells(axis: str, extractors, at: tuple[np.ndarray, ...], was_cut: np.ndarray, shape: tuple[int, ...]) -> dict:
+    """(axis, extractor) -> where its answers were cut off, of the extractors that have such answers."""
+    marks = np.zeros(shape, dtype=bool)
+    marks[tuple(part[was_cut] for part in at)] = True
+    return {(axis, e): marks[k] for k, e in enumerate(extractors) if marks[k].any()}
 
 
 def _check(frame: pd.DataFrame) -> None:

@@ -1,4 +1,8 @@
-"""How often two readouts of the same variant and sample give different answers (arXiv:2402.14499 calls it mismatch)."""
+"""How often two readouts of the same variant and sample give different answers (arXiv:2402.14499 calls it mismatch).
+
+Reported twice (statistics.md, section 16.13): with unreadable as an answer of its own, and among answers that both read. An
+extractor that reads little disagrees much in the first and may agree in the second.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,17 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from flipcore.core.records import ABSENT, CUT
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import mean_interval
+
+_UNREADABLE = "\0unreadable"
 
 
 @dataclass(frozen=True)
 class Disagreements:
-    """`share[i, j]` of the rows present under both; NaN without one. `estimates` carry the interval over items."""
+    """`share[i, j]` of the rows present under both; NaN without one. `estimates` carry the interval over items; `both_read`
+    is the same on the rows where both extractors read an answer, `n_both_read` of them."""
 
     extractors: list[str]
     share: np.ndarray
@@ -23,14 +31,22 @@ class Disagreements:
     n_rows: dict[tuple[str, str], int]
     unreadable: dict[str, float]
     absent: dict[str, float]
+    both_read: dict[tuple[str, str], Estimate]
+    n_both_read: dict[tuple[str, str], int]
 
     def sentence(self, title_of: Callable[[str], str]) -> str:
         worst = max(self.estimates, key=lambda pair: np.nan_to_num(self.estimates[pair].value, nan=-1.0))
         estimate = self.estimates[worst]
         return (
             f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on {estimate.text()} of the answers to "
-            f"the same prompt ({estimate.n:,} items)."
+            f"the same prompt ({estimate.n:,} items){self._among_read(worst)}."
         )
+
+    def _among_read(self, pair: tuple[str, str]) -> str:
+        """The second number, where it is not the first."""
+        if self.n_both_read[pair] == self.n_rows[pair]:
+            return ""
+        return f"; {self.both_read[pair].text()} where both read an answer"
 
     def table(self, title_of: Callable[[str], str]) -> pd.DataFrame:
         return pd.DataFrame(
@@ -39,6 +55,8 @@ class Disagreements:
                     "readouts": f"{title_of(a)} v {title_of(b).lower()}",
                     "differ": estimate.text(),
                     "answers": self.n_rows[a, b],
+                    "differ, both read": self.both_read[a, b].text(),
+                    "answers, both read": self.n_both_read[a, b],
                     "items": estimate.n,
                 }
                 for (a, b), estimate in self.estimates.items()
@@ -47,25 +65,31 @@ class Disagreements:
 
 
 def disagreements(frame: pd.DataFrame) -> Disagreements:
-    """All pairs of readouts of one model. Unreadable is an answer of its own; absent readouts are in no pair."""
+    """All pairs of readouts of one model. Absent readouts and answers that were cut off are in no pair."""
     frame = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
     names = list(dict.fromkeys(frame["extractor"]))
     key = ["item_id", "variant_id", "sample"]
-    there = frame[frame["status"] != "absent"].assign(said=lambda f: f["answer"].fillna("\0unreadable"))
+    there = frame[~frame["status"].isin((ABSENT, CUT))].assign(said=lambda f: f["answer"].fillna(_UNREADABLE))
     wide = there.pivot(index=key, columns="extractor", values="said").reindex(columns=names)
     share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
-    estimates, n_rows = {}, {}
+    estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
     for a, b in combinations(range(len(names)), 2):
         both = wide[[names[a], names[b]]].dropna()
-        differ = (both[names[a]] != both[names[b]]).astype(float)
-        n_rows[names[a], names[b]] = len(both)
-        estimates[names[a], names[b]] = mean_interval(differ.to_numpy(), both.index.get_level_values("item_id").to_numpy())
-        share[a, b] = share[b, a] = differ.mean() if len(both) else np.nan
+        pair, read = (names[a], names[b]), both[(both != _UNREADABLE).all(axis=1)]
+        n_rows[pair], n_both_read[pair] = len(both), len(read)
+        estimates[pair], both_read[pair] = _differing(both), _differing(read)
+        share[a, b] = share[b, a] = (both.iloc[:, 0] != both.iloc[:, 1]).mean() if len(both) else np.nan
     counts = frame.groupby(["extractor", "status"]).size().unstack(fill_value=0)
     total = counts.sum(axis=1)
     rate = {
         status: (counts[status] / total).to_dict() if status in counts else dict.fromkeys(names, 0.0)
         for status in ("unreadable", "absent")
     }
-    return Disagreements(names, share, estimates, n_rows, rate["unreadable"], rate["absent"])
+    return Disagreements(names, share, estimates, n_rows, rate["unreadable"], rate["absent"], both_read, n_both_read)
+
+
+def _differing(pairs: pd.DataFrame) -> Estimate:
+    """The share of rows whose two answers differ, with its interval over items."""
+    differ = (pairs.iloc[:, 0] != pairs.iloc[:, 1]).astype(float)
+    return mean_interval(differ.to_numpy(), pairs.index.get_level_values("item_id").to_numpy())

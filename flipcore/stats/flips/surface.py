@@ -8,26 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from flipcore.core.records import CUT
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips, within
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Rates as (items, columns) arrays, NaN where undefined; `unreadable` is the share of answers that were NULL."""
+    """Rates as (items, columns) arrays, NaN where undefined; `unreadable` is the share of finished answers that were NULL,
+    `cut` the share of all answers that were cut off (None: none was)."""
 
     items: list[str]
     columns: list[str]
     rate: np.ndarray
     unreadable: np.ndarray
+    cut: np.ndarray | None = None
+
+    @property
+    def cut_shares(self) -> np.ndarray:
+        """(items, columns) share of answers that were cut off."""
+        return np.zeros(self.rate.shape) if self.cut is None else self.cut
 
 
 @dataclass(frozen=True)
 class Block:
-    """One model, axis and extractor as codes (items, variants, samples); `keys[j]` names variant column j of the axis."""
+    """One model, axis and extractor as codes (items, variants, samples); `keys[j]` names variant column j of the axis. `cut`
+    marks answers that were cut off, which are in no pair."""
 
     items: np.ndarray
     keys: list[str]
     codes: np.ndarray
+    cut: np.ndarray
 
 
 def block(frame: pd.DataFrame) -> Block:
@@ -38,8 +48,10 @@ def block(frame: pd.DataFrame) -> Block:
     positions, places = np.unique(frame["position"].to_numpy(), return_inverse=True)
     made = np.full((len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0), ABSENT, dtype=np.int64)
     made[item_codes, places, frame["sample"].to_numpy()] = codes
+    cut = np.zeros(made.shape, dtype=bool)
+    cut[item_codes, places, frame["sample"].to_numpy()] = frame["status"] == CUT
     names = frame.drop_duplicates("position").set_index("position")["variant"]
-    return Block(np.asarray(items, dtype=object), [str(names[position]) for position in positions], made)
+    return Block(np.asarray(items, dtype=object), [str(names[position]) for position in positions], made, cut)
 
 
 def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
@@ -52,13 +64,14 @@ def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> C
     frame = frame[frame["extractor"] == extractor]
     items, axes = list(dict.fromkeys(frame["item_id"])), sorted(frame["axis"].unique(), key=_place)
     row = {item: i for i, item in enumerate(items)}
-    rate, unreadable = np.full((2, len(items), len(axes)), np.nan)
+    rate, unreadable, cut = np.full((3, len(items), len(axes)), np.nan)
     for c, axis in enumerate(axes):
         part = block(frame[frame["axis"] == axis])
         rows = [row[item] for item in part.items]
         rate[rows, c] = item_rates(part.codes, axis, policy)
         unreadable[rows, c] = _unreadable(part.codes, (1, 2))
-    return Cells(items, axes, rate, unreadable)
+        cut[rows, c] = _cut(part.codes, part.cut, (1, 2))
+    return Cells(items, axes, rate, unreadable, cut)
 
 
 def _place(axis: str) -> tuple[bool, str]:
@@ -73,12 +86,19 @@ def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_cl
     usable, differs = pair_flips(base, others, policy)
     used = usable.sum(axis=(2, 3))
     rate = np.divide(differs.sum(axis=(2, 3)), used, out=np.full(used.shape, np.nan), where=used > 0)
-    return Cells(list(part.items), part.keys[1:], rate, _unreadable(part.codes[:, 1:], 2))
+    return Cells(
+        list(part.items), part.keys[1:], rate, _unreadable(part.codes[:, 1:], 2), _cut(part.codes[:, 1:], part.cut[:, 1:], 2)
+    )
 
 
 def _unreadable(codes: np.ndarray, over) -> np.ndarray:
     there = (codes != ABSENT).sum(axis=over)
     return np.divide((codes == NULL).sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
+
+
+def _cut(codes: np.ndarray, cut: np.ndarray, over) -> np.ndarray:
+    there = ((codes != ABSENT) | cut).sum(axis=over)
+    return np.divide(cut.sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
 
 
 def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
@@ -92,11 +112,12 @@ def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cel
 
 
 def _placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
-    rate, unreadable = np.full((2, len(items), len(columns)), np.nan)
+    rate, unreadable, cut = np.full((3, len(items), len(columns)), np.nan)
     rows = _positions(cells.items, items)
     places = [columns.index(column) for column in cells.columns]
-    rate[np.ix_(rows, places)], unreadable[np.ix_(rows, places)] = cells.rate, cells.unreadable
-    return Cells(items, columns, rate, np.nan_to_num(unreadable))
+    at = np.ix_(rows, places)
+    rate[at], unreadable[at], cut[at] = cells.rate, cells.unreadable, cells.cut_shares
+    return Cells(items, columns, rate, np.nan_to_num(unreadable), np.nan_to_num(cut))
 
 
 def _positions(wanted: list[str], items: list[str]) -> list[int]:

@@ -254,3 +254,23 @@ def test_waits_double_and_never_pass_a_minute():
     waits = [pause(OSError(), attempt, "8000aaaa") for attempt in range(1, 12)]
     assert waits[:3] == [0.5, 1.0, 2.0] and max(waits) == LONGEST_WAIT_S
     assert pause(KeyError("ours"), 1, "8000aaaa") is None  # a fault of our own is not asked again
+
+
+@pytest.mark.parametrize(
+    ("choice", "wanted"),
+    [
+        ({"message": {"content": "B"}, "finish_reason": "max_tokens"}, ("B", "length", "")),
+        ({"message": {"content": "B"}, "finish_reason": "content_filter"}, ("B", "content_filter", "")),
+        ({"message": {"content": "B"}, "finish_reason": None}, ("B", "", "")),
+        ({"message": {"content": "B", "reasoning_content": "A?"}, "finish_reason": "stop"}, ("B", "stop", "A?")),
+        ({"message": {"content": "B", "reasoning": "A?"}, "finish_reason": "stop"}, ("B", "stop", "A?")),
+        ({"message": {"content": "<think>A?</think>\nB"}, "finish_reason": "stop"}, ("B", "stop", "A?")),
+        ({"message": {"content": "<think>So A"}, "finish_reason": "stop"}, ("", "open_reasoning", "So A")),
+        ({"message": {"content": None, "refusal": "I cannot."}, "finish_reason": "stop"}, ("I cannot.", "refusal", "")),
+    ],
+)
+def test_how_an_answer_ended_and_its_reasoning_are_kept_apart_from_it(choice, wanted):
+    with Server() as server:
+        server.faults.append(("reply", {"choices": [choice]}))
+        made = ask(server.url, WORDS)
+    assert (made.text, made.finish_reason, made.reasoning) == wanted

@@ -73,3 +73,15 @@ def test_an_items_mean_leaves_the_noise_floor_out_and_undefined_stays_undefined(
     means = surface.row_means(cells)
     assert means[0] == 0.25 and np.isnan(means[1])  # (0 + .5) / 2
     assert surface.most_flipping(cells, 0) == "identity"
+
+
+def test_an_answer_that_was_cut_off_leaves_the_pairs_and_is_marked():
+    rows = frame(asked("i", ["A", "B", "A", "A"]) + asked("j", ["A", "A", "A", "A"]))
+    rows.loc[(rows["item_id"] == "i") & (rows["answer"] == "B"), ["status", "answer"]] = ["cut", None]
+    cells = surface.surface(rows, "regex")
+    assert cells.rate.tolist() == [[0.0], [0.0]]
+    assert cells.cut_shares.tolist() == [[0.25], [0.0]] and cells.unreadable.tolist() == [[0.0], [0.0]]
+    opened = surface.opened(rows, rows["axis"].iloc[0], "regex")
+    assert opened.cut_shares.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]] and np.isnan(opened.rate[0, 0])
+    both, _ = surface.aligned(cells, cells, ["j", "i"])
+    assert both.cut_shares.tolist() == [[0.0], [0.25]]

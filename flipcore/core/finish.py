@@ -1,0 +1,93 @@
+"""How a completion ended, in one vocabulary for all servers and logs, and the reasoning before an answer kept apart.
+
+A completion that a token limit, a filter or an open reasoning block ended holds no answer (statistics.md, section 16.6):
+what stands in it is a draft. "" means that nobody recorded how it ended, which is not the same as having finished.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from flipcore.core.records import Completion
+
+STOP, LENGTH, FILTER, OPEN, REFUSAL, NOT_RECORDED = "stop", "length", "content_filter", "open_reasoning", "refusal", ""
+ENDED_EARLY = (LENGTH, FILTER, OPEN)
+MOST_CUT = 0.05  # of a cell's answers; with more, it makes a claim only where both worst cases agree with it
+
+_WORDS = {
+    STOP: ("stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_sequence_hit", "endoftext", "complete", "completed"),
+    LENGTH: ("length", "max_tokens", "max_length", "max_output_tokens", "max_new_tokens", "model_length", "token_limit")
+    + ("model_context_window_exceeded", "context_length", "truncated", "incomplete"),
+    FILTER: ("content_filter", "content_filtered", "guardrail_intervened", "safety", "recitation", "prohibited_content")
+    + ("blocklist", "spii", "image_safety", "moderation", "error_toxic"),
+    REFUSAL: ("refusal", "refused"),
+    NOT_RECORDED: ("", "none", "null", "nan", "unknown", "finish_reason_unspecified"),
+}
+_BY_WORD = {word: name for name, words in _WORDS.items() for word in words}
+
+
+def finish_reason(said: Any) -> str:
+    """What a server or a log says of the end, in the words above; another word ("tool_calls") is kept as it came."""
+    word = re.sub(r"[\s-]+", "_", str("" if said is None else said).strip().lower()).removeprefix("finishreason.")
+    return _BY_WORD.get(word, word)
+
+
+# Reasoning as models mark it: <think> (DeepSeek, Qwen), [THINK] (Magistral), channels (gpt-oss), begin_of_thought (Sky-T1).
+_OPENS = r"<(?:think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>(?:analysis|commentary)<\|message\|>"
+_OPENS += r"|<\|begin_of_thought\|>"
+_CLOSES = r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|<\|end_of_thought\|>"
+_CLOSES += r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>"
+_MARK = re.compile(f"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})", re.IGNORECASE)
+_QUICK = ("<", "[")
+
+
+def reasoning_apart(text: str) -> tuple[str, str, bool]:
+    """(reasoning, answer, whether the reasoning is still open at the end).
+
+    A closing mark without an opening one ends a block that the prompt itself opened, so all before it is reasoning.
+    """
+    if not any(mark in text for mark in _QUICK):
+        return "", text, False
+    reasoning, answer, at, is_open = [], [], 0, False
+    for mark in _MARK.finditer(text):
+        before = text[at : mark.start()]
+        at = mark.end()
+        if mark["closes"] and not is_open:
+            reasoning, answer = [*reasoning, *answer, before], []
+        else:
+            (reasoning if is_open else answer).append(before)
+        is_open = bool(mark["opens"])
+    if at == 0:
+        return "", text, False
+    (reasoning if is_open else answer).append(text[at:])
+    return "\n".join(part.strip() for part in reasoning if part.strip()), "".join(answer).lstrip(), is_open
+
+
+def kept_apart(completion: Completion) -> Completion:
+    """The completion with the reasoning that stands in its text moved out of it; one without stays as it is. An open block
+    has no answer behind it, so the text is what stood before the block and `finish_reason` says so."""
+    reasoning, answer, is_open = reasoning_apart(completion.text)
+    if answer == completion.text:
+        return completion
+    ended = OPEN if is_open and completion.finish_reason not in (LENGTH, FILTER) else completion.finish_reason
+    kept = "\n".join(filter(None, (completion.reasoning, reasoning)))
+    return replace(completion, text=answer, reasoning=kept, finish_reason=ended)
+
+
+def cut_reason(completion: Completion, *, length_counts: bool = True) -> str:
+    """Why nothing may be read from a completion, as a sentence; "" where it finished or nobody recorded how it ended.
+
+    A continuation is asked for with a fixed length, so there the limit is what was wanted (`length_counts=False`).
+    """
+    ended = completion.finish_reason
+    if ended == OPEN:
+        return "The answer was cut off inside its reasoning: no answer follows."
+    if ended == FILTER:
+        return "A content filter stopped the answer."
+    if ended != LENGTH or not length_counts:
+        return ""
+    after = f" after {completion.n_tokens_out:,} tokens" if completion.n_tokens_out else ""
+    inside = ", inside its reasoning" if completion.reasoning and not completion.text.strip() else ""
+    return f"The answer was cut off at the token limit{after}{inside}."
