@@ -1,0 +1,168 @@
+"""Every Eval Ever 0.2.2 and 0.3.0: `*_samples.jsonl`, one line an item and metric, with its aggregate beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import json_lines, whole
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, Reported, as_text, count_of
+from flipcore.datasets.recorded.log_records import number_of, prompt_from, prompt_of
+
+VERSIONS = ("0.2", "0.3")
+
+
+def _recognises(source: Source) -> bool:
+    row = first_object(source)
+    return {"schema_version", "evaluation_id", "sample_id", "evaluation"} <= set(row)
+
+
+def _belongs(source: Source) -> bool:
+    row = first_object(source)
+    return {"schema_version", "evaluation_id"} <= set(row) and ("evaluation_results" in row or "model_info" in row)
+
+
+def _aggregate(source: Source, beside: Sequence[Source]) -> tuple[Source, Mapping] | None:
+    wanted = first_object(source).get("evaluation_id")
+    for one in beside:
+        if _belongs(one) and first_object(one).get("evaluation_id") == wanted:
+            data = whole(one)
+            return (one, data) if isinstance(data, Mapping) else None
+    return None
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    about = LogAbout("Every Eval Ever samples", leaves=("performance details", "tool calls"))
+    version = str(first_object(source).get("schema_version", ""))
+    if not version.startswith(VERSIONS):
+        about.notes.append(f"{source.name} follows schema {version}; 0.2 and 0.3 are known, so look at what was read.")
+    found = _aggregate(source, beside)
+    if not found:
+        about.notes.append(f"{source.name} has no aggregate beside it, so no reported score is known.")
+        return about
+    about.uses = (found[0].name,)
+    model = str((found[1].get("model_info") or {}).get("id") or "")
+    for result in found[1].get("evaluation_results") or ():
+        details = result.get("score_details") or {}
+        value = number_of(details.get("score"))
+        spread = details.get("uncertainty") or {}
+        if value is None:
+            continue
+        unit = (result.get("metric_config") or {}).get("metric_unit")
+        name = str(result.get("evaluation_name", ""))
+        error = number_of((spread.get("standard_error") or {}).get("value"))
+        scale = 0.01 if unit in ("percent", "percentage") else 1.0
+        metric = str((result.get("metric_config") or {}).get("metric_id") or "")
+        about.reported.append(
+            Reported(model, name, _result_name(result), value * scale, spread.get("num_samples"), error, metric)
+        )
+    return about
+
+
+def _result_name(row: Mapping) -> str:
+    """The readout of a result: its own id's last part, or the evaluation's name."""
+    named = str(row.get("evaluation_result_id") or "")
+    last = named.rpartition("#")[2].rpartition("/")[2].rpartition(":")[2]
+    return last or "score"
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    found = _aggregate(source, beside)
+    settings: Mapping = {}
+    for result in (found[1].get("evaluation_results") or ()) if found else ():
+        settings = ((result.get("generation_config") or {}).get("generation_args") or {}) if not settings else settings
+    for number, row, problem in json_lines(source):
+        place = f"Line {number} of {source.name}"
+        try:
+            if problem:
+                raise BadInput(problem)
+            yield from _of_row(row, place, settings)
+        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            why = str(error) if isinstance(error, BadInput) else f"is no instance ({type(error).__name__}: {error})"
+            yield Refused(f"{place} {why}.")
+
+
+def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
+    if not isinstance(row, Mapping) or "sample_id" not in row:
+        raise BadInput("has no sample_id")
+    given = row["input"]
+    if isinstance(given, str):
+        given = {"raw": given, "reference": row.get("reference") or []}
+    raw = as_text(given.get("raw"))
+    prompt, system = prompt_from(given.get("formatted") or raw)
+    reference = given.get("reference") or []
+    texts, reasons = _outputs(row)
+    if row.get("messages"):
+        prompt, system = prompt_of(list(_before(row["messages"]))) if not given.get("formatted") else (prompt, system)
+    usage, meta = row.get("token_usage") or {}, row.get("metadata") or {}
+    readout = _readout(row)
+    for sample, text in enumerate(texts):
+        yield LogRecord(
+            place,
+            str(row.get("evaluation_name") or "task"),
+            str(row["sample_id"]),
+            raw or prompt,
+            prompt or raw,
+            str(row.get("model_id") or ""),
+            system,
+            item_hash=str(row.get("sample_hash") or ""),
+            options=tuple(as_text(one) for one in given.get("choices") or ()),
+            targets=tuple(as_text(one) for one in ([reference] if isinstance(reference, str) else reference)),
+            sample=int(meta.get("sample") or 0) + sample if str(meta.get("sample", "0")).isdecimal() else sample,
+            axis=str(meta.get("flipscope_axis") or ""),
+            variant=str(meta.get("flipscope_variant_key") or ""),
+            role=str(meta.get("flipscope_role") or "benchmark"),
+            sampling={key: settings.get(key) for key in ("temperature", "top_p", "max_tokens")},
+            text=text,
+            finish_reason=str(meta.get("finish_reason") or ""),
+            reasoning=reasons[sample] if sample < len(reasons) else "",
+            n_tokens_in=count_of(usage.get("input_tokens")),
+            n_tokens_out=count_of(usage.get("output_tokens")),
+            latency_s=_seconds(row.get("performance") or {}),
+            error=as_text(row.get("error")),
+            readouts=(readout,) if sample == 0 else (),
+            category=as_text(meta.get("category") or meta.get("subject") or ""),
+        )
+
+
+def _seconds(performance: Mapping) -> float | None:
+    value = number_of(performance.get("latency_ms"))
+    return None if value is None else value / 1000
+
+
+def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
+    output = row.get("output")
+    if isinstance(output, Mapping):
+        raw = output.get("raw")
+        texts = [raw] if isinstance(raw, str) else [as_text(one) for one in raw or ()]
+        reasons = output.get("reasoning_trace") or []
+        return texts or [None], [reasons] if isinstance(reasons, str) else [as_text(one) for one in reasons]
+    said = [one for one in row.get("messages") or () if isinstance(one, Mapping) and one.get("role") == "assistant"]
+    return ([as_text(said[-1].get("content"))], [as_text(said[-1].get("reasoning_trace"))]) if said else ([None], [])
+
+
+def _before(messages: Sequence) -> Sequence:
+    last = max((i for i, one in enumerate(messages) if one.get("role") == "assistant"), default=len(messages))
+    return messages[:last]
+
+
+def _readout(row: Mapping) -> LogReadout:
+    """What the line's own metric says; the last terminal attribution is the answer, unless it is the whole output."""
+    evaluation = row.get("evaluation") or {}
+    said = [one for one in row.get("answer_attribution") or () if isinstance(one, Mapping)]
+    terminal = [one for one in said if one.get("is_terminal", True)] or said
+    answer = as_text(terminal[-1].get("extracted_value")) if terminal else None
+    right = evaluation.get("is_correct")
+    name = _result_name(row)
+    if name == "score" and terminal and str(terminal[-1].get("extraction_method") or "none") not in ("none", "unknown"):
+        name = str(terminal[-1]["extraction_method"])
+    unreadable = answer is not None and answer.strip().lower() in ("", "[invalid]")
+    score = number_of(evaluation.get("score"))
+    right = right if isinstance(right, bool) else None
+    return LogReadout(name, None if unreadable else answer, right, score, unreadable, "No answer found." if unreadable else "")
+
+
+READER = Reader("every_eval_ever", "Every Eval Ever samples", _recognises, _records, _about, _belongs)

@@ -1,0 +1,207 @@
+"""HELM: `scenario_state.json`, with `per_instance_stats.json` and `run_spec.json` beside it.
+
+A perturbation is an axis; so is another draw of the examples (`train_trial_index`). Log-probabilities that are 0 everywhere
+are placeholders and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import json_document
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, as_text, number_of, right_of
+
+_SCORES = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match", "f1_score")
+
+
+def _recognises(source: Source) -> bool:
+    row = first_object(source)
+    return "request_states" in row or ("adapter_spec" in row and "name" not in row and "scenario_spec" not in row)
+
+
+def _belongs(source: Source) -> bool:
+    row = first_object(source)
+    return {"instance_id", "stats"} <= set(row) or ("scenario_spec" in row and "adapter_spec" in row)
+
+
+def _near(source: Source, beside: Sequence[Source]) -> tuple[Source | None, Source | None]:
+    """(per-instance statistics, run specification) in the same folder."""
+    near = [one for one in beside if one.folder == source.folder and _belongs(one)]
+    stats = [one for one in near if "stats" in first_object(one)]
+    return (stats or [None])[0], ([one for one in near if one not in stats] or [None])[0]
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    stats, spec = _near(source, beside)
+    about = LogAbout("HELM scenario state", uses=tuple(one.name for one in (stats, spec) if one))
+    if stats is None:
+        about.notes.append(
+            f"{source.name} holds no scores of its own; without per_instance_stats.json beside it the answers are read here."
+        )
+    about.leaves = ("log-probabilities that are 0 (placeholders)", "token counts (HELM logs none)")
+    return about
+
+
+def _task(source: Source, spec: Source | None) -> str:
+    name = str(first_object(spec).get("name") or "") if spec else ""
+    return name.split(",model=")[0].split(":model=")[0] or source.stem.replace("scenario_state", "") or "helm"
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    stats, spec = _near(source, beside)
+    task, scores = _task(source, spec), _scores(stats) if stats else {}
+    method, number, waiting = "", 0, []
+    for key, value in json_document(source, ("request_states",)):
+        if key == "adapter_spec" and isinstance(value, Mapping):
+            method = str(value.get("method") or "")
+        if key != "request_states":
+            continue
+        number += 1
+        place = f"Request {number} of {source.name}"
+        try:
+            if value.get("reference_index") is not None or method.startswith("multiple_choice_separate"):
+                if waiting and _group(waiting[0][1]) != _group(value):
+                    yield _separate(waiting, task, scores)
+                    waiting = []
+                waiting.append((place, value))
+            else:
+                yield from _of_request(value, place, task, scores)
+        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            waiting = []
+            why = str(error) if isinstance(error, BadInput) else f"is no request ({type(error).__name__}: {error})"
+            yield Refused(f"{place} {why}.")
+    if waiting:
+        yield _separate(waiting, task, scores)
+
+
+def _key(instance: Mapping, trial: Any) -> tuple:
+    return str(instance.get("id")), _perturbation(instance), str(trial or 0)
+
+
+def _perturbation(instance: Mapping) -> str:
+    found = instance.get("perturbation")
+    return str(found.get("name") or "") if isinstance(found, Mapping) else str(found or "")
+
+
+def _scores(stats: Source) -> dict[tuple, dict[str, float]]:
+    """(instance, perturbation, trial) -> the means of its scores."""
+    kept: dict[tuple, dict[str, float]] = {}
+    for _, one in json_document(stats):
+        if not isinstance(one, Mapping) or not isinstance(one.get("stats"), list):
+            continue
+        key = _key({"id": one.get("instance_id"), "perturbation": one.get("perturbation")}, one.get("train_trial_index"))
+        for stat in one["stats"]:
+            named = stat.get("name")
+            name = named.get("name") if isinstance(named, Mapping) else named
+            total, count = number_of(stat.get("sum")), number_of(stat.get("count"))
+            value = number_of(stat.get("mean")) if not count else None if total is None else total / count
+            if name in _SCORES and value is not None:
+                kept.setdefault(key, {})[str(name)] = value
+    return kept
+
+
+def _record(state: Mapping, place: str, task: str) -> LogRecord:
+    instance, request = state["instance"], state["request"]
+    references = instance.get("references") or []
+    mapping = state.get("output_mapping") or {}
+    options = tuple(as_text(one["output"]["text"]) for one in references) if mapping or len(references) > 1 else ()
+    perturbation, trial = _perturbation(instance), int(state.get("train_trial_index") or 0)
+    shown = tuple(options.index(as_text(text)) for text in mapping.values() if as_text(text) in options)
+    right = [as_text(one["output"]["text"]) for one in references if "correct" in (one.get("tags") or ())]
+    return LogRecord(
+        place,
+        task,
+        str(instance.get("id")),
+        as_text(instance["input"].get("text")),
+        as_text(request.get("prompt")),
+        str(request.get("model") or ""),
+        options=options if len(mapping) == len(options) or not mapping else (),
+        shown=shown if mapping and len(shown) == len(options) else None,
+        labels=tuple(mapping) if mapping and len(shown) == len(options) else (),
+        targets=tuple(right),
+        axis=perturbation or ("few_shot" if trial else ""),
+        variant=perturbation or (f"trial-{trial}" if trial else ""),
+        sampling={key: request.get(key) for key in ("temperature", "top_p", "max_tokens")}
+        | {"stop": request.get("stop_sequences")},
+    )
+
+
+def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[LogRecord]:
+    if not isinstance(state, Mapping) or "instance" not in state or "request" not in state:
+        raise BadInput("has no instance or no request")
+    result = state.get("result") or {}
+    completions = result.get("completions") or []
+    known = scores.get(_key(state["instance"], state.get("train_trial_index")), {})
+    for sample, completion in enumerate(completions or [{}]):
+        record = _record(state, place, task)
+        reason = completion.get("finish_reason")
+        record.sample, record.text = sample, completion.get("text")
+        record.finish_reason = str(reason.get("reason") or "") if isinstance(reason, Mapping) else str(reason or "")
+        record.latency_s = number_of(result.get("request_time"))
+        record.tokens = _tokens(completion)
+        if result.get("success") is False or not completions:
+            record.error = as_text(result.get("error")) or "HELM recorded no completion."
+        if sample == 0:
+            record.readouts = tuple(_readouts(state, record, known))
+        yield record
+
+
+def _tokens(completion: Mapping) -> tuple | None:
+    found = [(as_text(one.get("text")), number_of(one.get("logprob"))) for one in completion.get("tokens") or ()]
+    usable = found and all(value is not None for _, value in found) and any(value != 0 for _, value in found)
+    return tuple(found) if usable else None
+
+
+def _readouts(state: Mapping, record: LogRecord, known: Mapping[str, float]) -> Iterator[LogReadout]:
+    """Joint choices are read by HELM's own rule, the label looked up in `output_mapping`; scores come from the statistics."""
+    mapping = state.get("output_mapping")
+    if mapping and record.text is not None and not record.error:
+        said = mapping.get(record.text.strip())
+        right = None if not record.targets else said in record.targets
+        score = known.get("exact_match")
+        yield LogReadout(
+            "exact_match",
+            None if said is None else as_text(said),
+            right if score is None else right_of(score),
+            score if score is not None else None if right is None else float(right),
+            said is None,
+            "" if said is not None else "The text is none of the labels shown.",
+        )
+    for name, score in known.items():
+        if not (name == "exact_match" and mapping):
+            yield LogReadout(name, None, right_of(score), score)
+
+
+def _group(state: Mapping) -> tuple:
+    return _key(state.get("instance") or {}, state.get("train_trial_index"))
+
+
+def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) -> LogRecord:
+    """One request an option: its completion's log-probability is the option's score. Calibration requests are left out."""
+    plain = [(place, one) for place, one in waiting if one.get("request_mode") in (None, "original")]
+    place, first = (plain or waiting)[0]
+    record = _record(first, place, task)
+    record.options = tuple(as_text(one["output"]["text"]) for one in first["instance"].get("references") or ())
+    by_place = {int(one["reference_index"]): one for _, one in plain}
+    values = [number_of(_completion(by_place.get(i)).get("logprob")) for i in range(len(record.options))]
+    usable = all(value is not None for value in values) and any(values)
+    record.kind, record.continuations = "choice", record.options
+    record.option_scores = tuple(float(value) for value in values if value is not None) if usable else None
+    if not usable:
+        record.error = "HELM recorded no log-probabilities of the options, or placeholders only."
+    known = scores.get(_key(first["instance"], first.get("train_trial_index")), {})
+    best = str(max(range(len(values)), key=lambda i: values[i] or 0.0)) if usable else None
+    score = known.get("exact_match")
+    record.readouts = (LogReadout("exact_match", best, right_of(score), score, place=None if best is None else int(best)),)
+    return record
+
+
+def _completion(state: Mapping | None) -> Mapping:
+    return (((state or {}).get("result") or {}).get("completions") or [{}])[0]
+
+
+READER = Reader("helm", "HELM scenario state", _recognises, _records, _about, _belongs)

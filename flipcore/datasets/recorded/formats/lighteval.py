@@ -1,0 +1,191 @@
+"""lighteval `details_*.parquet`, both generations of columns; model and scores stand in `results_*.json`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import whole
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, Reported, as_text, number_of
+from flipcore.datasets.recorded.log_records import prompt_from, right_of
+
+_NEW, _OLD = {"__doc__", "__model_response__"}, {"full_prompt", "predictions"}
+
+
+@lru_cache(maxsize=64)
+def parquet_columns(path: Path, size: int) -> frozenset[str]:
+    """Names of a Parquet file's columns; empty for a file that is none."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        return frozenset(pyarrow.parquet.read_schema(path).names)
+    except (pyarrow.ArrowException, OSError, ValueError):
+        return frozenset()
+
+
+def _columns(source: Source) -> frozenset[str]:
+    return parquet_columns(source.path, source.size) if source.magic[:4] == b"PAR1" else frozenset()
+
+
+def _recognises(source: Source) -> bool:
+    names = _columns(source)
+    return _NEW <= names or _OLD <= names
+
+
+def _belongs(source: Source) -> bool:
+    row = first_object(source)
+    return "config_general" in row and ("results" in row or "config_tasks" in row)
+
+
+def _results(source: Source, beside: Sequence[Source]) -> tuple[Source, Mapping] | None:
+    near = [one for one in beside if _belongs(one)]
+    stamp = source.stem.rpartition("_")[2]
+    same = [one for one in near if one.stem.rpartition("_")[2] == stamp] or (near if len(near) == 1 else [])
+    data = whole(same[0]) if same else None
+    return (same[0], data) if isinstance(data, Mapping) else None
+
+
+def _task(source: Source) -> str:
+    return source.stem.removeprefix("details_").rpartition("_")[0] or source.stem
+
+
+def _model(found: tuple[Source, Mapping] | None) -> str:
+    general = found[1].get("config_general") or {} if found else {}
+    named = general.get("model_config") or {}
+    return str(general.get("model_name") or (named.get("model_name") if isinstance(named, Mapping) else "") or "")
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    about = LogAbout("lighteval details", leaves=("token ids", "hashes"))
+    found = _results(source, beside)
+    if not found:
+        about.notes.append(f"{source.name} has no results file with its time beside it; name the model.")
+        return about
+    about.uses = (found[0].name,)
+    task = _task(source)
+    for name, scores in (found[1].get("results") or {}).items():
+        if not isinstance(scores, Mapping) or name.replace("|", ":").split(":")[-2:-1] == ["_average"]:
+            continue
+        if task in (name, name.rpartition("|")[0]) or name.startswith(task) or task.startswith(name):
+            for metric, value in scores.items():
+                if not metric.endswith("_stderr") and number_of(value) is not None:
+                    error = number_of(scores.get(f"{metric}_stderr"))
+                    about.reported.append(Reported(_model(found), task, metric, float(value), None, error, metric))
+    return about
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    import pyarrow
+    import pyarrow.parquet
+
+    task, model = _task(source), _model(_results(source, beside))
+    of_row = _new if _NEW <= _columns(source) else _old
+    number = 0
+    try:
+        for batch in pyarrow.parquet.ParquetFile(source.path).iter_batches(500):
+            for row in batch.to_pylist():
+                number += 1
+                place = f"Row {number} of {source.name}"
+                try:
+                    yield from of_row(row, place, task, model, number)
+                except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError, SyntaxError) as error:
+                    yield Refused(f"{place} is no lighteval detail ({type(error).__name__}: {error}).")
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadInput(f"{source.name} could not be read as Parquet: {str(error).splitlines()[0]}") from None
+
+
+def _plain(value: Any) -> Any:
+    """A column as it is meant: structs stay, Python and JSON literals in strings become values."""
+    if isinstance(value, str):
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value
+    return value
+
+
+def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
+    doc, response, metric = (_plain(row.get(name)) for name in ("__doc__", "__model_response__", "__metric__"))
+    prompt, system = prompt_from(response.get("input") or doc.get("query"))
+    gold = doc.get("gold_index")
+    golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
+    choices = tuple(as_text(one) for one in doc.get("choices") or ())
+    record = LogRecord(
+        place, task, str(doc.get("id") or number - 1), as_text(doc.get("query")) or prompt, prompt, model, system
+    )
+    scored = [number_of(one) for one in response.get("logprobs") or ()]
+    texts = response.get("text") or []
+    kept = tuple(_metrics(metric or {}))
+    if scored and len(scored) == len(choices) and not any(texts):
+        record.kind, record.options, record.continuations = "choice", tuple(one.strip() for one in choices), choices
+        record.targets, record.target_is_place = tuple(str(int(one)) for one in golds), True
+        record.option_scores = tuple(float(one) for one in scored) if all(one is not None for one in scored) else None
+        record.readouts = tuple(_placed(one, record) for one in kept)
+        yield record
+        return
+    record.targets = tuple(choices[int(one)].strip() for one in golds if int(one) < len(choices))
+    record.options = tuple(one.strip() for one in choices) if len(choices) > 1 and len(golds) < len(choices) else ()
+    record.sampling = {"max_tokens": doc.get("generation_size"), "stop": doc.get("stop_sequences")}
+    reasons = response.get("reasonings") or []
+    for sample, text in enumerate(texts or [None]):
+        one = _copy(record)
+        one.sample, one.text = sample, None if text is None else as_text(text)
+        one.reasoning = as_text(reasons[sample]) if sample < len(reasons) else ""
+        one.readouts = kept if sample == 0 else ()
+        yield one
+
+
+def _copy(record: LogRecord) -> LogRecord:
+    from dataclasses import replace
+
+    return replace(record)
+
+
+def _metrics(metrics: Mapping) -> Iterator[LogReadout]:
+    for name, value in metrics.items():
+        score = number_of(value)
+        if score is not None:
+            yield LogReadout(str(name), None, right_of(score), score)
+
+
+def _placed(readout: LogReadout, record: LogRecord) -> LogReadout:
+    """A right answer by log-likelihood says which option was chosen, where the metric is the plain argmax."""
+    if readout.name in ("acc", "loglikelihood_acc") and record.option_scores:
+        readout.place = max(range(len(record.option_scores)), key=record.option_scores.__getitem__)
+        readout.answer = str(readout.place)
+    return readout
+
+
+def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
+    choices = tuple(as_text(one) for one in _plain(row.get("choices")) or ())
+    gold, predictions = _plain(row.get("gold_index")), _plain(row.get("predictions")) or []
+    golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
+    metrics = _plain(row.get("metrics"))
+    found = metrics if isinstance(metrics, Mapping) else {k: v for k, v in row.items() if k in ("acc", "acc_norm", "em", "mc2")}
+    prompt = as_text(row.get("full_prompt"))
+    record = LogRecord(place, task, as_text(row.get("example_id")) or str(number - 1), "", prompt, model)
+    record.question = as_text(row.get("example")) or prompt
+    kept = tuple(_metrics(found))
+    scores = [number_of(one[0] if isinstance(one, (list, tuple)) and one else one) for one in predictions]
+    if choices and len(scores) == len(choices) and all(one is not None for one in scores):
+        record.kind, record.options, record.continuations = "choice", tuple(one.strip() for one in choices), choices
+        record.option_scores = tuple(float(one) for one in scores if one is not None)
+        record.targets, record.target_is_place = tuple(str(int(one)) for one in golds), True
+        record.readouts = tuple(_placed(one, record) for one in kept)
+        yield record
+        return
+    told = _plain(row.get("gold"))
+    record.targets = tuple(as_text(one) for one in (told if isinstance(told, (list, tuple)) else [told] if told else []))
+    record.text = as_text(predictions[0] if isinstance(predictions, (list, tuple)) and predictions else predictions)
+    record.readouts = kept
+    yield record
+
+
+READER = Reader("lighteval", "lighteval details", _recognises, _records, _about, _belongs)

@@ -1,0 +1,315 @@
+"""lm-evaluation-harness: `samples_*.jsonl`, one line a document and filter, with `results_*.json` beside it.
+
+The lines of one document under several filters are several readouts of one completion. Model and settings stand only in the
+results file. `arguments` and `resps` changed their layout over the versions; every one of them is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import json_document, json_lines, whole
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Refused,
+    Reported,
+    as_text,
+    number_of,
+    prompt_from,
+    right_of,
+)
+
+INVALID = {"[invalid]", "[no match]", "[nomatch]", "[invalidanswer]"}
+QUESTION = ("question", "query", "problem", "Question", "input", "question_text", "ctx", "goal", "sentence", "text", "prompt")
+_OPTIONS = ("options", "choices", "endings", "candidates")
+_PLAIN = ("exact_match", "acc")  # the metrics after which a filter's readout is simply called by the filter
+
+
+def readout_name(metric: str, filter_name: str) -> str:
+    """The readout of a metric under a filter, so that rows and reported scores meet under one name."""
+    if filter_name in ("none", "", "null"):
+        return metric
+    return filter_name if metric in _PLAIN else f"{filter_name} {metric}"
+
+
+def _recognises(source: Source) -> bool:
+    row = first_object(source)
+    return {"doc_id", "doc"} <= set(row) and ("resps" in row or "filtered_resps" in row)
+
+
+def _belongs(source: Source) -> bool:
+    row = first_object(source)
+    return isinstance(row.get("results"), Mapping) and ("versions" in row or "configs" in row)
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    about = LogAbout("lm-eval samples", leaves=("metrics that are lists", "tokens (none are logged)", "finish reasons"))
+    found = _results(source, beside)
+    if not found:
+        about.notes.append(
+            f"{source.name} has no results file beside it, so the model and the reported scores are unknown. Add "
+            "results_….json, or name the model."
+        )
+        return about
+    about.uses = (found["name"],)
+    task = _task(source, found)
+    scores = found["data"]["results"].get(task, {})
+    n = (found["data"].get("n-samples") or {}).get(task, {})
+    for key, value in scores.items():
+        metric, _, filter_name = key.partition(",")
+        error = number_of(scores.get(f"{metric}_stderr,{filter_name}"))
+        if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
+            name = readout_name(metric, filter_name)
+            about.reported.append(Reported(found["model"], task, name, float(value), n.get("effective"), error, metric))
+    return about
+
+
+def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
+    """The results file of these samples: in the same folder, with the same time in its name where there are several."""
+    near = [one for one in beside if one.folder == source.folder]
+    stamp = source.stem.rpartition("_")[2]
+    same = [one for one in near if one.stem.rpartition("_")[2] == stamp] or (near if len(near) == 1 else [])
+    if not same:
+        return {}
+    data = whole(same[0])
+    config = data.get("config") if isinstance(data.get("config"), Mapping) else {}
+    return {"data": data, "name": same[0].name, "model": _model(data, config)}
+
+
+def _model(data: Mapping, config: Mapping) -> str:
+    """`model=` of the arguments names the model; `model_name` does in newer files, where it is not the back end's name."""
+    arguments = config.get("model_args")
+    named = arguments if isinstance(arguments, Mapping) else dict(
+        part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part
+    )
+    return str(named.get("model") or named.get("pretrained") or data.get("model_name") or config.get("model") or "")
+
+
+def _task(source: Source, found: Mapping) -> str:
+    """The task's name: the longest of the results file that the samples file is named after."""
+    known = [*found.get("data", {}).get("results", {})] if found else []
+    fitting = [task for task in known if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"]
+    if fitting or len(known) == 1:
+        return max(fitting or known, key=len)
+    stem = source.stem.removeprefix("samples_")
+    name, _, stamp = stem.rpartition("_")
+    return name if name and stamp[:2] == "20" else stem or "task"
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    found = _results(source, beside)
+    task, model = _task(source, found), found.get("model", "")
+    listed = source.head.lstrip()[:1] == b"["
+    rows = ((i, row, "") for i, (_, row) in enumerate(json_document(source), 1)) if listed else json_lines(source)
+    for number, row, problem in rows:
+        place = f"{'Row' if listed else 'Line'} {number} of {source.name}"
+        if problem:
+            yield Refused(f"{place} {problem}.")
+            continue
+        try:
+            yield from _of_row(row, place, task, model)
+        except (BadInput, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
+            why = str(error) if isinstance(error, BadInput) else f"is no lm-eval sample ({type(error).__name__}: {error})"
+            yield Refused(f"{place} {why}.")
+
+
+def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
+    if not isinstance(row, Mapping) or not isinstance(row.get("doc"), Mapping):
+        raise BadInput("has no document")
+    if "doc_id" not in row and "doc_hash" not in row:
+        raise BadInput("has no doc_id")
+    asked = _asked(row.get("arguments"))
+    if not asked:
+        raise BadInput("has no arguments, so its prompt is not known")
+    doc = row["doc"]
+    context, first = asked[0]
+    prompt, system = prompt_from(context)
+    record = LogRecord(
+        place,
+        task,
+        str(row.get("doc_id", "")),
+        _question(doc) or prompt,
+        prompt,
+        model,
+        system,
+        item_hash=str(row.get("doc_hash") or ""),
+        category=str(doc.get("category") or doc.get("subject") or doc.get("Subject") or ""),
+    )
+    if isinstance(first, str):
+        yield _scored(record, row, doc, asked)
+    else:
+        record.sampling = _sampling(first)
+        yield from _generated(record, row, doc)
+
+
+def _asked(arguments: Any) -> list[tuple[Any, Any]]:
+    """(context, continuation or settings) of each request of a row, in every layout that was ever written."""
+    if isinstance(arguments, Mapping):
+        requests = [one for name, one in arguments.items() if str(name).startswith("gen_args")] or [arguments]
+        return [(one.get("arg_0"), one.get("arg_1")) for one in requests if isinstance(one, Mapping)]
+    if isinstance(arguments, list):
+        several = arguments if arguments and isinstance(arguments[0], (list, tuple)) else [arguments]
+        return [(one[0], one[1] if len(one) > 1 else {}) for one in several if one]
+    return []
+
+
+def _question(doc: Mapping) -> str:
+    for name in QUESTION:
+        value = doc.get(name)
+        if isinstance(value, Mapping):
+            value = value.get("stem") or value.get("text")
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _options(doc: Mapping) -> tuple[str, ...]:
+    for name in _OPTIONS:
+        value = doc.get(name)
+        if isinstance(value, Mapping):
+            value = value.get("text")
+        if isinstance(value, (list, tuple)) and len(value) > 1:
+            return tuple(as_text(one) for one in value)
+    inner = doc.get("question")
+    return _options(inner) if isinstance(inner, Mapping) else ()
+
+
+def _sampling(settings: Any) -> dict[str, Any]:
+    given = settings if isinstance(settings, Mapping) else {}
+    until = given.get("until")
+    greedy = given.get("do_sample") is False
+    return {
+        "temperature": 0.0 if greedy and number_of(given.get("temperature")) is None else given.get("temperature"),
+        "top_p": given.get("top_p"),
+        "max_tokens": given.get("max_gen_toks") or given.get("max_tokens") or given.get("max_new_tokens"),
+        "seed": given.get("seed"),
+        "stop": [until] if isinstance(until, str) else until,
+    }
+
+
+def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRecord]:
+    """One record a repeat, the row's readouts at the first, or at each where the filter kept them all."""
+    texts, answers = _texts(row.get("resps")), _answers(row.get("filtered_resps"))
+    target = row.get("target")
+    record.options = _options(doc)
+    record.targets = tuple(str(one) for one in target) if isinstance(target, (list, tuple)) else (str(target),)
+    if target is None or target == "":
+        record.targets = ()
+    if not texts:
+        raise BadInput("has no response")
+    for sample, text in enumerate(texts):
+        one = record if sample == len(texts) - 1 else _copy(record)
+        one.sample, one.text = sample, text
+        if sample == 0 or len(answers) == len(texts):
+            one.readouts = tuple(_readouts(row, answers[sample] if sample < len(answers) else None, sample))
+        else:
+            one.readouts = ()
+        yield one
+
+
+def _copy(record: LogRecord) -> LogRecord:
+    from dataclasses import replace
+
+    return replace(record)
+
+
+def _texts(resps: Any) -> list[str]:
+    """The responses of one document: [[text, text]], or flat [text]."""
+    while isinstance(resps, list) and len(resps) == 1 and isinstance(resps[0], list):
+        resps = resps[0]
+    if isinstance(resps, list):
+        return [as_text(one) if not isinstance(one, list) else as_text(one[0] if one else "") for one in resps]
+    return [resps] if isinstance(resps, str) else []
+
+
+def _answers(filtered: Any) -> list[Any]:
+    while isinstance(filtered, list) and len(filtered) == 1 and isinstance(filtered[0], list):
+        filtered = filtered[0]
+    return filtered if isinstance(filtered, list) else [] if filtered is None else [filtered]
+
+
+def _metrics(row: Mapping) -> list[str]:
+    named = row.get("metrics")
+    if isinstance(named, list) and named:
+        return [str(one) for one in named]
+    return [name for name in ("exact_match", "acc", "acc_norm", "f1", "em", "mc1", "mc2") if name in row]
+
+
+def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
+    """The filter's answer goes with the first metric; further metrics are scores of their own."""
+    filter_name = str(row.get("filter") or "none")
+    said = None if answer is None else as_text(answer)
+    for place, metric in enumerate(_metrics(row) or ["answer"]):
+        score = number_of(row.get(metric)) if sample == 0 else None
+        named = place == 0
+        unreadable = named and (said is None or said.strip().lower() in INVALID)
+        yield LogReadout(
+            readout_name(metric, filter_name),
+            said if named and not unreadable else None,
+            right_of(score),
+            score,
+            unreadable,
+            f"The filter {filter_name} found no answer." if unreadable else "",
+        )
+
+
+def _scored(record: LogRecord, row: Mapping, doc: Mapping, asked: list) -> LogRecord:
+    """A log-likelihood row: one score an option, its argmax the answer; `acc_norm` divides by the option's length."""
+    continuations = [as_text(continuation) for _, continuation in asked]
+    scores = _scores(row, len(asked))
+    half = len(asked) // 2
+    if len(asked) > 2 and len(asked) % 2 == 0 and continuations[:half] == continuations[half:]:
+        continuations, scores, asked = continuations[:half], scores[:half], asked[:half]  # the rest is unconditional
+    record.options = _scored_options(doc, continuations, asked)
+    record.option_scores, record.continuations = tuple(scores), tuple(continuations)
+    target = row.get("target")
+    record.targets = () if target is None else (str(target).strip(),)
+    record.target_is_place = bool(record.targets) and record.targets[0].isdecimal() and int(record.targets[0]) < len(scores)
+    record.kind = "choice" if len(record.options) > 1 else "text"
+    record.readouts = tuple(_scored_readouts(row, scores, continuations))
+    return record
+
+
+def _scores(row: Mapping, n: int) -> list[float]:
+    """Log-likelihoods from `resps` ([[["-25.6", "False"]], …]) or the flat `filtered_resps`; strings or numbers."""
+    kept = []
+    for one in row.get("resps") or row.get("filtered_resps") or []:
+        while isinstance(one, list) and one and isinstance(one[0], list):
+            one = one[0]
+        value = number_of(one[0] if isinstance(one, list) and one else one)
+        kept.append(float("nan") if value is None else value)
+    if len(kept) != n:
+        raise BadInput(f"has {len(kept)} log-likelihoods for {n} requests")
+    return kept
+
+
+def _scored_options(doc: Mapping, continuations: list[str], asked: list) -> tuple[str, ...]:
+    known = _options(doc)
+    if len(known) == len(continuations):
+        return known
+    if len(set(continuations)) == len(continuations):
+        return tuple(one.strip() for one in continuations)
+    return tuple(as_text(context)[-200:] for context, _ in asked)
+
+
+def _scored_readouts(row: Mapping, scores: list[float], continuations: list[str]) -> Iterator[LogReadout]:
+    lengths = {"acc": None, "acc_norm": [len(one.lstrip()) for one in continuations]}
+    lengths["acc_bytes"] = [len(one.lstrip().encode()) for one in continuations]
+    for metric in _metrics(row) or ["acc"]:
+        score = number_of(row.get(metric))
+        place = None
+        if metric in lengths and len(scores) > 1:
+            by = lengths[metric] or [1] * len(scores)
+            values = [value / max(1, n) for value, n in zip(scores, by, strict=True)]
+            place = None if any(value != value for value in values) else max(range(len(values)), key=values.__getitem__)
+        name = readout_name(metric, str(row.get("filter") or "none"))
+        yield LogReadout(name, None if place is None else str(place), right_of(score), score, place=place)
+
+
+READER = Reader("lm-eval", "lm-evaluation-harness samples", _recognises, _records, _about, _belongs)

@@ -1,0 +1,104 @@
+"""OpenAI evals event log: several events a sample in any order, gathered by sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import json_lines
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, Reported, as_text, count_of
+from flipcore.datasets.recorded.log_records import number_of, prompt_from
+
+_KINDS = ("sampling", "match", "metrics", "error", "pick_option")
+
+
+def _recognises(source: Source) -> bool:
+    row = first_object(source)
+    spec = row.get("spec")
+    return (isinstance(spec, Mapping) and "run_id" in spec) or {"run_id", "event_id", "sample_id", "type", "data"} <= set(row)
+
+
+def _spec(source: Source) -> tuple[str, str]:
+    """(task, model) of the first line."""
+    spec = first_object(source).get("spec") or {}
+    functions = spec.get("completion_fns") or [spec.get("model_name") or ""]
+    return str(spec.get("base_eval") or spec.get("eval_name") or source.stem), as_text(functions[0] if functions else "")
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    about = LogAbout("OpenAI evals events", leaves=("function calls", "extra events"))
+    task, model = _spec(source)
+    for _, row, problem in json_lines(source):
+        report = row.get("final_report") if isinstance(row, Mapping) and not problem else None
+        value = number_of(report.get("accuracy")) if isinstance(report, Mapping) else None
+        if value is not None:
+            about.reported.append(Reported(model, task, "match", value, None, None, "accuracy"))
+    return about
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    """A sample's events lie near one another but in any order, so all are held, without what is not used."""
+    task, model = _spec(source)
+    samples: dict[str, dict[str, list]] = {}
+    lines: dict[str, int] = {}
+    for number, row, problem in json_lines(source):
+        if problem:
+            yield Refused(f"Line {number} of {source.name} {problem}.")
+        elif isinstance(row, Mapping) and row.get("type") in _KINDS and isinstance(row.get("data"), Mapping):
+            key = str(row.get("sample_id"))
+            lines.setdefault(key, number)
+            samples.setdefault(key, {}).setdefault(row["type"], []).append(row["data"])
+    for key, events in samples.items():
+        place = f"Line {lines[key]} of {source.name}"
+        try:
+            yield from _of_sample(key, events, place, task, model)
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            yield Refused(f"{place} is no sample ({type(error).__name__}: {error}).")
+
+
+def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, model: str) -> Iterator[LogRecord]:
+    sampled, errors = events.get("sampling") or [{}], events.get("error") or []
+    verdicts = events.get("match") or events.get("pick_option") or []
+    expected = [as_text(one.get("expected")) for one in verdicts[:1] if one.get("expected") is not None]
+    options = verdicts[0].get("options") if verdicts else None
+    for sample, one in enumerate(sampled):
+        prompt, system = prompt_from(one.get("prompt"))
+        text = one.get("sampled", verdicts[0].get("sampled") if verdicts else None)
+        text = text[0] if isinstance(text, list) and text else text
+        usage = one.get("usage") or {}
+        known = tuple(as_text(option) for option in options) if isinstance(options, list) and len(options) > 1 else ()
+        yield LogRecord(
+            place,
+            task,
+            key,
+            prompt or key,
+            prompt or f"(sample {key}: the log holds no prompt)",
+            as_text(one.get("model")) or model,
+            system,
+            options=known,
+            targets=tuple(expected),
+            sample=sample,
+            text=None if text is None else as_text(text),
+            n_tokens_in=count_of(usage.get("prompt_tokens")),
+            n_tokens_out=count_of(usage.get("completion_tokens")),
+            error=as_text(errors[0].get("message")) if errors and text is None else "",
+            readouts=tuple(_readouts(verdicts[:1], events.get("metrics") or [])) if sample == 0 else (),
+        )
+
+
+def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
+    for one in verdicts:
+        picked: Any = one.get("picked")
+        right = one.get("correct")
+        right = right if isinstance(right, bool) else None
+        reason = "Nothing was picked." if picked is None else ""
+        yield LogReadout("match", None if picked is None else as_text(picked), right, None, picked is None, reason)
+    for name, value in metrics[0].items() if metrics else ():
+        score = number_of(value)
+        if score is not None:
+            yield LogReadout(str(name), None, score == 1.0 if score in (0.0, 1.0) else None, score)
+
+
+READER = Reader("openai_evals", "OpenAI evals events", _recognises, _records, _about)

@@ -1,0 +1,98 @@
+"""promptfoo `results.json` (or one result a line): prompts are an axis, each assertion is a right/wrong of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import json_document, json_lines
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, as_text, count_of, number_of
+from flipcore.datasets.recorded.log_records import prompt_from
+
+_GOLD = ("equals", "contains", "icontains")
+_ERROR = 2  # promptfoo's failureReason for a failed call
+
+
+def _recognises(source: Source) -> bool:
+    row = first_object(source)
+    inner = row.get("results")
+    whole = "evalId" in row and isinstance(inner, Mapping)
+    return whole or ({"promptIdx", "testIdx"} <= set(row) and ("provider" in row or "gradingResult" in row))
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    return LogAbout("promptfoo results", leaves=("named scores", "explanations"))
+
+
+def _rows(source: Source) -> Iterator[tuple[int, Any, str]]:
+    if "promptIdx" in first_object(source):
+        yield from json_lines(source)
+        return
+    for key, value in json_document(source, ()):
+        if key == "results" and isinstance(value, Mapping):
+            yield from ((number, row, "") for number, row in enumerate(value.get("results") or (), 1))
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    for number, row, problem in _rows(source):
+        place = f"Result {number} of {source.name}"
+        try:
+            if problem:
+                raise BadInput(problem)
+            yield _of_row(row, place, source.stem)
+        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            why = str(error) if isinstance(error, BadInput) else f"is no result ({type(error).__name__}: {error})"
+            yield Refused(f"{place} {why}.")
+
+
+def _of_row(row: Any, place: str, task: str) -> LogRecord:
+    test, provider, response = row.get("testCase") or {}, row.get("provider") or {}, row.get("response") or {}
+    asked, given = row.get("prompt") or {}, test.get("vars") or row.get("vars") or {}
+    prompt, system = prompt_from(asked.get("raw") if isinstance(asked, Mapping) else asked)
+    usage, failed = response.get("tokenUsage") or {}, row.get("failureReason") == _ERROR
+    output, place_of_prompt = response.get("output"), int(row.get("promptIdx") or 0)
+    failed = failed or (not response and bool(row.get("error")))
+    grading = row.get("gradingResult") or {}
+    parts = [one for one in grading.get("componentResults") or () if isinstance(one, Mapping)]
+    golds = [one["assertion"].get("value") for one in parts if (one.get("assertion") or {}).get("type") in _GOLD]
+    record = LogRecord(
+        place,
+        task,
+        str(row.get("testIdx")),
+        "\n".join(f"{name}: {as_text(value)}" for name, value in given.items()) or as_text(test.get("description")) or prompt,
+        prompt,
+        str((provider.get("label") or provider.get("id")) if isinstance(provider, Mapping) else provider),
+        system,
+        kind="text",
+        targets=tuple(as_text(one) for one in golds if isinstance(one, (str, int, float))),
+        axis="prompt" if place_of_prompt else "",
+        variant=f"prompt-{place_of_prompt}" if place_of_prompt else "",
+        text=None if output is None else as_text(output),
+        n_tokens_in=count_of(usage.get("prompt")),
+        n_tokens_out=count_of(usage.get("completion")),
+        cost_usd=number_of(response.get("cost")),
+        latency_s=None if number_of(row.get("latencyMs")) is None else float(row["latencyMs"]) / 1000,
+        error=as_text(row.get("error") or "The call failed.") if failed else "",
+        finish_reason=str(response.get("finishReason") or ""),
+    )
+    if not prompt:
+        raise BadInput("has no prompt")
+    record.readouts = () if failed else tuple(_readouts(row, parts))
+    return record
+
+
+def _readouts(row: Mapping, parts: list[Mapping]) -> Iterator[LogReadout]:
+    if isinstance(row.get("success"), bool):
+        yield LogReadout("success", None, row["success"], number_of(row.get("score")))
+    seen: dict[str, int] = {}
+    for one in parts if len(parts) > 1 else ():
+        kind = str((one.get("assertion") or {}).get("metric") or (one.get("assertion") or {}).get("type") or "assertion")
+        seen[kind] = seen.get(kind, 0) + 1
+        name = kind if seen[kind] == 1 else f"{kind} {seen[kind]}"
+        yield LogReadout(name, None, one.get("pass") if isinstance(one.get("pass"), bool) else None, number_of(one.get("score")))
+
+
+READER = Reader("promptfoo", "promptfoo results", _recognises, _records, _about)

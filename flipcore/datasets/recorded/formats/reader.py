@@ -1,0 +1,75 @@
+"""What a reader of one format is, and what several of them need to look at a file's beginning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Refused
+
+
+def no_part(_: Source) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One format. `recognises` looks at content, never at the name. `records` streams what the file holds, a `Refused` for
+    each row that is none; `about` is what the log says of itself. `belongs` tells a file that holds no outputs but goes with
+    one that does (results, run specification); these are handed on as `beside`."""
+
+    name: str
+    title: str
+    recognises: Callable[[Source], bool]
+    records: Callable[[Source, Sequence[Source]], Iterator[LogRecord | Refused]]
+    about: Callable[[Source, Sequence[Source]], LogAbout]
+    belongs: Callable[[Source], bool] = no_part
+
+
+_DECODER = json.JSONDecoder()
+
+
+def first_object(source: Source) -> Mapping[str, Any]:
+    """The first object of the file's beginning: of its first line, of its list, or the document itself; what the beginning
+    cuts off is left out. Empty where there is none."""
+    text = source.head.decode("utf-8-sig", "ignore").lstrip()
+    text = text[1:].lstrip() if text[:1] == "[" else text
+    if text[:1] != "{":
+        return {}
+    try:
+        value = _DECODER.raw_decode(text)[0]
+        return value if isinstance(value, dict) else {}
+    except RecursionError:
+        return {}
+    except ValueError:
+        return _partial(text)
+
+
+def _partial(text: str) -> Mapping[str, Any]:
+    """The keys of an object that breaks off, with the values that are whole; the last key stands with None."""
+    values: dict[str, Any] = {}
+    at = 1
+    try:
+        while True:
+            at = _skip(text, at, ", \t\r\n")
+            key, at = _DECODER.raw_decode(text, at)
+            if not isinstance(key, str):
+                return values
+            values[key] = None
+            at = _skip(text, at, ": \t\r\n")
+            values[key], at = _DECODER.raw_decode(text, at)
+    except (ValueError, IndexError, RecursionError):
+        if values:
+            last = next(reversed(values))
+            if values[last] is None and text[at : at + 1] in "{[":
+                values[last] = {} if text[at : at + 1] == "{" else []
+        return values
+
+
+def _skip(text: str, at: int, blanks: str) -> int:
+    while text[at] in blanks:
+        at += 1
+    return at

@@ -1,0 +1,80 @@
+"""ZeroEval: one JSON list a model, each entry with its question, outputs and right answer; answers stand in a JSON fence."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.reader import Reader, first_object
+from flipcore.datasets.recorded.json_streams import json_document
+from flipcore.datasets.recorded.log_files import Source
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, as_text, number_of, prompt_of
+
+_ANSWER = re.compile(r'"answer"\s*:\s*("(?:[^"\\]|\\.)*"|-?[\d.,]+)')
+
+
+def _recognises(source: Source) -> bool:
+    return {"session_id", "chat_history", "output"} <= set(first_object(source))
+
+
+def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+    notes = [f"{source.name} holds no scores: the answer in its JSON is read, and the scores are computed here."]
+    return LogAbout("ZeroEval results", notes=notes, leaves=("tokens, finish reasons (none are logged)",))
+
+
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+    for number, (_, row) in enumerate(json_document(source), start=1):
+        place = f"Row {number} of {source.name}"
+        try:
+            yield from _of_row(row, place)
+        except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            why = str(error) if isinstance(error, BadInput) else f"is no result ({type(error).__name__}: {error})"
+            yield Refused(f"{place} {why}.")
+
+
+def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
+    if not isinstance(row, Mapping) or "session_id" not in row:
+        raise BadInput("has no session_id")
+    history = row.get("chat_history") or []
+    turns = [{"role": "user" if i % 2 == 0 else "assistant", "content": as_text(one)} for i, one in enumerate(history)]
+    prompt, system = prompt_of(turns)
+    configs = row.get("configs") or {}
+    right = row.get("correct_answer", row.get("answer"))
+    choices = row.get("choices")
+    outputs = row.get("output")
+    for sample, text in enumerate([outputs] if isinstance(outputs, str) else outputs or [None]):
+        said = _said(as_text(text))
+        yield LogRecord(
+            place,
+            str(row.get("dataset") or "zeroeval"),
+            str(row.get("id") or row["session_id"]),
+            as_text(row.get("question")) or prompt,
+            prompt or as_text(row.get("question")),
+            str(row.get("generator") or row.get("model") or ""),
+            system,
+            options=tuple(as_text(one) for one in choices) if isinstance(choices, list) else (),
+            targets=() if right is None else (re.sub(r"^#+ ?", "", as_text(right).strip()),),
+            sample=sample,
+            sampling={key: configs.get(key) for key in ("temperature", "top_p", "max_tokens")},
+            text=None if text is None else as_text(text),
+            readouts=(LogReadout("json_answer", said, unreadable=said is None, reason="" if said else "No answer in its JSON."),),
+            cost_usd=number_of(row.get("cost")),
+        )
+
+
+def _said(text: str) -> str | None:
+    """The last `answer` of the JSON in the text, also where the JSON breaks off."""
+    found = _ANSWER.findall(text)
+    if not found:
+        return None
+    try:
+        value = json.loads(found[-1])
+    except ValueError:
+        value = found[-1].strip('"')
+    return str(value).strip() or None
+
+
+READER = Reader("zeroeval", "ZeroEval results", _recognises, _records, _about)

@@ -1,0 +1,176 @@
+"""JSON piece by piece, so that memory does not grow with the file: lines, and the elements of a large document's lists."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.log_files import MAX_LINE, Source
+
+_CHUNK = 1 << 20
+_BLANK = " \t\r\n"
+_DECODER = json.JSONDecoder()
+
+
+def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
+    """(line number from 1, value, "") of every line that is not blank, or (number, None, why it is none)."""
+    for number, line in _lines(source):
+        if line is None:
+            yield number, None, f"has more than {MAX_LINE // 1_000_000} MB"
+            continue
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+        except UnicodeDecodeError:
+            yield number, None, "holds bytes that are not UTF-8"
+        except RecursionError:
+            yield number, None, "is nested too deeply"
+        except ValueError as error:
+            yield number, None, f"is not valid JSON ({error}); the file may be half-written"
+        else:
+            yield number, value, ""
+
+
+def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
+    """(number, bytes) of each line; None for a line above the bound, which is skipped without being held."""
+    number, rest, too_long = 1, b"", False
+    with source.open() as stream:
+        while chunk := _read(stream, source):
+            pieces = chunk.split(b"\n")
+            for piece in pieces[:-1]:
+                yield number, None if too_long else rest + piece
+                number, rest, too_long = number + 1, b"", False
+            too_long = too_long or len(rest) + len(pieces[-1]) > MAX_LINE
+            rest = b"" if too_long else rest + pieces[-1]
+    if rest or too_long:
+        yield number, None if too_long else rest
+
+
+def _read(stream: BinaryIO, source: Source) -> bytes:
+    import zlib
+
+    try:
+        return stream.read(_CHUNK)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadInput(f"{source.name} is a damaged or half-written gzip file ({error}); fetch it again.") from None
+
+
+class _Text:
+    """The document's text as it is needed; what was passed is let go."""
+
+    def __init__(self, source: Source, stream: BinaryIO):
+        self.source, self.stream = source, stream
+        self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self.text, self.at, self.ended = "", 0, False
+
+    def more(self) -> bool:
+        """Reads on; False at the end. Raises BadInput for wrong bytes and for one value above the bound."""
+        if self.ended:
+            return False
+        if len(self.text) - self.at > MAX_LINE:
+            raise BadInput(f"{self.source.name} holds one value of more than {MAX_LINE // 1_000_000} MB; it is not read.")
+        data = _read_more(self, max(_CHUNK, len(self.text) - self.at))
+        self.text, self.at = self.text[self.at :] + data, 0
+        return not self.ended or bool(data)
+
+    def peek(self) -> str:
+        """The next character that is no blank; "" at the end."""
+        while True:
+            while self.at < len(self.text) and self.text[self.at] in _BLANK:
+                self.at += 1
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if not self.more():
+                return ""
+
+    def value(self) -> Any:
+        """The next whole value."""
+        self.peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self.text, self.at)
+            except RecursionError:
+                raise BadInput(f"{self.source.name} is nested too deeply to be a log.") from None
+            except ValueError as error:
+                if self.more():
+                    continue
+                raise BadInput(_half_written(self.source, str(error))) from None
+            length = end - self.at
+            if end == len(self.text) and self.more():
+                continue  # a number may go on in the next piece
+            self.at += length
+            return value
+
+    def expect(self, wanted: str) -> str:
+        found = self.peek()
+        if found == "" or found not in wanted:
+            raise BadInput(_half_written(self.source, f"{found!r} stands where one of {' '.join(wanted)} was expected"))
+        self.at += 1
+        return found
+
+
+def _read_more(text: _Text, n: int) -> str:
+    data = text.stream.read(n)
+    if not data:
+        text.ended = True
+    try:
+        return text.decoder.decode(data, final=not data)
+    except UnicodeDecodeError:
+        raise BadInput(f"{text.source.name} holds bytes that are not UTF-8; save it as UTF-8.") from None
+
+
+def _half_written(source: Source, why: str) -> str:
+    return f"{source.name} is not valid JSON ({why}). It may be half-written; fetch or save it again."
+
+
+def json_document(source: Source, lists: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    """(key, value) of a document's top level; the lists named in `lists` come one (key, element) at a time, and so do the
+    elements of a document that is itself a list, with the key "". Raises BadInput where the document breaks off."""
+    with source.open() as stream:
+        text = _Text(source, stream)
+        first = text.expect("{[")
+        if first == "[":
+            for element in _elements(text):
+                yield "", element
+            return
+        if text.peek() == "}":
+            return
+        while True:
+            key = text.value()
+            text.expect(":")
+            if key in lists and text.peek() == "[":
+                text.at += 1
+                for element in _elements(text):
+                    yield key, element
+            else:
+                yield str(key), text.value()
+            if text.expect(",}") == "}":
+                return
+
+
+def _elements(text: _Text) -> Iterator[Any]:
+    if text.peek() == "]":
+        text.at += 1
+        return
+    while True:
+        yield text.value()
+        if text.expect(",]") == "]":
+            return
+
+
+def whole(source: Source) -> Any:
+    """The document at once, for the small files beside a log. Raises BadInput for one above the bound or half-written."""
+    if source.size > MAX_LINE:
+        raise BadInput(f"{source.name} has {source.size / 1e6:,.0f} MB, more than such a file can have.")
+    with source.open() as stream:
+        data = stream.read(MAX_LINE)
+    try:
+        return json.loads(data.decode("utf-8-sig"))
+    except RecursionError:
+        raise BadInput(f"{source.name} is nested too deeply to be a log.") from None
+    except ValueError as error:
+        raise BadInput(_half_written(source, str(error))) from None

@@ -1,0 +1,185 @@
+"""Files, folders and zips to sources: what a reader may look at, bounded so that no file can fill memory or disk."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import BinaryIO
+
+from flipcore.core.errors import BadInput
+
+HEAD = 262_144
+MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
+MAX_UNPACKED = 16_000_000_000
+MAX_MEMBERS = 200_000
+MAX_MEMBER = 1_000_000_000
+_RATIO = 2_000  # unpacked bytes a packed byte, above which a member is taken for a bomb
+_LFS = b"version https://git-lfs.github.com/spec/"
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file. `name` is what people see; `folder` groups what lies beside it."""
+
+    path: Path
+    name: str
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, unpacked where the file is gzip."""
+        with self.open() as stream:
+            try:
+                return stream.read(HEAD)
+            except (OSError, EOFError, zlib.error) as error:
+                raise BadInput(f"{self.name} is a damaged gzip file ({error}); fetch it again.") from None
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        """Names inside of a zip; empty for anything else."""
+        if self.magic[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
+            return ()
+        try:
+            with zipfile.ZipFile(self.path) as packed:
+                names = packed.namelist()
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise BadInput(f"{self.name} is a damaged or half-written zip file ({error}); fetch it again.") from None
+        if len(names) > MAX_MEMBERS:
+            raise BadInput(f"{self.name} holds {len(names):,} members; at most {MAX_MEMBERS:,} are read. Split it.")
+        return tuple(names)
+
+    @cached_property
+    def magic(self) -> bytes:
+        with self.path.open("rb") as stream:
+            return stream.read(8)
+
+    @property
+    def size(self) -> int:
+        return self.path.stat().st_size
+
+    @property
+    def folder(self) -> str:
+        return self.name.rpartition("/")[0]
+
+    @property
+    def stem(self) -> str:
+        """The name without folder and endings."""
+        return self.name.rpartition("/")[2].split(".json")[0].removesuffix(".eval").removesuffix(".csv").removesuffix(".parquet")
+
+    def open(self) -> BinaryIO:
+        """The bytes, unpacked where the file is gzip and never more than the bound."""
+        if self.magic[:2] == b"\x1f\x8b":
+            return _Bounded(gzip.open(self.path), self.name)  # type: ignore[return-value]
+        return self.path.open("rb")
+
+
+class _Bounded:
+    """A stream that refuses to unpack more than the bound."""
+
+    def __init__(self, stream, name: str):
+        self._stream, self._name, self._left = stream, name, MAX_UNPACKED
+
+    def read(self, n: int = -1) -> bytes:
+        data = self._stream.read(n if n >= 0 else MAX_MEMBER)
+        self._left -= len(data)
+        if self._left < 0:
+            raise BadInput(f"{self._name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read further.")
+        return data
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._stream.close()
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def sources(paths: Sequence[str | Path]) -> list[Source]:
+    """Every file under these paths: files as they are, folders and zips by what is in them.
+
+    Raises BadInput for a path that is not there and for a zip that is damaged or unpacks to too much."""
+    kept: list[Source] = []
+    for given in paths:
+        path = Path(given)
+        if path.is_dir():
+            inside = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+            kept += [Source(one, str(one.relative_to(path.parent))) for one in inside]
+        elif path.is_file():
+            kept.append(Source(path, path.name))
+        else:
+            raise BadInput(f"There is no file or folder {path.name!r}; check the path.")
+    return [inner for one in kept for inner in _unpacked(one)]
+
+
+def _unpacked(source: Source) -> Iterator[Source]:
+    """The files in a zip, or the file itself. A zip that is a log of its own (Inspect) stays whole."""
+    try:
+        names = source.members
+    except BadInput:
+        yield source  # its reader says what is wrong with it
+        return
+    if not names or any(name in ("header.json", "_journal/start.json") for name in names):
+        yield source
+        return
+    folder = Path(tempfile.mkdtemp(prefix="flipscope-log-"))
+    total = 0
+    with zipfile.ZipFile(source.path) as packed:
+        for number, info in enumerate(packed.infolist()):
+            if info.is_dir() or info.filename.rpartition("/")[2].startswith(".") or "__MACOSX" in info.filename:
+                continue
+            total += info.file_size
+            if total > MAX_UNPACKED:
+                raise BadInput(f"{source.name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read.")
+            path = folder / f"{number}{Path(info.filename).suffix[:9]}"
+            path.write_bytes(member_bytes(source, info))
+            yield Source(path, f"{source.stem.removesuffix('.zip')}/{info.filename}")
+
+
+def member_bytes(source: Source, info: zipfile.ZipInfo) -> bytes:
+    """One member of a zip: stored, deflated or zstd, which Python 3.11 does not unpack itself.
+
+    Raises BadInput for a damaged member, another compression, and one that unpacks to too much."""
+    where = f"{info.filename} in {source.name}"
+    if info.file_size > MAX_MEMBER or info.file_size > 1_000_000 + _RATIO * max(1, info.compress_size):
+        raise BadInput(f"{where} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it is not read.")
+    try:
+        with source.path.open("rb") as stream:
+            stream.seek(info.header_offset)
+            start = stream.read(30)
+            stream.seek(int.from_bytes(start[26:28], "little") + int.from_bytes(start[28:30], "little"), 1)
+            packed = stream.read(info.compress_size)
+        data = _decompressed(packed, info)
+    except (OSError, ValueError, zlib.error, EOFError) as error:
+        raise BadInput(f"{where} is damaged ({str(error).splitlines()[0] if str(error) else type(error).__name__}).") from None
+    if len(data) != info.file_size or (info.CRC and zlib.crc32(data) != info.CRC):
+        raise BadInput(f"{where} is damaged: it does not unpack to what the zip says of it.")
+    return data
+
+
+def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
+    if info.flag_bits & 1:
+        raise ValueError("it is encrypted")
+    if info.compress_type == zipfile.ZIP_STORED:
+        return packed
+    if info.compress_type == zipfile.ZIP_DEFLATED:
+        return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
+    if info.compress_type == 93:
+        import pyarrow
+
+        with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as stream:
+            return stream.read(info.file_size + 1)
+    raise ValueError(f"it is packed by method {info.compress_type}; deflate and zstd are read")
+
+
+def lfs_pointer(source: Source) -> str:
+    """The sentence for a file that only points to a large file; empty for a real one."""
+    if not source.head.startswith(_LFS):
+        return ""
+    return f"{source.name} is a git-LFS pointer, not the file itself. Fetch the file with `git lfs pull` and import that."

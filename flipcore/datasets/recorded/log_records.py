@@ -1,0 +1,185 @@
+"""What every reader of a log yields: one completion of one prompt, with what the log's own harness read from it.
+
+Nothing is decided here. What a log does not say stays empty or None; what a harness wrote (answers, right answers) stays as
+it was written and is made canonical in `log_rows`, so that all formats go the same way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True)
+class LogReadout:
+    """What one filter or scorer made of a completion: the `answer` as it wrote it (None where it gives none), whether it
+    called it right, and its `score` (None where it is no number). `unreadable` says that it found no answer."""
+
+    name: str
+    answer: str | None = None
+    is_correct: bool | None = None
+    score: float | None = None
+    unreadable: bool = False
+    reason: str = ""
+    place: int | None = None  # the option's index in the item's own order, where the log says it so
+
+
+@dataclass(slots=True)
+class LogRecord:
+    """One completion.
+
+    `item` is the item's id within `task`; `item_hash` a hash of its document, which joins it with the same document in other
+    logs and tasks. `options` stand in the item's own order, `shown` lists their indices in the order of the prompt. `targets`
+    are the right answers as written (text, label, index or number; an index from 0 where `target_is_place`). `axis` and
+    `variant` say what was changed ("" for the log's own prompt). `sample` is the repeat or epoch from 0, None for "a further
+    one". `option_scores` are log-likelihoods in nats of `continuations`, one an option. Times are seconds.
+    """
+
+    place: str
+    task: str
+    item: str
+    question: str
+    prompt: str
+    model: str = ""
+    system: str = ""
+    item_hash: str = ""
+    options: tuple[str, ...] = ()
+    shown: tuple[int, ...] | None = None
+    labels: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    target_is_place: bool = False
+    kind: str = ""
+    role: str = "benchmark"
+    axis: str = ""
+    variant: str = ""
+    harmless: bool = True
+    sample: int | None = 0
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    text: str | None = None
+    finish_reason: str = ""
+    reasoning: str = ""
+    n_tokens_in: int | None = None
+    n_tokens_out: int | None = None
+    cost_usd: float | None = None
+    latency_s: float | None = None
+    error: str = ""
+    tokens: tuple[tuple[str, float], ...] | None = None
+    top_logprobs: Mapping[str, float] | None = None
+    option_scores: tuple[float, ...] | None = None
+    continuations: tuple[str, ...] = ()
+    readouts: tuple[LogReadout, ...] = ()
+    category: str = ""
+    variant_id: str = ""  # of a planned prompt that another harness asked for us
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A row that is no record: `sentence` begins with its place in the file."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Reported:
+    """A score that a log reports of itself. `readout` is the name that its records use; `n` and `stderr` are None where the
+    log does not say them."""
+
+    model: str
+    task: str
+    readout: str
+    value: float
+    n: int | None = None
+    stderr: float | None = None
+    metric: str = ""
+
+
+@dataclass
+class LogAbout:
+    """What a log says of itself beside its records. `notes` are sentences for people; `counts_outputs` is how many outputs it
+    says it holds."""
+
+    format: str
+    reported: list[Reported] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    uses: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+
+def as_text(value: Any) -> str:
+    """Text of a message's content: a string, or a list of parts of which the text parts are kept."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        return as_text(value.get("text", value.get("content", "")))
+    if isinstance(value, Sequence):
+        return "".join(as_text(one) for one in value if not (isinstance(one, Mapping) and one.get("type") in _NO_TEXT))
+    return str(value)
+
+
+_NO_TEXT = {"image", "image_url", "audio", "video", "reasoning", "thinking", "tool_use"}
+
+
+def reasoning_of(content: Any) -> str:
+    """The reasoning parts of a message's content."""
+    if not isinstance(content, list):
+        return ""
+    parts = [one for one in content if isinstance(one, Mapping) and one.get("type") in ("reasoning", "thinking")]
+    return "\n".join(as_text(one.get("reasoning") or one.get("thinking") or one.get("summary") or "") for one in parts)
+
+
+def prompt_of(messages: Iterable[Any]) -> tuple[str, str]:
+    """(prompt, system) of chat messages. One user message is the prompt itself; several turns are set out by role."""
+    turns = [(str(one.get("role", "user")), as_text(one.get("content"))) for one in messages if isinstance(one, Mapping)]
+    system = "\n".join(text for role, text in turns if role == "system")
+    said = [(role, text) for role, text in turns if role != "system"]
+    if len(said) == 1:
+        return said[0][1], system
+    return "\n\n".join(f"[{role}]\n{text}" for role, text in said), system
+
+
+def prompt_from(value: Any) -> tuple[str, str]:
+    """(prompt, system) of what a log calls the prompt: text, a list of messages, or either as JSON in a string."""
+    if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], str):
+        value = value[0]
+    if isinstance(value, str) and value.lstrip()[:2] in ("[{", "[ ") or isinstance(value, str) and value[:3] == "[\n ":
+        try:
+            known = json.loads(value)
+        except (ValueError, RecursionError):
+            return value, ""
+        value = known if isinstance(known, list) and known and all(_is_message(one) for one in known) else value
+    if isinstance(value, (list, tuple)) and value and all(_is_message(one) for one in value):
+        return prompt_of(value)
+    if isinstance(value, str):
+        return value, ""
+    return ("", "") if value is None else (json.dumps(value, ensure_ascii=False, default=str), "")
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, Mapping) and "content" in value and "role" in value
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, also from a string or a bool; None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    if isinstance(value, (int, float)) and value == value and abs(value) != float("inf"):
+        return float(value)
+    return None
+
+
+def count_of(value: Any) -> int | None:
+    """A whole number, or None."""
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and value == value else None
+
+
+def right_of(score: float | None) -> bool | None:
+    """True for 1, False for 0, None for a score between, which calls nothing right or wrong."""
+    return None if score is None or score not in (0.0, 1.0) else score == 1.0
