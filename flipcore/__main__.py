@@ -7,6 +7,7 @@ import json
 import sys
 
 from flipcore.core.errors import FlipscopeError, StoreHeld
+from flipcore.runs import import_command
 from flipcore.store.connection import Store
 
 
@@ -20,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
     stats.add_argument("--reference", default="regex", help="the reference readout (default regex)")
-    _import_parser(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
+    import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
     export = commands.add_parser("export", help="readouts and items as files")
@@ -28,31 +29,6 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--format", default="parquet", choices=("parquet", "csv"))
     export.add_argument("--folder", default="exports")
     return made
-
-
-def _import_parser(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
-        "file",
-        metavar="FILE",
-        help="JSONL, JSON, CSV or Parquet: one output a row, or one item a row with its variants in numbered columns",
-    )
-    made.add_argument(
-        "--map",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=COLUMN",
-        help="corrects the guessed columns, for example prompt=question text=response model=mistral-7b; KEY= clears one",
-    )
-    made.add_argument(
-        "--read",
-        nargs="+",
-        action="extend",
-        metavar="READOUT=COLUMN",
-        help="recorded answers or scores, for example first_token=scores; replaces the guessed ones",
-    )
-    made.add_argument("--name", default="", help="of the study")
-    made.add_argument("--dry-run", action="store_true", help="show what was guessed and found, and store nothing")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -155,26 +131,13 @@ def _stats(given) -> int:
 
 
 def _import(given) -> int:
-    from flipcore.datasets.recorded.columns import columns_of, corrected, guessed, looked_at, mapping_of, unused
-    from flipcore.runs.importing import imported, store_imported
+    from flipcore.core.errors import BadInput
 
-    recording = corrected(guessed(given.file), given.map, given.read)
-    kept = [(key, str(value).replace("\n", "\\n")) for key, value in mapping_of(recording).items() if key != "fields"]
-    print("Columns: " + ", ".join(f"{key}={value}" for key, value in kept))
-    print("Readouts: " + (", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"))
-    left = unused(recording, columns_of(looked_at(given.file), recording.nested))
-    print("Not used: " + (", ".join(left) or "nothing") + (" (--map KEY=COLUMN uses one)" if left else ""))
-    found = imported(given.file, recording, given.name)
-    print(found.sentence)
-    if given.dry_run:
-        return 0
-    store = Store.open()
-    try:
-        study_id = store_imported(found, store)
-    finally:
-        store.close()
-    print(f"Stored as {found.study.name!r}.\nNext: python -m flipcore stats {study_id}")
-    return 0
+    if import_command.are_logs(given.files, given.map):
+        if given.read:
+            raise BadInput("A log of a known format names its own readouts; --read is for other files.")
+        return import_command.import_logs(given.files, given.map, given.name, given.dry_run)
+    return import_command.import_rows(given.files[0], given.map, given.read, given.name, given.dry_run)
 
 
 def _merge(given) -> int:

@@ -15,7 +15,7 @@ class PromptFormat:
     name: ClassVar[str] = "prompt_format"
     title: ClassVar[str] = "Prompt format"
     about: ClassVar[str] = "The same words with other brackets, line breaks and cues."
-    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
 
     def __post_init__(self):
         for one in self.layouts:

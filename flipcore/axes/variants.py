@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from flipcore.core.records import BASE, Item, Variant
 from flipcore.text.prompts import labels_of, prompt
 
-ALL_KINDS = frozenset({"choice", "number", "completion"})
+ALL_KINDS = frozenset({"choice", "number", "text", "completion"})
 
 
 def variant(

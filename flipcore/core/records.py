@@ -3,7 +3,8 @@
     Item -> Variant -> Call -> Completion -> Readout
 
 Ids are hashes of content, so the same thing made on two machines has one id and stores merge as a union.
-A canonical answer is text: the index of an option in the item's own order ("2"), or an exact number ("1450", "29/2").
+A canonical answer is text: the index of an option in the item's own order ("2"), an exact number ("1450", "29/2"), or
+normalised words ("new york"). A target may list several right answers, one a line.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-KINDS = ("choice", "number", "completion")
+KINDS = ("choice", "number", "text", "completion")
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
 ABILITIES = ("generate", "first_token_logprobs", "score")
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
@@ -192,4 +193,4 @@ def correctness(reading: Reading, target: str | None) -> bool | None:
     """Unreadable and cut off are wrong, absent is missing, and so is anything without a target or an answer by nature."""
     if reading.status == ABSENT or target is None or (reading.status == OK and reading.answer is None):
         return None
-    return reading.answer == target
+    return reading.answer in target.split("\n")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 
 from flipcore import __version__
 from flipcore.core.finish import finish_reason, kept_apart
@@ -23,7 +22,7 @@ def _json(value) -> str:
 
 def item_row(item: Item) -> dict:
     published = dt.date.fromisoformat(item.published) if item.published else None
-    return asdict(item) | {"options": list(item.options), "meta": _json(dict(item.meta)), "published": published}
+    return vars(item) | {"options": list(item.options), "meta": _json(dict(item.meta)), "published": published}
 
 
 def study_row(study: Study, state: str, message: str = "", **times) -> dict:
@@ -77,7 +76,7 @@ def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:
         "model": call.model,
         "revision": call.revision,
         "simulated": simulated,
-        "request": _json(asdict(call.request)),
+        "request": _json(vars(call.request)),
         "sample": call.sample,
         "parent_id": call.parent_id,
         "status": completion.status,

@@ -6,10 +6,10 @@ CREATE TABLE IF NOT EXISTS store_info (key TEXT PRIMARY KEY, value TEXT NOT NULL
 CREATE TABLE IF NOT EXISTS items (
     item_id   TEXT PRIMARY KEY,
     dataset   TEXT NOT NULL,
-    kind      TEXT NOT NULL,            -- choice | number | completion
+    kind      TEXT NOT NULL,            -- choice | number | text | completion
     question  TEXT NOT NULL,
     options   TEXT[] NOT NULL,
-    target    TEXT,
+    target    TEXT,                     -- canonical; several right answers stand one a line
     category  TEXT NOT NULL,
     published DATE,
     solution  TEXT NOT NULL,

@@ -16,6 +16,7 @@ MOST_ROWS = 5_000
 
 # table -> columns that are rewritten when the key is there already; other tables keep the first row (append-only)
 REWRITTEN = {
+    "store_info": ("value",),
     "studies": ("state", "message", "n_calls", "started_at", "ended_at"),
     "completions": (
         "status",
@@ -37,6 +38,7 @@ REWRITTEN = {
     "readout_sources": ("call_id",),
 }
 KEYS = {
+    "store_info": ("key",),
     "studies": ("study_id",),
     "completions": ("call_id",),
     "readouts": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor"),
@@ -96,7 +98,7 @@ class Writer:
             return [], True
         batches, n_rows = [first], len(first.rows)
         waited = threading.Event()
-        waited.wait(INTERVAL_S if first.table else 0)
+        waited.wait(INTERVAL_S if first.table and n_rows < MOST_ROWS else 0)
         while n_rows < MOST_ROWS:
             try:
                 batch = self._queue.get_nowait()

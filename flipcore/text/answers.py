@@ -1,8 +1,10 @@
-"""Canonical answers: an option's index in the item's own order, or an exact number, both as text."""
+"""Canonical answers as text: an option's index in the item's own order, an exact number, or normalised words."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Iterable
 from fractions import Fraction
 
 from flipcore.core.records import Item
@@ -24,6 +26,31 @@ def canonical_number(text: str) -> str | None:
         return None
 
 
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+MAX_TEXT = 1_000  # characters of a canonical text answer; a longer one is no short answer but a text
+
+
+def normalised_text(text: str) -> str:
+    """Words that compare as graders of short answers do (SQuAD, arXiv:1606.05250): no case, punctuation, articles or further
+    blanks. Where nothing would be left, the stripped text itself."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = "".join(" " if unicodedata.category(letter)[0] in "PZC" else letter for letter in folded)
+    kept = " ".join(_ARTICLES.sub(" ", words).split()) or " ".join(folded.split())
+    return kept[:MAX_TEXT]
+
+
+def text_target(answers: Iterable[str]) -> str | None:
+    """Several right answers as one target, one a line; None without any."""
+    return "\n".join(dict.fromkeys(one for one in map(normalised_text, answers) if one)) or None
+
+
+def text_answer(answer: str, target: str | None) -> str | None:
+    """The canonical text answer. All right answers are one answer, the first, so that a synonym is no flip."""
+    said = normalised_text(answer)
+    right = (target or "").split("\n")
+    return right[0] if target and said in right else said or None
+
+
 def option_text(item: Item, answer: str | None) -> str | None:
     """The text of the option that a canonical answer names; None where it names none."""
     named = answer is not None and answer.isdecimal() and int(answer) < len(item.options)
@@ -31,8 +58,10 @@ def option_text(item: Item, answer: str | None) -> str | None:
 
 
 def answer_text(item: Item, answer: str | None) -> str:
-    """The answer for people: an option's text, or the number; an em dash for none."""
+    """The answer for people: an option's text, or the number; an em dash for none, "or" between several right ones."""
     if answer is None:
         return "—"
+    if "\n" in answer:
+        return " or ".join(answer_text(item, one) for one in answer.split("\n"))
     option = option_text(item, answer) if item.kind == "choice" else None
     return answer if option is None else option

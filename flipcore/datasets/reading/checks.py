@@ -48,5 +48,6 @@ def _check_options(item: Item) -> None:
                 f"has the same text in options {first[text.strip()]} and {place} ({text.strip()[:60]!r}), so an "
                 "answer could not be told apart; change one of them"
             )
-    if item.target is not None and not (item.target.isdecimal() and int(item.target) < n_options):
+    right = [] if item.target is None else item.target.split("\n")
+    if not all(one.isdecimal() and int(one) < n_options for one in right):
         raise BadInput(f"has the right answer {item.target!r}, which names none of its {n_options} options")

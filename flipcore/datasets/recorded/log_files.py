@@ -69,7 +69,9 @@ class Source:
     @property
     def stem(self) -> str:
         """The name without folder and endings."""
-        return self.name.rpartition("/")[2].split(".json")[0].removesuffix(".eval").removesuffix(".csv").removesuffix(".parquet")
+        return (
+            self.name.rpartition("/")[2].split(".json")[0].removesuffix(".eval").removesuffix(".csv").removesuffix(".parquet")
+        )
 
     def open(self) -> BinaryIO:
         """The bytes, unpacked where the file is gzip and never more than the bound."""

@@ -9,8 +9,18 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_lines, whole
 from flipcore.datasets.recorded.log_files import Source
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, Reported, as_text, count_of
-from flipcore.datasets.recorded.log_records import number_of, prompt_from, prompt_of
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Refused,
+    Reported,
+    as_text,
+    count_of,
+    number_of,
+    prompt_from,
+    prompt_of,
+)
 
 VERSIONS = ("0.2", "0.3")
 

@@ -147,7 +147,8 @@ def _sample(source: Source, packed: zipfile.ZipFile, name: str, chunks: Mapping[
         return sample
     folder = name.removesuffix("/sample.json")
     sequence = {
-        kind: [one for chunk in chunks.get(f"{folder}/{kind}", ()) for one in read(chunk)] for kind in ("messages", "attachments")
+        kind: [one for chunk in chunks.get(f"{folder}/{kind}", ()) for one in read(chunk)]
+        for kind in ("messages", "attachments")
     }
     if f"{folder}/metadata.json" in source.members:
         sample["metadata"] = read(f"{folder}/metadata.json")

@@ -76,7 +76,9 @@ def _resolved(value: Any, kept: Mapping) -> Any:
     if not kept:
         return value
     if isinstance(value, str):
-        return _ATTACHMENT.sub(lambda match: as_text(kept.get(match[1], match[0])), value) if "attachment://" in value else value
+        return (
+            _ATTACHMENT.sub(lambda match: as_text(kept.get(match[1], match[0])), value) if "attachment://" in value else value
+        )
     if isinstance(value, list):
         return [_resolved(one, kept) for one in value]
     if isinstance(value, dict):

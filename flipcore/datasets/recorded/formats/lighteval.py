@@ -12,8 +12,17 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import whole
 from flipcore.datasets.recorded.log_files import Source
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, Reported, as_text, number_of
-from flipcore.datasets.recorded.log_records import prompt_from, right_of
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Refused,
+    Reported,
+    as_text,
+    number_of,
+    prompt_from,
+    right_of,
+)
 
 _NEW, _OLD = {"__doc__", "__model_response__"}, {"full_prompt", "predictions"}
 

@@ -85,8 +85,10 @@ def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
 def _model(data: Mapping, config: Mapping) -> str:
     """`model=` of the arguments names the model; `model_name` does in newer files, where it is not the back end's name."""
     arguments = config.get("model_args")
-    named = arguments if isinstance(arguments, Mapping) else dict(
-        part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part
+    named = (
+        arguments
+        if isinstance(arguments, Mapping)
+        else dict(part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part)
     )
     return str(named.get("model") or named.get("pretrained") or data.get("model_name") or config.get("model") or "")
 

@@ -8,8 +8,17 @@ from typing import Any
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_lines
 from flipcore.datasets.recorded.log_files import Source
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, Reported, as_text, count_of
-from flipcore.datasets.recorded.log_records import number_of, prompt_from
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Refused,
+    Reported,
+    as_text,
+    count_of,
+    number_of,
+    prompt_from,
+)
 
 _KINDS = ("sampling", "match", "metrics", "error", "pick_option")
 

@@ -9,8 +9,16 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_document, json_lines
 from flipcore.datasets.recorded.log_files import Source
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, as_text, count_of, number_of
-from flipcore.datasets.recorded.log_records import prompt_from
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Refused,
+    as_text,
+    count_of,
+    number_of,
+    prompt_from,
+)
 
 _GOLD = ("equals", "contains", "icontains")
 _ERROR = 2  # promptfoo's failureReason for a failed call
@@ -92,7 +100,9 @@ def _readouts(row: Mapping, parts: list[Mapping]) -> Iterator[LogReadout]:
         kind = str((one.get("assertion") or {}).get("metric") or (one.get("assertion") or {}).get("type") or "assertion")
         seen[kind] = seen.get(kind, 0) + 1
         name = kind if seen[kind] == 1 else f"{kind} {seen[kind]}"
-        yield LogReadout(name, None, one.get("pass") if isinstance(one.get("pass"), bool) else None, number_of(one.get("score")))
+        yield LogReadout(
+            name, None, one.get("pass") if isinstance(one.get("pass"), bool) else None, number_of(one.get("score"))
+        )
 
 
 READER = Reader("promptfoo", "promptfoo results", _recognises, _records, _about)

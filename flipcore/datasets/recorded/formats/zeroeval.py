@@ -60,7 +60,9 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
             sample=sample,
             sampling={key: configs.get(key) for key in ("temperature", "top_p", "max_tokens")},
             text=None if text is None else as_text(text),
-            readouts=(LogReadout("json_answer", said, unreadable=said is None, reason="" if said else "No answer in its JSON."),),
+            readouts=(
+                LogReadout("json_answer", said, unreadable=said is None, reason="" if said else "No answer in its JSON."),
+            ),
             cost_usd=number_of(row.get("cost")),
         )
 

@@ -1,0 +1,109 @@
+"""What a log says was answered, and what is right, in canonical form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
+from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
+from flipcore.text.answers import canonical_number, normalised_text, text_answer, text_target
+from flipcore.text.prompts import labels_of
+
+MAX_OPTIONS = 26
+_NUMBER_AT_END = re.compile(r"####?\s*(.+)\s*$")
+
+
+def numeric_target(text: str) -> str | None:
+    """A right answer that is a number, also behind the "####" of GSM8K's solutions."""
+    behind = _NUMBER_AT_END.search(text)
+    return canonical_number(behind[1] if behind else text)
+
+
+def kind_of(record: LogRecord) -> str:
+    """What kind of item a record would be, looked at alone."""
+    if record.kind:
+        return record.kind
+    if 1 < len(record.options) <= MAX_OPTIONS:
+        places = [place_of(one, record.options, record.labels, record.shown) for one in record.targets]
+        if record.target_is_place or not record.targets or all(place is not None for place in places):
+            return "choice"
+    return "number" if record.targets and all(numeric_target(one) is not None for one in record.targets) else "text"
+
+
+def unique_options(options: Sequence[str]) -> tuple[str, ...]:
+    """The options, told apart where two have one text (real benchmarks hold such items) or none."""
+    seen: dict[str, int] = {}
+    kept = []
+    for text in (one.strip() or "(empty)" for one in options):
+        seen[text] = seen.get(text, 0) + 1
+        kept.append(text if seen[text] == 1 else f"{text} [{seen[text]}]")
+    return tuple(kept)
+
+
+def place_of(
+    said: str, options: Sequence[str], labels: Sequence[str] = (), shown: Sequence[int] | None = None, by_index: bool = True
+) -> int | None:
+    """The option's index in the item's own order that `said` names: by its text, the label shown, its normalised text, or
+    last its index from 0; None where it names none or several."""
+    text = said.strip()
+    stripped = [one.strip() for one in options]
+    if stripped.count(text) == 1:
+        return stripped.index(text)
+    order = list(shown) if shown is not None else list(range(len(options)))
+    known = list(labels) or list(labels_of("upper", min(len(options), MAX_OPTIONS)))
+    label = text.strip("()[]{}.:,*` \n")
+    for several, one in ((known, label), ([k.upper() for k in known], label.upper())):
+        if several.count(one) == 1 and several.index(one) < len(order):
+            return order[several.index(one)]
+    folded, wanted = [normalised_text(one) for one in options], normalised_text(text)
+    if folded.count(wanted) == 1:
+        return folded.index(wanted)
+    if by_index and text.isdecimal() and int(text) < len(options):
+        return int(text)
+    return None
+
+
+def target_of(record: LogRecord, kind: str, options: Sequence[str]) -> str | None:
+    """The canonical right answers, one a line; None where the log has none that fits the kind."""
+    if kind == "choice":
+        if record.target_is_place:
+            places = [int(one) for one in record.targets if one.isdecimal() and int(one) < len(options)]
+        else:
+            found = [place_of(one, record.options, record.labels, record.shown) for one in record.targets]
+            places = [one for one in found if one is not None]
+        return "\n".join(dict.fromkeys(map(str, places))) or None
+    if kind == "number":
+        numbers = [numeric_target(one) for one in record.targets]
+        return "\n".join(dict.fromkeys(one for one in numbers if one is not None)) or None
+    return text_target(record.targets)
+
+
+def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogReadout) -> Reading:
+    """A recorded readout as a reading. Right or wrong without an answer is a reading with a value alone; what the log called
+    right in other words than the target's is the right answer."""
+    if readout.unreadable:
+        return Reading(UNREADABLE, value=readout.score, reason=readout.reason or "The log says that no answer was found.")
+    if readout.place is not None and item.kind == "choice" and readout.place < len(item.options):
+        own = unique_options(record.options)[readout.place]
+        place = item.options.index(own) if own in item.options else readout.place
+        return Reading(OK, answer=str(place), value=readout.score)
+    if readout.answer is None:
+        known = readout.is_correct is not None or readout.score is not None
+        return Reading(OK, value=readout.score) if known else Reading(ABSENT, reason=readout.reason or "The log has no score.")
+    answer = _canonical(item, variant, readout.answer)
+    if readout.is_correct and variant.target and (answer is None or item.kind == "text"):
+        answer = variant.target.split("\n")[0]
+    if answer is None:
+        what = {"choice": "is none of the options, or several", "number": "is no number", "text": "is empty"}[item.kind]
+        return Reading(UNREADABLE, value=readout.score, reason=f"{readout.answer.strip()[:80]!r} {what}.")
+    return Reading(OK, answer=answer, value=readout.score)
+
+
+def _canonical(item: Item, variant: Variant, said: str) -> str | None:
+    if item.kind == "choice":
+        place = place_of(said, item.options, variant.labels, variant.order, by_index=False)
+        return None if place is None else str(place)
+    if item.kind == "number":
+        return canonical_number(said)
+    return text_answer(said, variant.target)

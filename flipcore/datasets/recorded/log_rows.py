@@ -1,0 +1,239 @@
+"""Records of logs -> the pipeline's own types, joined over files: one item for one document, samples counted on.
+
+What is remembered for an item fits in some hundred bytes, so that a million outputs fit in memory.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness, digest
+from flipcore.datasets.reading.checks import checked
+from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
+from flipcore.datasets.recorded.log_records import LogRecord
+from flipcore.text.prompts import labels_of
+
+OWN_PROMPT = "identity"  # the axis of a log's own prompt: its repeats are the floor
+OTHER_PROMPT = "prompt"  # the axis of one model's further prompts for the same item
+UNNAMED = "model not named in the log"
+_ENTRY = struct.Struct("<8sHHH?")  # a prompt of an item: its hash, the last file, its first and next sample, is it the base
+_MOST = 65_000
+
+
+@dataclass(frozen=True)
+class Joining:
+    """What was decided for a whole import: the kind and the role of each task, and names that recorded readouts may not take."""
+
+    kinds: Mapping[str, str]
+    taken: Collection[str] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
+    varied: bool = False  # items come in several versions, so that each is remembered as it was first met
+
+
+@dataclass(slots=True)
+class Built:
+    """One record in the pipeline's types; `calls` are several where each option was scored by a request of its own."""
+
+    item: Item
+    variant: Variant
+    position: int
+    role: str
+    calls: list[tuple[Call, Completion]]
+    readouts: list[Readout]
+    sample: int
+    is_new: bool  # False where the completion itself stood in an earlier row, under another filter or metric
+
+
+class Builder:
+    """Records of one import after another -> `Built`. Order matters: the first prompt of an item is its base."""
+
+    def __init__(self, joining: Joining):
+        self.joining = joining
+        self._home: dict[bytes, tuple[str, int]] = {}  # document -> the task and id under which it was first met
+        self._prompts: dict[bytes, bytes] = {}  # (model, item) -> its prompts, packed
+        self._last: tuple[tuple, Item] | None = None
+        self._bases: dict[tuple[str, str], Item] = {}
+
+    def built(self, record: LogRecord, source: int, revision: str, model: str) -> Built:
+        """Raises BadInput, without the place, for a record that is no item."""
+        item = self._item(record)
+        order = _order(record, item)
+        labels = record.labels or labels_of("upper", len(order))
+        target = _in_item(target_of(record, item.kind, item.options), record, item)
+        prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
+        axis, key, position, sample, is_new = self._placed(
+            record, item, model, source, (prompt.text, prompt.system, order, target)
+        )
+        params = {} if record.harmless else {"harmless": False}
+        variant = Variant(
+            item.item_id, axis, key, prompt, target, tuple(order), tuple(labels)[: len(order)], "recorded", params=params
+        )
+        calls = _calls(record, variant, model, revision, sample)
+        ids = tuple(call.call_id for call, _ in calls)
+        readouts = [self._readout(one, record, item, variant, model, sample, ids) for one in record.readouts]
+        return Built(item, variant, position, self.joining.roles.get(record.task, record.role), calls, readouts, sample, is_new)
+
+    def _item(self, record: LogRecord) -> Item:
+        seen = (record.task, record.item, record.item_hash, record.question, record.options, record.targets)
+        if self._last and self._last[0] == seen:
+            return self._last[1]
+        task, key = self._key(record)
+        if (task, key) in self._bases:
+            return self._bases[task, key]
+        kind = self.joining.kinds.get(record.task, "text")
+        kind = "text" if kind == "choice" and len(record.options) < 2 else kind
+        options = unique_options(record.options) if kind == "choice" else ()
+        question = record.question.strip() or record.prompt.strip() or "(no question in the log)"
+        item = Item.make(
+            dataset=task,
+            key=key,
+            kind=kind,
+            question=question,
+            options=options,
+            target=target_of(record, kind, options),
+            category=record.category,
+            meta=dict(record.meta),
+        )
+        self._last = (seen, checked(item))
+        if self.joining.varied:
+            self._bases[task, key] = item
+        return item
+
+    def _key(self, record: LogRecord) -> tuple[str, str]:
+        """(task, id). A document that was met in another task keeps its place; the same document under two ids of one task
+        stays two items."""
+        name = record.item or record.item_hash[:12]
+        if not record.item_hash:
+            return record.task, name
+        own = zlib.crc32(name.encode())
+        short = zlib.crc32(record.item_hash.encode()).to_bytes(4, "little") + record.item_hash.encode()[:8]
+        home = self._home.setdefault(short, (record.task, own))
+        if home[0] == record.task:
+            again = "" if home[1] == own else f"-{name}"
+            return record.task, record.item_hash[:12] + again
+        return home[0], record.item_hash[:12]
+
+    def _placed(self, record: LogRecord, item: Item, model: str, source: int, asked: tuple):
+        """(axis, key, position, sample, whether the sample is new) of a record among what its model was asked of its item."""
+        owner = bytes.fromhex(digest(model, item.item_id)[:16])
+        wanted = bytes.fromhex(digest(*asked, record.axis, record.variant)[:16])
+        packed = self._prompts.get(owner, b"")
+        entries = [list(_ENTRY.unpack_from(packed, at)) for at in range(0, len(packed), _ENTRY.size)]
+        place = next((i for i, entry in enumerate(entries) if entry[0] == wanted), len(entries))
+        own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
+        if place == len(entries):
+            is_base = (own and not any(entry[4] for entry in entries)) or record.variant == BASE
+            entries.append([wanted, source, 0, 0, is_base])
+        entry = entries[place]
+        if entry[1] != source:
+            entry[1], entry[2] = source, entry[3]
+        sample = min(entry[3] if record.sample is None else entry[2] + record.sample, _MOST)
+        is_new, entry[3] = sample >= entry[3], max(entry[3], sample + 1)
+        self._prompts[owner] = b"".join(_ENTRY.pack(*one) for one in entries)
+        if entry[4]:
+            return record.axis or OWN_PROMPT, BASE, 0, sample, is_new
+        others = sum(not one[4] for one in entries[: place + 1])
+        named = record.variant or (record.task if record.task != item.dataset else f"prompt-{others + 1}")
+        return record.axis if record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT, named, others, sample, is_new
+
+    def _readout(self, one, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple) -> Readout:
+        reading = reading_of(item, variant, record, one)
+        right = one.is_correct
+        if right is None and one.score is None:
+            right = correctness(reading, variant.target)
+        name = f"{one.name} (log)" if one.name in self.joining.taken else one.name
+        return Readout(model, item.item_id, variant.axis, variant.variant_id, sample, name, reading, right, ids)
+
+
+def _order(record: LogRecord, item: Item) -> tuple[int, ...]:
+    """The item's own index of the option at each position. Options that a version lists in another order are matched by
+    their text."""
+    if item.kind != "choice":
+        return ()
+    own = unique_options(record.options)
+    if sorted(own) != sorted(item.options):
+        raise BadInput("shows other options in one version than in its first")
+    shown = record.shown if record.shown is not None else range(len(own))
+    return tuple(item.options.index(own[place]) for place in shown)
+
+
+def _in_item(target: str | None, record: LogRecord, item: Item) -> str | None:
+    """A version's right answer in the item's own order of options."""
+    if target is None or item.kind != "choice":
+        return target
+    own = unique_options(record.options)
+    return "\n".join(str(item.options.index(own[int(place)])) for place in target.split("\n"))
+
+
+def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sample: int) -> list[tuple[Call, Completion]]:
+    if record.option_scores is not None or record.continuations:
+        return list(_scored_calls(record, variant, model, revision, sample))
+    given = record.sampling
+    request = Request(
+        "generate",
+        variant.prompt.text,
+        variant.prompt.system,
+        max_tokens=int(_number(given.get("max_tokens"), 0)),
+        temperature=_number(given.get("temperature"), None),  # None: the log does not say
+        top_p=float(_number(given.get("top_p"), 1.0)),
+        seed=None if not isinstance(given.get("seed"), int) else given["seed"],
+        stop=tuple(str(one) for one in given.get("stop") or ()),
+    )
+    call = Call(model, revision, request, sample)
+    return [(call, _completion(call, record))]
+
+
+def _number(value, default):
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else default
+
+
+def _completion(call: Call, record: LogRecord) -> Completion:
+    """The text as recorded; a call without one failed, with the log's reason."""
+    failed = bool(record.error) or record.text is None
+    return Completion(
+        call.call_id,
+        "failed" if failed and not record.text else "ok",
+        text=record.text or "",
+        finish_reason=record.finish_reason or "not recorded",
+        tokens=record.tokens,
+        top_logprobs=record.top_logprobs,
+        n_tokens_in=record.n_tokens_in,
+        n_tokens_out=record.n_tokens_out,
+        cost_usd=record.cost_usd,
+        latency_s=record.latency_s,
+        error=record.error or ("The log holds no text." if failed else ""),
+        raw_reply=record.reasoning,
+    )
+
+
+def _scored_calls(
+    record: LogRecord, variant: Variant, model: str, revision: str, sample: int
+) -> Iterator[tuple[Call, Completion]]:
+    """One call an option in the order shown: its continuation and its log-likelihood."""
+    scores = record.option_scores or (float("nan"),) * len(record.continuations)
+    places = variant.order if len(variant.order) == len(scores) else range(len(scores))
+    for place in places:
+        text = record.continuations[place] if place < len(record.continuations) else ""
+        call = Call(
+            model, revision, Request("score", variant.prompt.text, variant.prompt.system, continuation=text, seed=place), sample
+        )
+        known = scores[place] == scores[place]
+        yield (
+            call,
+            Completion(
+                call.call_id,
+                "ok" if known else "failed",
+                finish_reason="not recorded",
+                tokens=((text, scores[place]),) if known else None,
+                error="" if known else record.error or "The log has no log-likelihood here.",
+            ),
+        )
+
+
+def refused(place: str, error: BadInput) -> str:
+    """The sentence for a record that is no item."""
+    return f"{place} {str(error).rstrip('.')}."

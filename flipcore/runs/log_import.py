@@ -1,0 +1,223 @@
+"""A surveyed log -> a stored study, in batches: memory does not grow, a cancelled import goes on, and a repeated one adds
+nothing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Readout, correctness
+from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.datasets.recorded.log_records import Refused
+from flipcore.datasets.recorded.log_rows import OTHER_PROMPT, OWN_PROMPT, Builder, Built, Joining
+from flipcore.extractors import EXTRACTORS
+from flipcore.extractors.cloze import Cloze
+from flipcore.runs.log_survey import Survey, model_of
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.recorded import import_mark, repeat_bases
+
+READ_TEXT, READ_SCORES = "regex", "cloze"
+_BATCH = 6_000
+_CLOZE = Cloze(norm="char")
+
+
+@dataclass(frozen=True)
+class ImportProgress:
+    """How far an import is: rows of the log read of all, and the sentence for the end."""
+
+    n_done: int
+    n_all: int
+    message: str = ""
+
+
+def study_of(found: Survey) -> Study:
+    """The declaration: where the outputs came from, how they were read, and what the logs report of themselves."""
+    leave = set(filter(None, found.corrections.get("leave", "").split(",")))
+    taken = {READ_TEXT, READ_SCORES}
+    names = [f"{name} (log)" if name in taken else name for name in found.readouts if name not in leave]
+    ours = [READ_TEXT] * (found.has_text and any(kind in EXTRACTORS[READ_TEXT].applies_to for kind in found.kinds.values()))
+    parts = [Part(name) for name in [*names, *ours]]
+    parts += [Part(READ_SCORES, {"norm": "char"})] if found.has_scores else []
+    reported = [{key: value for key, value in asdict(one).items() if value is not None} for one in found.reported]
+    source = ItemSource(
+        RECORDED,
+        columns={key: value for key, value in found.corrections.items() if key != "name"},
+        options={
+            "content": [file.revision for file in found.files],
+            "formats": sorted({file.about.format for file in found.files}),
+            "files": [file.source.name for file in found.files],
+            "reported": reported,
+            "notes": [note for file in found.files for note in file.about.notes] + found.unread,
+        },
+    )
+    axes = [OWN_PROMPT, *(axis for axis in found.axes if axis != OWN_PROMPT)]
+    return Study(
+        found.name,
+        (source,),
+        tuple(Part(axis) for axis in axes),
+        tuple(parts),
+        tuple(_use(model, sampling, found.n_samples) for model, sampling in found.models.items()),
+        protocol=Part(RECORDED),
+    )
+
+
+def _use(model: str, sampling: Mapping, n_samples: int) -> ModelUse:
+    def known(key: str, least: float, default):
+        value = sampling.get(key)
+        return value if isinstance(value, (int, float)) and value >= least else default
+
+    return ModelUse(
+        model,
+        temperature=float(known("temperature", 0, 0.0)),
+        n_samples=n_samples,
+        max_tokens=int(known("max_tokens", 1, 256)),
+        top_p=float(known("top_p", 0, 1.0)),
+    )
+
+
+def store_logs(
+    found: Survey,
+    store: Store,
+    on_progress: Callable[[ImportProgress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> str:
+    """Writes everything and returns the study's id; the study is "done" when all of it is stored.
+
+    With `stop` set it ends after the batch in hand, and the same import goes on from there."""
+    study, n_all = study_of(found), found.n_records + found.n_refused
+    store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=found.n_records)]).result()
+    before = import_mark(store, study.study_id)
+    leave = set(filter(None, found.corrections.get("leave", "").split(",")))
+    n_seen, batch, waiting = 0, _Batch(study, leave), []
+    for built in _all_built(found):
+        n_seen += 1
+        if built is not None and n_seen > before:
+            batch.take(built)
+        if n_seen % _BATCH == 0 and n_seen > before:
+            waiting = _flushed(batch, store, n_seen, waiting)
+            batch = _Batch(study, leave)
+            if on_progress:
+                on_progress(ImportProgress(n_seen, n_all))
+            if stop and stop.is_set():
+                return _stopped(study, store, n_seen, n_all, waiting)
+    for done in [*waiting, *_flushed(batch, store, n_seen, [])]:
+        done.result()
+    repeat_bases(store, study.study_id, OWN_PROMPT)
+    said = f"Imported: {found.n_records:,} rows of {len(found.files):,} file{'s' * (len(found.files) != 1)}."
+    if found.n_refused:
+        said += f" {found.n_refused:,} rows were refused; the first: {found.refused[0]}"
+    row = rows.study_row(study, "done", said, n_calls=found.n_records, ended_at=rows.now())
+    store.writer.add("studies", [row]).result()
+    return study.study_id
+
+
+def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: list) -> str:
+    for done in waiting:
+        done.result()
+    said = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
+    store.writer.add("studies", [rows.study_row(study, "cancelled", said)]).result()
+    return study.study_id
+
+
+def _all_built(found: Survey) -> Iterator[Built | None]:
+    """Every row of every file in the survey's order; None for one that was refused."""
+    kinds, corrections = found.kinds, found.corrections
+    roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
+    varied = not set(found.axes) <= {OWN_PROMPT, OTHER_PROMPT}
+    named = {task: role for task, role in roles.items() if role}
+    builder = Builder(Joining(kinds, (READ_TEXT, READ_SCORES), named, varied))
+    for number, file in enumerate(found.files):
+        try:
+            for record in file.reader.records(file.source, found.beside):
+                if isinstance(record, Refused):
+                    yield None
+                    continue
+                try:
+                    yield builder.built(record, number, file.revision, model_of(corrections, record.model))
+                except BadInput:
+                    yield None
+        except BadInput:
+            continue
+
+
+class _Batch:
+    """Rows of some thousand outputs by table, each key once."""
+
+    def __init__(self, study: Study, leave: set[str]):
+        self.study_id, self.leave = study.study_id, leave
+        self.items: dict[str, dict] = {}
+        self.study_items: dict[str, dict] = {}
+        self.variants: dict[str, dict] = {}
+        self.study_variants: dict[tuple, dict] = {}
+        self.completions: dict[str, dict] = {}
+        self.readouts: list[Readout] = []
+
+    def take(self, built: Built) -> None:
+        item, variant = built.item, built.variant
+        if item.item_id not in self.items:
+            self.items[item.item_id] = rows.item_row(item)
+            self.study_items[item.item_id] = {
+                "study_id": self.study_id,
+                "item_id": item.item_id,
+                "role": built.role,
+                "position": 0,
+                "confirmatory": False,
+            }
+        key = (variant.axis, variant.variant_id)
+        if key not in self.study_variants:
+            self.variants[variant.variant_id] = rows.variant_row(variant)
+            (row,) = rows.study_variant_rows(self.study_id, [variant])
+            self.study_variants[key] = row | {"position": built.position}
+        if built.is_new:
+            for call, completion in built.calls:
+                self.completions[call.call_id] = rows.completion_row(call, completion, False)
+            self.readouts += _ours(built)
+        self.readouts += [one for one in built.readouts if one.extractor not in self.leave]
+
+    def tables(self) -> dict[str, list[dict]]:
+        readouts, sources = rows.readout_rows(self.study_id, self.readouts)
+        return {
+            "items": list(self.items.values()),
+            "study_items": list(self.study_items.values()),
+            "variants": list(self.variants.values()),
+            "study_variants": list(self.study_variants.values()),
+            "completions": list(self.completions.values()),
+            "study_calls": [{"study_id": self.study_id, "call_id": call_id} for call_id in self.completions],
+            "readouts": readouts,
+            "readout_sources": sources,
+        }
+
+
+def _ours(built: Built) -> list[Readout]:
+    """The text read by the default reference, and options' scores by likelihood a character."""
+    item, variant, (call, _) = built.item, built.variant, built.calls[0]
+    scored = call.request.kind == "score"
+    extractor = _CLOZE if scored else EXTRACTORS[READ_TEXT]
+    if item.kind not in extractor.applies_to:
+        return []
+    reading = extractor.read(item, variant, [completion for _, completion in built.calls])
+    return [
+        Readout(
+            call.model,
+            item.item_id,
+            variant.axis,
+            variant.variant_id,
+            built.sample,
+            READ_SCORES if scored else READ_TEXT,
+            reading,
+            correctness(reading, variant.target),
+            tuple(call.call_id for call, _ in built.calls),
+        )
+    ]
+
+
+def _flushed(batch: _Batch, store: Store, n_seen: int, waiting: list) -> list:
+    """Hands a batch to the writer once the batch before the last is stored, so that few wait in memory."""
+    for done in waiting:
+        done.result()
+    futures = [store.writer.add(table, several) for table, several in batch.tables().items()]
+    mark = {"key": f"import {batch.study_id}", "value": str(n_seen)}
+    return [*futures, store.writer.add("store_info", [mark])]

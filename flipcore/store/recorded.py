@@ -1,0 +1,50 @@
+"""What only imports ask of the store: how far one came, and bases repeated under every axis."""
+
+from __future__ import annotations
+
+from flipcore.store.connection import Store
+
+
+def import_mark(store: Store, study_id: str) -> int:
+    """How many rows of an import are stored for certain; 0 for one that never began."""
+    found = store.rows("SELECT value FROM store_info WHERE key = $key", key=f"import {study_id}")
+    return int(found[0][0]) if found else 0
+
+
+_AXES = "SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id AND axis <> $own"
+_BASES = """
+SELECT DISTINCT b.item_id, b.variant_id FROM study_variants b
+JOIN study_variants v ON v.study_id = b.study_id AND v.item_id = b.item_id AND v.axis = $axis AND v.key <> 'base'
+WHERE b.study_id = $study_id AND b.axis = $own AND b.key = 'base'
+"""
+_COPIES = (
+    ("study_variants", "variant_id, key, position, compared_with, material_id, params", ""),
+    (
+        "readouts",
+        "variant_id, sample, extractor, status, answer, value, is_correct, span_start, span_end, reason, probabilities, label_mass",
+        "model, ",
+    ),
+    ("readout_sources", "variant_id, sample, extractor, position, call_id", "model, "),
+)
+
+
+def repeat_bases(store: Store, study_id: str, own: str) -> None:
+    """Under every other axis of an import, the log's own prompt is the base of the items that were changed there."""
+    store.writer.flush()
+    axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own)]
+    cursor = store.cursor()
+    try:
+        for axis in axes:
+            given = {"study_id": study_id, "axis": axis, "own": own}
+            for table, columns, model in _COPIES:
+                chosen = ", ".join(f"t.{name.strip()}" for name in columns.split(","))
+                cursor.execute(
+                    f"INSERT INTO {table} (study_id, {model}item_id, axis, {columns}) "
+                    f"SELECT t.study_id, {'t.model, ' if model else ''}t.item_id, $axis, {chosen} FROM {table} t "
+                    f"JOIN ({_BASES}) b USING (item_id, variant_id) WHERE t.study_id = $study_id AND t.axis = $own "
+                    "ON CONFLICT DO NOTHING",
+                    given,
+                )
+    finally:
+        cursor.close()
+    store.touch([study_id])

@@ -1,0 +1,221 @@
+"""Logs of other harnesses as studies: recognised by content, with the numbers that the logs report of themselves."""
+
+import gzip
+import json
+import shutil
+import threading
+import zipfile
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.runs.log_import import store_logs, study_of
+from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def brought_in(store, paths, *words):
+    found = survey([paths] if not isinstance(paths, list) else paths, corrections_of(words))
+    study_id = store_logs(found, store)
+    return found, studies.readouts(store, study_id, everything=True), study_id
+
+
+def mean(frame, extractor, **where):
+    part = frame[frame["extractor"] == extractor]
+    for column, value in where.items():
+        part = part[part[column] == value]
+    right = part["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
+    return right.where(right.notna(), part["value"].astype(float)).mean()
+
+
+def test_two_filters_are_two_readouts_of_one_completion(tmp_path, store):
+    found, frame, study_id = brought_in(store, made.lm_eval(tmp_path / "run").parent)
+    assert [(one.readout, one.value, one.model) for one in found.reported] == [
+        ("strict-match", 0.0, "m-1"),
+        ("flexible-extract", 4 / 6, "m-1"),
+    ]
+    assert mean(frame, "strict-match") == 0 and mean(frame, "flexible-extract") == pytest.approx(4 / 6)
+    assert mean(frame, "regex") == pytest.approx(4 / 6)  # ours, from the same saved texts
+    assert set(frame[frame["extractor"] == "strict-match"]["status"]) == {"unreadable"}
+    assert store.rows("SELECT count(*), count(DISTINCT text) FROM completions") == [(6, 6)]
+
+
+def test_log_likelihoods_are_a_cloze_by_sum_and_by_length(tmp_path, store):
+    _, frame, _ = brought_in(store, made.lm_eval_scored(tmp_path / "samples_x_2025-01-01.jsonl"), "model=m")
+    answers = {name: set(part["answer"]) for name, part in frame.groupby("extractor")}
+    assert answers == {"acc": {"0"}, "acc_norm": {"1"}, "cloze": {"1"}}
+    assert (mean(frame, "acc"), mean(frame, "acc_norm"), mean(frame, "cloze")) == (0, 1, 1)
+    assert store.rows("SELECT DISTINCT model, json_extract_string(request, '$.kind') FROM completions") == [("m", "score")]
+
+
+def test_repeats_are_samples_and_two_runs_count_on(tmp_path, store):
+    row = made.lm_eval_row(1, "2", "2", True, resps=[["2", "3"]], filtered_resps=["2"])
+    for name in ("a", "b"):
+        made.lines(tmp_path / f"samples_{name}.jsonl", [row | {"doc": row["doc"] | {"run": name}}])
+    _, frame, _ = brought_in(store, [tmp_path / "samples_a.jsonl", tmp_path / "samples_b.jsonl"], "model=m")
+    assert frame["item_id"].nunique() == 1  # joined by the document's hash
+    assert sorted(frame[frame["extractor"] == "regex"]["sample"]) == [0, 1, 2, 3]
+    assert set(frame["axis"]) == {"identity"}
+
+
+def test_two_models_meet_on_the_same_items(tmp_path, store):
+    made.lm_eval(tmp_path / "one", "m-1", n_right=4)
+    made.lm_eval(tmp_path / "two", "m-2", n_right=2)
+    _, frame, _ = brought_in(store, tmp_path / "one", "name=x")
+    _, both, _ = brought_in(store, [tmp_path / "one", tmp_path / "two"])
+    assert both["item_id"].nunique() == frame["item_id"].nunique() == 6
+    assert mean(both, "flexible-extract", model="m-2") == pytest.approx(2 / 6)
+
+
+def test_an_inspect_log_whole_chunked_and_never_finished(tmp_path, store):
+    samples = [made.inspect_sample(1), made.inspect_sample(1, 2, "ANSWER: B", "I"), made.inspect_sample(2)]
+    log = made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(2 / 3, 3))
+    found, frame, study_id = brought_in(store, log)
+    assert mean(frame, "choice") == pytest.approx(found.reported[0].value) == pytest.approx(2 / 3)
+    assert set(frame["axis"]) == {"identity"} and frame["sample"].max() == 1
+    (text, tokens, finish) = store.rows("SELECT parts->>'$[0][1]', n_tokens_out, finish_reason FROM variants, completions")[0]
+    assert text.startswith("Which is ") and "A) oak" in text and tokens == 3 and finish == "stop"
+    _, frame, _ = brought_in(store, made.chunked(tmp_path / "b.eval"))
+    assert mean(frame, "choice") == 0.5 and frame["item_id"].nunique() == 2
+    found, frame, _ = brought_in(store, made.inspect_eval(tmp_path / "c.eval", samples[:1]))
+    assert any("never finished" in sentence for sentence in found.sentences()) and len(frame) == 2
+
+
+def test_an_inspect_document_with_nan_and_its_samples_first(tmp_path, store):
+    header = made.inspect_header(float("nan"), 1)
+    document = {"samples": [made.inspect_sample(1)]} | header
+    (tmp_path / "log.json").write_text(json.dumps(header | document), encoding="utf-8")
+    found, frame, _ = brought_in(store, tmp_path / "log.json")
+    assert found.reported == [] and mean(frame, "choice") == 1
+
+
+@pytest.mark.parametrize("version", ["0.2.2", "0.3.0"])
+def test_every_eval_ever_with_several_right_answers(tmp_path, store, version):
+    made.eee(tmp_path / "eee", version)
+    found, frame, _ = brought_in(store, tmp_path / "eee")
+    assert mean(frame, "pattern") == 0.75 == found.reported[0].value and found.kinds == {"woods": "text"}
+    assert set(frame[frame["extractor"] == "pattern"]["answer"]) == {"hague", "ghent"}  # a synonym is no flip
+
+
+def test_a_perturbation_is_an_axis_and_logprob_zero_is_no_probability(tmp_path, store):
+    found, frame, study_id = brought_in(store, made.helm(tmp_path / "helm"))
+    assert {part.name for part in study_of(found).axes} == {"identity", "typos"}
+    typos = frame[(frame["axis"] == "typos") & (frame["extractor"] == "exact_match")]
+    assert typos.groupby("variant")["is_correct"].mean().to_dict() == {"base": 1.0, "typos": 0.0}
+    assert store.rows("SELECT count(tokens) FROM completions") == [(0,)]
+
+
+@pytest.mark.parametrize("write", [made.lighteval, made.lighteval_old])
+def test_lighteval_of_both_generations(tmp_path, store, write):
+    _, frame, _ = brought_in(store, write(tmp_path / "details_woods|0_2025-01-01.parquet"), "model=m")
+    assert mean(frame, "acc") == pytest.approx(2 / 3) and sorted(frame[frame["extractor"] == "acc"]["answer"]) == [
+        "0",
+        "0",
+        "1",
+    ]
+
+
+def test_zeroeval_promptfoo_and_openai_evals(tmp_path, store):
+    _, frame, _ = brought_in(store, made.zeroeval(tmp_path / "m.json"))
+    assert mean(frame, "json_answer") == 0.75
+    found, frame, study_id = brought_in(store, made.promptfoo(tmp_path / "results.json"))
+    changed = frame[(frame["axis"] == "prompt") & (frame["variant"] == "prompt-1")]
+    assert mean(changed, "success") == pytest.approx(2 / 3)
+    assert store.rows("SELECT count(*) FROM completions WHERE status = 'failed' AND error = 'Rate limit.'") == [(1,)]
+    found, frame, _ = brought_in(store, made.openai_evals(tmp_path / "events.jsonl"))
+    assert mean(frame, "match") == pytest.approx(2 / 3) == pytest.approx(found.reported[0].value)
+
+
+def test_formats_are_known_by_content_not_by_name(tmp_path, store):
+    made.lm_eval(tmp_path / "run")
+    with zipfile.ZipFile(tmp_path / "all.dat", "w") as packed:
+        for path in sorted((tmp_path / "run").iterdir()):
+            packed.write(path, f"run/{path.name}")
+    plain, zipped = survey([tmp_path / "run"]), survey([tmp_path / "all.dat"])
+    assert zipped.n_records == plain.n_records == 12 and list(zipped.models) == ["m-1"]
+    packed = tmp_path / "renamed.txt"
+    packed.write_bytes(gzip.compress(next((tmp_path / "run").glob("*.jsonl")).read_bytes()))
+    assert survey([packed]).n_records == 12
+
+
+def test_importing_again_adds_nothing_and_a_stopped_import_goes_on(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
+    found = survey([made.lm_eval(tmp_path / "run").parent])
+    stop = threading.Event()
+    stop.set()
+    study_id = store_logs(found, store, stop=stop)
+    assert studies.studies(store).iloc[0]["state"] == "cancelled"
+    assert 0 < len(studies.readouts(store, study_id, everything=True)) < 18
+    assert store_logs(found, store) == study_id
+    sizes = [store.rows(f"SELECT count(*) FROM {table}") for table in ("readouts", "completions", "items", "variants")]
+    assert sizes[0] == [(18,)] and studies.studies(store).iloc[0]["state"] == "done"
+    store_logs(survey([tmp_path / "run"]), store)
+    assert sizes == [store.rows(f"SELECT count(*) FROM {table}") for table in ("readouts", "completions", "items", "variants")]
+
+
+def test_guesses_are_corrected_and_a_wrong_word_is_a_sentence(tmp_path):
+    path = made.lm_eval(tmp_path / "run").parent
+    found = survey([path], corrections_of(["model:m-1=better", "kind:gsm8k=text", "role=control", "leave=strict-match"]))
+    assert list(found.models) == ["better"] and found.kinds == {"gsm8k": "text"}
+    assert "strict-match" not in [part.name for part in study_of(found).extractors]
+    with pytest.raises(BadInput, match="kind is one of"):
+        corrections_of(["kind=poem"])
+    with pytest.raises(BadInput, match="corrects nothing"):
+        corrections_of(["colour=red"])
+
+
+def test_what_is_no_log_gets_a_sentence(tmp_path):
+    pointer = tmp_path / "samples_x.jsonl"
+    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n")
+    with pytest.raises(BadInput, match="git-LFS pointer"):
+        survey([pointer])
+    rows = made.lm_eval(tmp_path / "run")
+    cut = rows.read_text().rstrip()[:-40]
+    rows.write_text(cut)
+    found = survey([rows], corrections_of(["model=m"]))
+    assert found.n_records == 11 and found.n_refused == 1 and found.refused[0].startswith("Line 12 of ")
+    with pytest.raises(BadInput, match="no file or folder"):
+        survey([tmp_path / "nowhere"])
+
+
+def test_the_public_logs_give_the_numbers_that_they_report(shared_data, tmp_path, store):
+    """Score by score, where a log holds all the rows that its score is made of."""
+    n_compared = 0
+    folders = [shared_data / "inspect_logs", shared_data / "logs" / "inspect", shared_data / "logs" / "lm-eval"]
+    for path in [path for folder in folders for path in sorted(folder.glob("*.*")) if path.suffix in (".eval", ".json")]:
+        if path.name.startswith("results_"):
+            continue
+        found, frame, _ = brought_in(store, path)
+        for one in found.reported:
+            assert mean(frame, one.readout) == pytest.approx(one.value), path.name
+            n_compared += 1
+    assert n_compared >= 8
+    for name, n, score in (("global_facts", 100, 0.62), ("virology", 166, 99 / 166)):
+        _, frame, _ = brought_in(store, shared_data / "logs" / "helm" / f"{name}.json")
+        assert frame["item_id"].nunique() == n and mean(frame, "exact_match") == pytest.approx(score)
+    _, frame, _ = brought_in(store, shared_data / "logs" / "zeroeval")
+    assert frame["item_id"].nunique() == 1319 and mean(frame, "json_answer") == pytest.approx(0.9416, abs=1e-4)
+
+
+def test_the_public_lm_eval_rows_keep_every_score(shared_data, tmp_path, store):
+    copied = tmp_path / "lm"
+    shutil.copytree(shared_data / "logs" / "lm-eval", copied)
+    _, frame, _ = brought_in(store, copied)
+    for path in sorted(copied.glob("samples_*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        stamp = path.stem.rpartition("_")[2]
+        results = json.loads((copied / f"results_{stamp}.json").read_text())
+        arguments = results["config"]["model_args"]
+        for row in rows:
+            part = frame[frame["item_id"].str.contains(row["doc_hash"][:12]) & (frame["extractor"] == row["filter"])]
+            part = part[[model in str(arguments) for model in part["model"]]]
+            assert part["value"].tolist() == [row["exact_match"]]
