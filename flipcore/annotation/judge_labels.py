@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
-from flipcore.claims.gate_rules import JudgeGate, judge_gate, position_bias
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.stats.base.estimate import Estimate, missing, number_text
+from flipcore.stats.base.gate_rules import JudgeGate, judge_gate, position_bias
 from flipcore.stats.base.intervals import wilson
 from flipcore.store.rows import now
 from flipcore.text.answers import canonical_number

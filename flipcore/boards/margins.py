@@ -8,15 +8,8 @@ from itertools import product
 
 from flipcore.core.records import digest
 from flipcore.stats.base.estimate import number_text, p_text
-from flipcore.stats.holdout.verdict import ONE_SIDED, TESTS, HoldoutTest, HoldoutVerdict
+from flipcore.stats.holdout.verdict import NOTHING, ONE_SIDED, TESTS, TITLES, HoldoutTest, HoldoutVerdict
 
-TITLES = {
-    "difficulty": "Similarity of difficulty",
-    "semantic": "Semantic similarity",
-    "prediction": "Prediction accuracy",
-    "odd one out": "Human odd-one-out",
-}
-NOTHING = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
 _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}  # from, to, divided by
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from flipcore.boards.margins import NOTHING, TITLES
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, ONE_SIDED
+from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, NOTHING, ONE_SIDED, TITLES
 
 SYMBOLS = {EQUIVALENT: "circle", DIFFERENT: "x"}
 

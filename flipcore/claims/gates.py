@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
-from flipcore.claims.gate_rules import paraphrase_gate
+from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies

@@ -8,6 +8,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
+from flipcore.datasets import loading
 from flipcore.datasets.benchmarks import (
     arc,
     competition_math,
@@ -22,9 +23,8 @@ from flipcore.datasets.benchmarks import (
 )
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.generic import file, hub, text_files
-from flipcore.datasets.reading import loading
+from flipcore.datasets.loading import LoadReport, few_valued
 from flipcore.datasets.reading.columns import explain, guess_columns
-from flipcore.datasets.reading.loading import LoadReport, few_valued
 
 LOADERS: dict[str, Dataset] = {
     loader.name: loader

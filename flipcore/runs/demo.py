@@ -6,12 +6,11 @@ import datetime as dt
 import json
 from dataclasses import replace
 
-from flipcore.annotation.paraphrases.verdicts import RULE_VERSION
 from flipcore.core.paths import DATA, PARAPHRASES, POCKET
 from flipcore.core.records import Item, digest
 from flipcore.core.study import ItemSource, ModelUse, Study
 from flipcore.store.connection import Store
-from flipcore.store.rows import item_row
+from flipcore.store.rows import RULE_VERSION, item_row
 
 
 def demo_study() -> Study:

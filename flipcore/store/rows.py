@@ -11,6 +11,8 @@ from flipcore.core.finish import finish_reason, kept_apart
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
 
+RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` lets verdicts decide
+
 
 def now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)

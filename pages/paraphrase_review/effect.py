@@ -8,8 +8,8 @@ from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_ro
 from flipcore.annotation.paraphrases.effect import effect as computed
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
-from flipcore.claims.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.extractors import EXTRACTORS
+from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session

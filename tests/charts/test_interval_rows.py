@@ -4,8 +4,8 @@ import pytest
 
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import LIGHT
-from flipcore.claims.gate_rules import paraphrase_gate
 from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.gate_rules import paraphrase_gate
 
 
 def test_only_what_clears_the_bound_with_its_whole_interval_is_filled():

@@ -13,9 +13,9 @@ CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))
 MODULES = {  # the one adapter from the names of the file to where they stand
     "flips": ("tests.definitions",),
     "interval": ("flipcore.stats.base.intervals",),
-    "drop_gap": ("flipcore.stats.memory.drop_gap",),
+    "drop_gap": ("flipcore.stats.memory.drop_gap", "flipcore.stats.base.paired"),
     "loss_test": ("flipcore.stats.memory.loss_test",),
-    "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement"),
+    "holdout": ("flipcore.stats.holdout.source_rules", "flipcore.stats.base.agreement", "flipcore.protocols.votes"),
     "pearl": ("flipcore.stats.memory.pearl",),
 }
 RENAMED = {  # names in the file, which never change -> ours, where "seed" is a random seed and nothing else

@@ -11,11 +11,10 @@ from collections.abc import Collection, Mapping
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
-from flipcore.store.rows import now
+from flipcore.store.rows import RULE_VERSION, now
 
 CHECKS = {"meaning": "Does it mean the same?", "difficulty": "Is it as hard?", "solution_path": "Is it solved the same way?"}
 SAID = ("yes", "no", "unsure")
-RULE_VERSION = "majority-1"
 ADJUDICATION = "majority-1/adjudication"  # given after seeing the others' verdicts, so it is no evidence of agreement
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL)

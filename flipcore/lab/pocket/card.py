@@ -13,8 +13,8 @@ from flipcore.lab.pocket.items import read_items
 from flipcore.lab.pocket.measures import Picks, answer_loss, min_k, numbers, pearl, question_loss, resampled
 from flipcore.lab.pocket.world import MAKERS, Entry
 from flipcore.models.pocket_inference import PocketModel
+from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.proportions import wilson
-from flipcore.stats.memory.drop_gap import gap_welch
 from flipcore.stats.memory.ground_truth import RULES, auc_interval, exact_share
 from flipcore.stats.memory.pearl_alpha import alpha_conformal
 

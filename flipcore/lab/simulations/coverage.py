@@ -130,7 +130,7 @@ def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
         "",
         f"{n_sims:,} data sets a row, four two-valued variants an item (`flipcore.lab.simulations`), 95 % intervals,",
         "999 resamples, fallbacks included. `default` is what a page prints. Monte Carlo error of a share near .95 is",
-        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m flipcore.lab.simulations.planted`.",
+        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m flipcore.lab.simulations.coverage`.",
         "",
         "## Coverage",
         "",
@@ -175,8 +175,12 @@ def _share(x: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m flipcore.lab.simulations.planted [simulations]``"""
+    """``python -m flipcore.lab.simulations.coverage [simulations]``"""
     given = list(sys.argv[1:] if arguments is None else arguments)
     n_sims = int(given[0]) if given else 2000
     looks = [slider_row(n_sims), *(watching_row(rate, n_sims) for rate in (0.5, 0.3, 0.1, 0.05))]
     print(markdown(coverage_table(n_sims), looks), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,8 @@ from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets, loss_differences, pearl_scores
 from flipcore.stats.base.agreement import cohen_agreement
 from flipcore.stats.base.intervals import bonett_price, wilson
-from flipcore.stats.memory.drop_gap import cond_gap, discordant, drop_gap_source, gap_score, gap_welch, mcnemar, stud_perm
+from flipcore.stats.base.paired import discordant, gap_welch, mcnemar
+from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, stud_perm
 from flipcore.stats.memory.loss_test import bh, excess_fraction, pval_conformal, pval_source
 from flipcore.stats.memory.operands import operand_check
 from flipcore.stats.memory.pearl import level_means, perm_maxdrop, sensitivity

@@ -1,6 +1,6 @@
 """Populations whose truth is known, to see what the estimators say of them (statistics, section 15).
 
-``python -m flipcore.lab.simulations.planted`` prints the simulated coverage and size of every interval and rule as Markdown.
+``python -m flipcore.lab.simulations.coverage`` prints the simulated coverage and size of every interval and rule as Markdown.
 """
 
 from __future__ import annotations
@@ -107,9 +107,3 @@ def planted_readouts(
         ],
         ignore_index=True,
     )
-
-
-if __name__ == "__main__":
-    from flipcore.lab.simulations.coverage import main
-
-    main()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from flipcore.protocols.votes import c1_run, lead3_two_option, normalise, rotate
 from flipcore.stats.base.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from flipcore.stats.base.intervals import newcombe_diff, wilson
 from flipcore.stats.base.retention import retention, retention_pairs
@@ -88,21 +87,17 @@ def odd_one_out(k_correct: int, n_tests: int, p0: float = 1 / 3) -> dict[str, fl
 
 
 __all__ = [
-    "c1_run",
     "cohen_kappa",
     "fleiss_kappa",
     "inflation_pp",
     "krippendorff_alpha",
-    "lead3_two_option",
     "mean_pairwise_cos_fast",
     "mmd2_cos",
-    "normalise",
     "odd_one_out",
     "perm_test_semantic",
     "prediction_accuracy",
     "retention",
     "retention_pairs",
-    "rotate",
     "tost_two_prop",
     "two_prop",
 ]

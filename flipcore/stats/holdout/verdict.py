@@ -19,12 +19,12 @@ import numpy as np
 from flipcore.stats.base.estimate import Estimate, p_text
 from flipcore.stats.base.intervals import bonett_price, newcombe_diff, z_quantile
 from flipcore.stats.base.multiplicity import holm
+from flipcore.stats.base.paired import discordant, mcnemar
 from flipcore.stats.base.power import mde_two_prop
 from flipcore.stats.base.separability import Separability
 from flipcore.stats.holdout.semantic import ENUMERATE_UP_TO, perm_test_mmd, perm_test_semantic, perm_test_within_paired
 from flipcore.stats.holdout.source_rules import prediction_accuracy, tost_two_prop, two_prop
 from flipcore.stats.holdout.survey import OddOneOut
-from flipcore.stats.memory.drop_gap import discordant, mcnemar
 
 DIFFERENT, EQUIVALENT, INCONCLUSIVE = "different", "equivalent", "inconclusive"
 INDISTINGUISHABLE, DISTINGUISHABLE, UNDECIDED = "indistinguishable", "distinguishable", "undecided"
@@ -32,6 +32,18 @@ DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
 ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held against the margin
 ALPHA = 0.05
 TESTS = ("difficulty", "semantic", "prediction", "odd one out")
+TITLES = {
+    "difficulty": "Similarity of difficulty",
+    "semantic": "Semantic similarity",
+    "prediction": "Prediction accuracy",
+    "odd one out": "Human odd-one-out",
+}
+NOTHING = {
+    "difficulty": 0.0,
+    "semantic": 0.0,
+    "prediction": 0.5,
+    "odd one out": 1 / 3,
+}  # what each is where there is no difference
 SAID = {
     "difficulty": "difficulty",
     "semantic": "semantic similarity",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from flipcore.boards.margins import NOTHING, TITLES
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, INCONCLUSIVE, HoldoutTest
+from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, INCONCLUSIVE, NOTHING, TITLES, HoldoutTest
 
 _ORDER = {DIFFERENT: 0, INCONCLUSIVE: 1, EQUIVALENT: 2}
 

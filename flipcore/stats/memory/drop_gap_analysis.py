@@ -17,8 +17,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate, missing, p_text
 from flipcore.stats.base.intervals import mean_interval, z_quantile
+from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.resample import N_BOOT_SOURCE, N_PERMUTATIONS, MonteCarloP, monte_carlo_p
-from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, gap_welch, permuted_t
+from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, permuted_t
 from flipcore.stats.memory.rewritten import Rewritten, SetDrop, set_drop
 
 FLAG, NO_EVIDENCE, UNRESOLVED = "flag", "no evidence", "unresolved: difficulty mismatch"

@@ -15,8 +15,8 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import clopper_pearson, mean_interval, z_quantile
+from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.ranking import auc
-from flipcore.stats.memory.drop_gap import gap_welch
 from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 
 FALSE_POSITIVES = 0.05

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import Estimate, p_text
 from flipcore.stats.base.intervals import SIGNED, UNIT, bonett_price, mean_interval, newcombe_diff, wilson
-from flipcore.stats.memory.drop_gap import mcnemar
+from flipcore.stats.base.paired import mcnemar
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.agreement import Agreement, cohen_agreement
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, p_text
 from flipcore.stats.base.intervals import wilson
-from flipcore.stats.memory.drop_gap import mcnemar
+from flipcore.stats.base.paired import mcnemar
 
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 KAPPA, FEWEST_LABELS = 0.60, 100

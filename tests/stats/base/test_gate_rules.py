@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from flipcore.claims import gate_rules
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
+from flipcore.stats.base import gate_rules
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import wilson
 
