@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.runs import import_command
 from flipcore.store.connection import Store
+
+# of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
+EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -17,6 +24,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("demo", help="run the demo study")
     run = commands.add_parser("run", help="run or resume a declared study")
     run.add_argument("toml", metavar="STUDY.toml")
+    run.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on; its id stays")
     stats = commands.add_parser("stats", help="every estimate of a study")
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
@@ -32,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know."""
+    """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know. A run also says
+    that calls failed (3), that its budget is used up (4) or that it was interrupted (130)."""
     given = parser().parse_args(arguments)
     try:
         return {"demo": _demo, "run": _run, "stats": _stats, "import": _import, "merge": _merge, "export": _export}[
@@ -49,18 +58,21 @@ def main(arguments: list[str] | None = None) -> int:
 def _demo(given) -> int:
     from flipcore.runs.demo import demo_study
 
-    return _ask(demo_study())
+    return _ask(demo_study(), "python -m flipcore demo")
 
 
 def _run(given) -> int:
     from flipcore.core.study import Study
 
-    return _ask(Study.read(given.toml))
+    return _ask(Study.read(given.toml), f"python -m flipcore run {given.toml}", given.budget)
 
 
-def _ask(study) -> int:
+def _ask(study, command: str, budget: float | None = None) -> int:
     """Runs the study here, or hands it to the process that holds the database."""
     from flipcore.runs import demo, inbox, runner
+    from flipcore.runs.cost import dollars
+    from flipcore.store import rows
+    from flipcore.store.queries import budgets
 
     try:
         store = Store.open()
@@ -70,19 +82,45 @@ def _ask(study) -> int:
         return 0
     try:
         demo.fill_store(store)
-        last = runner.run(study, store, on_progress=_show)
+        if budget is not None:
+            store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
+            budgets.set_budget(store, study.study_id, budget)
+        with _interruptible() as cancel:
+            last = runner.run(study, store, on_progress=_show, cancel=cancel)
         print(
             f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
-            f"${last.cost_usd:,.2f}. {last.message}\nNext: python -m flipcore stats {study.study_id}"
+            f"{dollars(last.cost_usd)}. {last.message}\n"
+            + ("" if last.state == "done" else f"Resume: {command}\n")
+            + f"Next: python -m flipcore stats {study.study_id}"
         )
-        return 0 if last.state == "done" else 1
+        return EXIT_CODES[last.state]
     finally:
         store.close()
 
 
+@contextmanager
+def _interruptible() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or SIGTERM sets, so that calls on their way come in and are stored; a second Ctrl-C ends at once."""
+    cancel = threading.Event()
+
+    def stop(number, frame) -> None:
+        if cancel.is_set() and number == signal.SIGINT:
+            raise KeyboardInterrupt
+        cancel.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield cancel
+        return
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield cancel
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def _show(p) -> None:
-    left = "" if p.eta_s is None else f", about {p.eta_s:,.0f} s left"
-    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{left}   ", end="", file=sys.stderr)
+    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{p.left}   ", end="", file=sys.stderr)
 
 
 def _chosen(store: Store, wanted: str) -> str:

@@ -23,3 +23,7 @@ class StoreHeld(FlipscopeError):
 
 class OverBudget(FlipscopeError):
     """A study would cost, or has cost, more than its cap."""
+
+
+class NotStored(FlipscopeError):
+    """Rows could not be written to the database; nothing of them was acknowledged."""

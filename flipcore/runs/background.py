@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
 
-from flipcore.core.errors import FlipscopeError
+from flipcore.core.errors import BadInput, FlipscopeError, OverBudget
 from flipcore.core.records import Completion
 from flipcore.core.study import Study
 from flipcore.runs import cost, inbox
+from flipcore.runs.in_flight import InFlight
 from flipcore.runs.plan import plan, projection
-from flipcore.runs.runner import InFlight, Progress, run
+from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
+from flipcore.runs.runner import run
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -26,6 +29,7 @@ class Registry:
         self._store, self._lock, self._in_flight = store, threading.Lock(), InFlight()
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}
+        self._problems: dict[str, str] = {}
         self._watching = False
 
     def start(self, study: Study) -> None:
@@ -36,31 +40,52 @@ class Registry:
                 return
             self._progress[study_id] = Progress(message="Getting ready")
             cancel = self._cancels[study_id] = threading.Event()
-        self._store.writer.add("studies", [rows.study_row(study, "running", "")]).result(30)
+            self._problems.pop(study_id, None)
+        try:
+            self._store.writer.add("studies", [rows.study_row(study, "running", "")]).result(30)
+        except Exception:
+            self._forget(study_id)
+            raise
         threading.Thread(target=self._run, args=(study, cancel), name=f"study-{study_id}", daemon=True).start()
 
     def _run(self, study: Study, cancel: threading.Event) -> None:
         study_id = study.study_id
         try:
-            run(
+            last = run(
                 study,
                 self._store,
                 cancel=cancel,
                 in_flight=self._in_flight,
                 on_progress=lambda progress: self._progress.__setitem__(study_id, progress),
             )
+            if last.state == FAILED:
+                self._problems[study_id] = last.message  # shown even where the disk did not take it
         except FlipscopeError as error:
-            state = "over_budget" if type(error).__name__ == "OverBudget" else "failed"
-            self._store.writer.add("studies", [rows.study_row(study, state, str(error), ended_at=rows.now())])
+            self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
         except Exception as error:  # a fault of ours must reach the page as a sentence and end the run
+            logging.getLogger(__name__).error("A study could not be run", exc_info=error)
             message = f"The run stopped on an internal fault ({type(error).__name__}: {error}). Nothing stored is lost; resume."
-            self._store.writer.add("studies", [rows.study_row(study, "failed", message, ended_at=rows.now())])
+            self._ended(study, FAILED, message)
         finally:
-            self._store.writer.flush()
-            with self._lock:
-                self._progress.pop(study_id, None)
-                self._cancels.pop(study_id, None)
+            self._forget(study_id)
             self._store.touch([study_id])
+
+    def _ended(self, study: Study, state: str, message: str) -> None:
+        """Stores how a study ended; what cannot be stored is still told."""
+        self._problems[study.study_id] = message
+        try:
+            self._store.writer.add("studies", [rows.study_row(study, state, message, ended_at=rows.now())]).result(30)
+        except Exception as error:
+            self._problems[study.study_id] = f"{message} {error}"
+
+    def _forget(self, study_id: str) -> None:
+        with self._lock:
+            self._progress.pop(study_id, None)
+            self._cancels.pop(study_id, None)
+
+    def problem(self, study_id: str) -> str:
+        """Why the study's last run in this process failed, or ""."""
+        return self._problems.get(study_id, "")
 
     def settle(self, resumed: Sequence[Study] = ()) -> None:
         """Studies that a process now gone left running: said so, except those to be `resumed`, which go on."""
@@ -68,18 +93,15 @@ class Registry:
         for (study_id,) in self._store.rows("SELECT study_id FROM studies WHERE state = 'running'"):
             if study_id in self._progress:
                 continue
-            study = studies.study(self._store, study_id)
+            try:
+                study = studies.study(self._store, study_id)
+            except BadInput:
+                continue  # a declaration that this version cannot read: shown as such, never run
             if study_id in wanted:
                 self.start(study)
             else:
-                self._store.writer.add(
-                    "studies",
-                    [
-                        rows.study_row(
-                            study, "cancelled", "It was cut off when its process ended; resume makes only the missing calls."
-                        )
-                    ],
-                ).result(30)
+                cut_off = "It was cut off when its process ended. Resume makes only the missing calls."
+                self._store.writer.add("studies", [rows.study_row(study, CANCELLED, cut_off)]).result(30)
 
     def progress(self, study_id: str) -> Progress | None:
         """How far a running study is; None when it does not run here."""
@@ -135,6 +157,9 @@ class Registry:
 
     def _watch(self) -> None:
         while True:
-            for study in inbox.take():
-                self.start(study)
+            try:
+                for study in inbox.take():
+                    self.start(study)
+            except Exception as error:  # one bad file or a full disk must not end the watch
+                logging.getLogger(__name__).error("The inbox could not be emptied", exc_info=error)
             time.sleep(INBOX_S)

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from flipcore.core.records import Call, Completion
 from flipcore.models.cards import ModelCard
 
-CHARS_PER_TOKEN = 4
+CHARS_PER_TOKEN = 4  # English in common tokenizers; other scripts take more, so a projection is an estimate
+TEMPLATE_TOKENS = 64  # what a chat template may add to a prompt
 # Calls a second before anything was measured; a pilot replaces the guess.
 TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 
 
 @dataclass(frozen=True)
 class Projection:
-    """`n_tokens_out` and `cost_usd` are upper bounds (every generation as long as allowed) unless `measured`.
-    A cost of None means that a price is unknown."""
+    """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and `cost_usd` are estimates, unless
+    `measured`. A cost of None means that a price is unknown."""
 
     n_calls: int
     n_tokens_in: int
@@ -47,29 +49,48 @@ class Projection:
         )
 
     def sentence(self) -> str:
-        cost = "an unknown price" if self.cost_usd is None else f"${self.cost_usd:,.2f}"
+        cost = "an unknown price" if self.cost_usd is None else dollars(self.cost_usd)
+        about, most = ("", "") if self.measured else ("about ", "at most ")
         return (
-            f"{self.n_calls:,} calls, {self.n_tokens_in:,} tokens in and {'' if self.measured else 'at most '}"
-            f"{self.n_tokens_out:,} out, {cost}, about {self.seconds:,.0f} s"
+            f"{self.n_calls:,} calls, {about}{self.n_tokens_in:,} tokens in and {most}"
+            f"{self.n_tokens_out:,} out, {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
         )
 
 
 NOTHING = Projection(0, 0, 0, 0.0, 0.0, True)
 
 
+def dollars(usd: float) -> str:
+    """An amount with the digits that matter: two decimals, below a cent two significant ones."""
+    if usd == 0 or abs(usd) >= 0.01:
+        return f"${usd:,.2f}"
+    decimals = 1 - math.floor(math.log10(abs(usd)))
+    return f"${usd:.{decimals}f}"
+
+
 def call_price(call: Call, card: ModelCard | None) -> float | None:
-    """The most that one call can cost, in US dollars; None where the model's price is unknown."""
+    """What one call is estimated to cost with an answer as long as allowed, in US dollars; None where the price is unknown."""
+    r = call.request
+    return _price(card, (len(r.system) + len(r.prompt) + len(r.continuation)) / CHARS_PER_TOKEN, r.max_tokens)
+
+
+def call_bound(call: Call, card: ModelCard | None) -> float | None:
+    """The most that one call can cost in any script and tokenizer: a token holds at least one byte of the text."""
+    r = call.request
+    n_bytes = len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass"))
+    return _price(card, n_bytes + TEMPLATE_TOKENS, max(r.max_tokens, 1))
+
+
+def _price(card: ModelCard | None, n_in: float, n_out: float) -> float | None:
     if card is None:
         return 0.0  # a Python function
     if card.price_in is None or card.price_out is None:
         return None
-    r = call.request
-    n_in = (len(r.system) + len(r.prompt) + len(r.continuation)) / CHARS_PER_TOKEN
-    return (n_in * card.price_in + r.max_tokens * card.price_out) / 1e6
+    return (n_in * card.price_in + n_out * card.price_out) / 1e6
 
 
 def projected(calls: Iterable[Call], card: ModelCard | None) -> Projection:
-    """The upper bound for calls to one model."""
+    """The estimate for calls to one model, every generation as long as allowed."""
     n_calls = n_in = n_out = 0
     cost: float | None = 0.0
     for call in calls:
@@ -103,8 +124,11 @@ def measured(completions: Iterable[Completion], seconds: float) -> Projection:
     )
 
 
-def refusal(projection: Projection, budget_usd: float | None, cards: Mapping[str, ModelCard | None]) -> str:
-    """Why a study may not start, with its projection; empty when it may."""
+def refusal(
+    projection: Projection, budget_usd: float | None, cards: Mapping[str, ModelCard | None], spent_usd: float = 0.0
+) -> str:
+    """Why a study may not start, with its projection; empty when it may. `projection` is of the calls that are not stored
+    yet, `spent_usd` what the study's earlier runs cost."""
     paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]
     unknown = [name for name, card in cards.items() if card and (card.price_in is None or card.price_out is None)]
     if unknown:
@@ -112,11 +136,12 @@ def refusal(projection: Projection, budget_usd: float | None, cards: Mapping[str
             f"The price of {unknown[0]} is unknown, so no budget can be kept: write price_in and price_out into "
             "data/models.toml. Nothing was asked."
         )
-    if paid and budget_usd is None:
+    if paid and budget_usd is None and projection.n_calls:
         return f"{paid[0]} costs money and the study has no budget. Projection: {projection.sentence()}. Nothing was asked."
-    if budget_usd is not None and projection.cost_usd is not None and projection.cost_usd > budget_usd:
+    if budget_usd is not None and projection.cost_usd and projection.cost_usd + spent_usd > budget_usd:
+        spent = f" It has spent {dollars(spent_usd)} so far." if spent_usd else ""
         return (
-            f"The study would cost more than its budget of ${budget_usd:,.2f}. Projection: {projection.sentence()}. Take "
-            "fewer items, variants or samples, or raise the budget. Nothing was asked."
+            f"The study would cost more than its budget of {dollars(budget_usd)}.{spent} Projection: "
+            f"{projection.sentence()}. Take fewer items, variants or samples, or raise the budget. Nothing was asked."
         )
     return ""

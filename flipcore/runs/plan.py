@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from flipcore import axes, extractors, protocols
 from flipcore.core.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
@@ -13,6 +14,9 @@ from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
 from flipcore.store.queries import studies
+
+if TYPE_CHECKING:
+    from flipcore.store.connection import Store
 
 N_EXAMPLES = 11  # the most that an axis shows, and one in place of the item itself
 COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
@@ -183,3 +187,34 @@ def _projected(made: Plan, head: Sequence[Asked], judge) -> cost.Projection:
         )
         total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
     return total
+
+
+def remaining(made: Plan, store: Store) -> cost.Projection:
+    """The projection of the calls that are not stored yet. Where nothing is, that is the whole; else every item is looked at,
+    because stored calls are those of the first items."""
+    study_id, cards, whole = made.study.study_id, model_cards(), projection(made)
+    if not studies.has_answers_of(store, [use.name for use in made.study.models]):
+        return whole
+    judge = open_backend(made.study.judge, cards) if made.study.judge else None
+    total, first = cost.NOTHING, cost.NOTHING
+    most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
+    for use in made.study.models:
+        backend = open_backend(use.name, cards)
+        made.prepare(backend)
+        calls = {call.call_id: call for asked in made.items for call in most(made.history(asked, use, backend, {}, judge))}
+        stored = studies.stored_ids(store, list(calls))
+        first = first + cost.projected(calls.values(), cards.get(use.name))
+        total = total + cost.projected((call for key, call in calls.items() if key not in stored), cards.get(use.name))
+    if judge is None:
+        return total
+    # what a judge will be shown is not there yet, so its calls are known by their number alone
+    n_judged = max(1, whole.n_calls - first.n_calls)
+    left = max(0.0, 1 - studies.n_stored_of(store, study_id, made.study.judge) / n_judged)
+    judged = cost.Projection(
+        n_judged,
+        max(0, whole.n_tokens_in - first.n_tokens_in),
+        max(0, whole.n_tokens_out - first.n_tokens_out),
+        None if whole.cost_usd is None or first.cost_usd is None else max(0.0, whole.cost_usd - first.cost_usd),
+        n_judged / cost.rate(cards.get(made.study.judge)),
+    )
+    return total + judged.scaled(left)

@@ -3,48 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 
-from flipcore.core.contracts import Backend
+from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import FlipscopeError, OverBudget
 from flipcore.core.records import Call, Completion
 from flipcore.core.study import ModelUse, Study
-from flipcore.models import ModelCard, model_cards, open_backend
-from flipcore.runs.cost import call_price, refusal
-from flipcore.runs.plan import Asked, Plan, plan, projection
+from flipcore.models import model_cards, open_backend
+from flipcore.runs.cost import refusal
+from flipcore.runs.in_flight import InFlight, NotAsked
+from flipcore.runs.plan import Asked, Plan, plan, projection, remaining
+from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, end_message
+from flipcore.runs.spending import Spending
+from flipcore.runs.storing import Storing
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries import budgets, studies
 
 REPORT_S = 0.5
 WINDOW = 16  # items open at once per model: enough to keep every slot busy, few enough to finish what was begun
-
-
-@dataclass
-class Progress:
-    """How far a run is. `n_reused` calls were answered by the store; `eta_s` is None until there is a rate."""
-
-    n_calls: int = 0
-    n_done: int = 0
-    n_failed: int = 0
-    n_reused: int = 0
-    cost_usd: float = 0.0
-    rate_per_s: float = 0.0
-    eta_s: float | None = None
-    state: str = "running"
-    message: str = ""
-
-
-@dataclass
-class InFlight:
-    """Calls that some run of this process has sent, so that two studies never buy the same one."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    calls: dict[str, Future] = field(default_factory=dict)
+_POLL_S = 0.02
 
 
 def run(
@@ -58,41 +41,50 @@ def run(
     record: bool = True,
 ) -> Progress:
     """Runs a study to its end, its cap or its cancellation, and returns how far it came. Raises OverBudget before the first
-    call when the projection is over the cap. With `record=False` (a pilot) only completions are stored."""
+    call when what is missing would pass the cap. With `record=False` (a pilot) only completions and their price are stored."""
     made = plan(study, store, items_limit)
     cards = model_cards()
-    expected = projection(made)
+    cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     names = {use.name for use in study.models} | ({study.judge} if study.judge else set())
-    refused = refusal(expected, study.budget_usd, {name: cards.get(name) for name in names})
+    used = {name: cards.get(name) for name in names}
+    is_paid = any(card and (card.price_in or card.price_out) for card in used.values())
+    refused = refusal(remaining(made, store) if is_paid else projection(made), cap, used, spent)
     if refused:
         if record:
-            store.writer.add("studies", [rows.study_row(study, "over_budget", refused)]).result()
+            store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, refused)]).result()
         raise OverBudget(refused)
-    run = _Run(made, store, cards, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
-    run.progress.n_calls = expected.n_calls
+    spending = Spending(cap, spent, cards, budgets.overbilling(store))
+    run = _Run(made, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
+    run.progress.n_calls = projection(made).n_calls
     return asyncio.run(run.go())
 
 
 class _Run:
-    def __init__(self, made: Plan, store: Store, cards: dict[str, ModelCard], cancel, on_progress, in_flight, record):
-        self.plan, self.store, self.cards, self.cancel = made, store, cards, cancel
-        self.study = made.study
+    def __init__(self, made: Plan, store: Store, spending: Spending, cancel, on_progress, in_flight: InFlight, record: bool):
+        self.plan, self.store, self.spending, self.cancel = made, store, spending, cancel
+        self.study, self.cards = made.study, spending.cards
         self.on_progress, self.in_flight, self.record = on_progress, in_flight, record
         self.progress, self.started = Progress(), time.monotonic()
-        self.reserved_usd, self.stopping = 0.0, ""
+        self.storing = Storing(store.writer)
+        self.stopping, self.first_error = "", ""
         self.slots: dict[str, asyncio.Semaphore] = {}
+        self.backends: dict[str, Backend] = {}
+        self.counting = threading.Lock()
 
     async def go(self) -> Progress:
-        backends: dict[str, Backend] = {}
+        reporter = asyncio.create_task(self._report())
         try:
-            backends = {name: open_backend(name, self.cards) for name in self._names()}
-            self._begin(backends)
-            await self._all_items(backends)
-        except FlipscopeError as error:
-            self.stopping, self.progress.message = "failed", str(error)
+            for name in self._names():
+                self.backends[name] = open_backend(name, self.cards)
+            await self._begin()
+            await self._all_items()
+            await self.storing.safe()
+        except Exception as error:
+            self._fault(error)
         finally:
-            for backend in backends.values():
-                await backend.close()
+            reporter.cancel()
+            for backend in self.backends.values():
+                await self._closed(backend)
         self._finish()
         return self.progress
 
@@ -100,148 +92,193 @@ class _Run:
         names = [use.name for use in self.study.models]
         return list(dict.fromkeys([*names, self.study.judge] if self.study.judge else names))
 
-    def _begin(self, backends: dict[str, Backend]) -> None:
+    async def _closed(self, backend: Backend) -> None:
+        try:
+            await backend.close()
+        except Exception as error:
+            self._fault(error)
+
+    async def _begin(self) -> None:
         """Stores what will be asked, tells models that need it what the prompts mean, opens the slots."""
-        items = [asked.item for asked in self.plan.items]
-        variants = [variant for asked in self.plan.items for variant in asked.variants]
-        for name, backend in backends.items():
+        for name, backend in self.backends.items():
             card = self.cards.get(name)
             self.slots[name] = asyncio.Semaphore(card.n_in_flight if card else 4)
             self.plan.prepare(backend)
-        write, study_id = self.store.writer.add, self.study.study_id
         if not self.record:
             return
-        write("items", [rows.item_row(item) for item in items])
-        write(
-            "study_items",
-            [
-                {
-                    "study_id": study_id,
-                    "item_id": asked.item.item_id,
-                    "role": asked.role,
-                    "position": i,
-                    "confirmatory": asked.confirmatory,
-                }
-                for i, asked in enumerate(self.plan.items)
-            ],
-        )
-        write("variants", [rows.variant_row(v) for v in {v.variant_id: v for v in variants}.values()])
-        write("study_variants", [row for asked in self.plan.items for row in rows.study_variant_rows(study_id, asked.variants)])
-        write(
-            "studies", [rows.study_row(self.study, "running", "", n_calls=self.progress.n_calls, started_at=rows.now())]
-        ).result()
+        started = rows.study_row(self.study, "running", "", n_calls=self.progress.n_calls, started_at=rows.now())
+        self.storing.add([*_declared_rows(self.plan), ("studies", [started])])
+        await self.storing.safe()
 
-    async def _all_items(self, backends: dict[str, Backend]) -> None:
-        reporter = asyncio.create_task(self._report())
-        window = asyncio.Semaphore(WINDOW * len(self.study.models))
-        tasks: set[asyncio.Task] = set()
-        try:
-            for asked in self.plan.items:
-                for use in self.study.models:
-                    await window.acquire()
-                    if self._stopped():
-                        break
-                    task = asyncio.create_task(self._item(asked, use, backends))
-                    tasks.add(task)
-                    task.add_done_callback(lambda done: (tasks.discard(done), window.release()))
-            while tasks:
-                for done in (await asyncio.wait(tasks))[0]:
-                    done.result()
-        finally:
-            reporter.cancel()
+    async def _all_items(self) -> None:
+        """Workers take items in the plan's order; every one ends when the run stops, whatever it waits for."""
+        jobs = ((asked, use) for asked in self.plan.items for use in self.study.models)
+        await asyncio.gather(*(self._worker(jobs) for _ in range(WINDOW * len(self.study.models))))
+
+    async def _worker(self, jobs: Iterator[tuple[Asked, ModelUse]]) -> None:
+        for asked, use in jobs:
+            if self._stopped():
+                return
+            try:
+                await self._item(asked, use)
+            except Exception as error:  # calls on their way come in; nothing new is begun
+                self._fault(error)
+
+    def _fault(self, error: Exception) -> None:
+        """Ends the run with a sentence; a fault of ours is logged with its place."""
+        if isinstance(error, FlipscopeError):
+            self._stop(FAILED, str(error))
+            return
+        logging.getLogger(__name__).error("A run stopped on an internal fault", exc_info=error)
+        self._stop(
+            FAILED,
+            f"The run stopped on an internal fault ({type(error).__name__}: {error}). Nothing stored is lost; Resume makes "
+            "only the missing calls.",
+        )
+
+    def _stop(self, state: str, message: str = "") -> None:
+        """The first reason counts. Calls that wait for another attempt end; calls on their way come in."""
+        if self.stopping:
+            return
+        self.stopping, self.progress.message = state, message
+        for backend in self.backends.values():
+            getattr(backend, "halt", lambda: None)()
 
     def _stopped(self) -> bool:
-        if self.cancel.is_set() and not self.stopping:
-            self.stopping = "cancelled"
+        if self.cancel.is_set():
+            self._stop(CANCELLED)
+        if self.storing.problem:
+            self._fault(self.storing.problem)
         return bool(self.stopping)
 
-    async def _item(self, asked: Asked, use: ModelUse, backends: dict[str, Backend]) -> None:
+    async def _item(self, asked: Asked, use: ModelUse) -> None:
         """All calls of one item for one model, then its readouts."""
         known: dict[str, Completion] = {}
-        judge = backends.get(self.study.judge) if self.study.judge else None
-        by_name = {backend.name: backend for backend in backends.values()}
         while not self._stopped():
-            history = self.plan.history(asked, use, backends[use.name], known, judge)
-            calls = self.plan.protocol.next_calls(history)
+            calls = self.plan.protocol.next_calls(self._history(asked, use, known))
             if not calls:
                 break
             stored = self._stored(calls)
             known |= stored
-            self.progress.n_reused += len(stored)
-            self.progress.n_done += len(stored)
-            made = await asyncio.gather(*(self._ask(call, by_name[call.model]) for call in calls if call.call_id not in stored))
-            known |= {completion.call_id: completion for completion in made if completion is not None}
+            missing = [call for call in calls if call.call_id not in stored]
+            made = await asyncio.gather(*(self._ask(call) for call in missing), return_exceptions=True)
+            for one in made:
+                if isinstance(one, BaseException):
+                    raise one
+                if one is not None:
+                    known[one.call_id] = one
         if self.record and known:
-            self._save_readouts(self.plan.history(asked, use, backends[use.name], known, judge))
+            self._save_readouts(self._history(asked, use, known))
+        await self.storing.room()
+
+    def _history(self, asked: Asked, use: ModelUse, known: dict[str, Completion]) -> History:
+        judge = self.backends.get(self.study.judge) if self.study.judge else None
+        return self.plan.history(asked, use, self.backends[use.name], known, judge)
 
     def _stored(self, calls: list[Call]) -> dict[str, Completion]:
         """Completions that are there already; a failed one is asked again."""
         found = studies.completions(self.store, [call.call_id for call in calls])
-        if found and self.record:
-            study_id = self.study.study_id
-            self.store.writer.add("study_calls", [{"study_id": study_id, "call_id": row["call_id"]} for row in found])
+        if found:
+            call_ids = [row["call_id"] for row in found]
+            self.storing.add(self._memberships(call_ids), partial(self._count, n_reused=len(found)))
         return {row["call_id"]: rows.completion_of(row) for row in found}
 
-    async def _ask(self, call: Call, backend: Backend) -> Completion | None:
-        """One call, unless the run is stopping; None then. Another run that is asking it already is waited for."""
-        async with self.slots[backend.name]:
-            if self._stopped() or not self._affordable(call):
-                return None
-            with self.in_flight.lock:
-                other = self.in_flight.calls.get(call.call_id)
-                mine = None if other else self.in_flight.calls.setdefault(call.call_id, Future())
-            if other:
-                completion = await asyncio.wrap_future(other)
-            else:
-                completion = await self._bought(call, backend, mine)
-        self.progress.n_done += 1
-        self.progress.n_failed += completion.status != "ok"
-        if self.record:
-            self.store.writer.add("study_calls", [{"study_id": self.study.study_id, "call_id": call.call_id}])
-        return completion
+    def _memberships(self, call_ids: list[str]) -> list:
+        mine = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in call_ids] if self.record else []
+        return [("study_calls", mine)]
 
-    async def _bought(self, call: Call, backend: Backend, mine: Future) -> Completion:
-        price = call_price(call, self.cards.get(backend.name)) or 0.0
-        self.reserved_usd += price
+    def _count(self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None) -> None:
+        """Counts what is safe; called in the writer's thread."""
+        if error is not None:
+            return
+        with self.counting:
+            self.progress.n_reused += n_reused
+            self.progress.n_done += n_reused + (completion is not None)
+            if completion is not None and completion.status != "ok":
+                self.progress.n_failed += 1
+                self.first_error = self.first_error or completion.error
+
+    async def _ask(self, call: Call) -> Completion | None:
+        """One call, unless the run is stopping; None then. Another run that is asking it already is waited for."""
+        backend = self.backends[call.model]
+        async with self.slots[backend.name]:
+            while not self._stopped():
+                mine, other = self.in_flight.begin(call.call_id)
+                if mine is not None:
+                    return await self._bought(call, backend)
+                if other is None:  # another run has stored it meanwhile
+                    return self._stored([call]).get(call.call_id)
+                completion = await self._of_another_run(other)
+                if completion is not None:
+                    self.storing.add(self._memberships([call.call_id]), partial(self._count, completion=completion))
+                    return completion
+        return None
+
+    async def _of_another_run(self, other) -> Completion | None:
+        """What another run got for a call; None when it got nothing or this run stops."""
+        while not other.done() and not self._stopped():
+            await asyncio.sleep(_POLL_S)
+        return other.result() if other.done() and other.exception() is None else None
+
+    async def _bought(self, call: Call, backend: Backend) -> Completion | None:
+        """The call, paid for and handed to the store; others that wait for it are told once it is safe."""
+        reserved = await self._reserved(call)
+        if reserved is None:
+            self.in_flight.give_up(call.call_id, NotAsked())
+            return None
         try:
             completion = await backend.complete(call)
         except BaseException as error:
-            mine.set_exception(error if isinstance(error, Exception) else FlipscopeError("The run was stopped."))
+            self.in_flight.give_up(call.call_id, error)
             raise
         finally:
-            self.reserved_usd -= price
-            with self.in_flight.lock:
-                self.in_flight.calls.pop(call.call_id, None)
-        # a priced reply without token counts is taken at the most it can have cost, so that the cap holds
-        self.progress.cost_usd += price if completion.cost_usd is None else completion.cost_usd
+            self.spending.release(call, reserved)
         self._stop_if_down(backend)
-        self.store.writer.add("completions", [rows.completion_row(call, completion, backend.simulated)])
-        mine.set_result(completion)
+        if completion.n_attempts == 0:  # the run stopped before it was sent
+            self.in_flight.give_up(call.call_id, NotAsked())
+            return None
+        self._hand_over(call, completion, backend)
         return completion
+
+    def _hand_over(self, call: Call, completion: Completion, backend: Backend) -> None:
+        """The completion, its price and its membership, stored together."""
+        cost = self.spending.settle(call, completion)
+        self.progress.cost_usd += cost
+        bound = self.spending.bound(call)
+        paid = [budgets.purchase_row(self.study.study_id, call, completion, cost, bound)] if cost else []
+
+        def safe(error: BaseException | None) -> None:
+            self._count(error, 0, completion)
+            self.in_flight.end(call.call_id, completion, error)
+
+        made = [rows.completion_row(call, completion, backend.simulated)]
+        self.storing.add([("completions", made), ("purchases", paid), *self._memberships([call.call_id])], safe)
 
     def _stop_if_down(self, backend: Backend) -> None:
         """A server that is gone ends the run, which can be resumed; the calls that it never saw are not asked in vain."""
         down = getattr(backend, "down", "")
-        if down and not self.stopping:
-            self.stopping = "failed"
-            self.progress.message = f"{down} The run stopped here; resume makes only the missing calls."
+        if down:
+            self._stop(FAILED, f"{down} The run stopped here. Resume makes only the missing calls.")
 
-    def _affordable(self, call: Call) -> bool:
-        """False once what is spent, on its way, and this call's most could pass the cap."""
-        cap = self.study.budget_usd
-        price = call_price(call, self.cards.get(call.model)) or 0.0
-        if cap is None or self.progress.cost_usd + self.reserved_usd + price <= cap or price == 0:
-            return True
-        self.stopping = self.stopping or "over_budget"
-        return False
+    async def _reserved(self, call: Call) -> float | None:
+        """The most that the call can cost, set aside within the cap; None once the run stops or there is no room for it."""
+        while not self._stopped():
+            reserved = self.spending.reserve(call)
+            if reserved is not None:
+                return reserved
+            if not self.spending.can_wait():
+                self._stop(OVER_BUDGET)
+                return None
+            await asyncio.sleep(_POLL_S)
+        return None
 
-    def _save_readouts(self, history) -> None:
+    def _save_readouts(self, history: History) -> None:
         readouts, sources = rows.readout_rows(self.study.study_id, self.plan.protocol.readouts(history))
-        self.store.writer.add("readouts", readouts)
-        self.store.writer.add("readout_sources", sources)
+        self.storing.add([("readouts", readouts), ("readout_sources", sources)])
 
     async def _report(self) -> None:
         while True:
+            self._stopped()  # a cancellation reaches calls that wait for another attempt
             self._measure()
             if self.on_progress:
                 self.on_progress(replace(self.progress))
@@ -251,34 +288,47 @@ class _Run:
         p, seconds = self.progress, time.monotonic() - self.started
         p.rate_per_s = p.n_done / seconds if seconds > 0 else 0.0
         p.eta_s = (p.n_calls - p.n_done) / p.rate_per_s if p.rate_per_s > 0 and p.n_calls > p.n_done else None
+        waiting = " The run is stopping: calls that are on their way come in." if self.stopping else ""
+        p.trouble = " ".join(getattr(one, "trouble", "") for one in self.backends.values()).strip() + waiting
 
     def _finish(self) -> None:
+        """Measures, says how it ended, and stores that; a state that cannot be stored is a failure of its own."""
         self._measure()
         p = self.progress
-        p.state, p.eta_s = self.stopping or "done", None
-        p.message = " ".join([p.message or _message(p, self.study.budget_usd), *self.plan.warnings]).strip()
-        if self.record:
-            self.store.writer.add(
-                "studies",
-                [
-                    rows.study_row(
-                        self.study,
-                        p.state,
-                        p.message,
-                        n_calls=p.n_done if p.state == "done" else p.n_calls,
-                        ended_at=rows.now(),
-                    )
-                ],
-            )
-        self.store.writer.flush()
+        p.state = self.stopping or (INCOMPLETE if p.n_failed else DONE)
+        p.eta_s, p.trouble = None, ""
+        said = p.message or end_message(p, self.spending.cap_usd, self.spending.spent_usd, self.first_error)
+        p.message = " ".join([said, *self.plan.warnings]).strip()
+        n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
+        try:
+            if self.record:
+                row = rows.study_row(self.study, p.state, p.message, n_calls=n_calls, ended_at=rows.now())
+                self.store.writer.add("studies", [row]).result(60)
+            self.store.writer.flush()
+        except Exception as error:
+            if p.state in (DONE, INCOMPLETE):
+                p.state, p.message = FAILED, str(error)
         if self.on_progress:
             self.on_progress(replace(p))
 
 
-def _message(p: Progress, budget_usd: float | None) -> str:
-    failed = f" {p.n_failed:,} calls failed; resume asks them again." if p.n_failed else ""
-    if p.state == "cancelled":
-        return f"Cancelled after {p.n_done:,} of about {p.n_calls:,} calls; resume goes on from here.{failed}"
-    if p.state == "over_budget":
-        return f"Stopped at its budget of ${budget_usd:,.2f} after {p.n_done:,} calls: ${p.cost_usd:,.2f} spent.{failed}"
-    return f"{p.n_failed:,} of {p.n_done:,} calls failed; resume asks them again." if p.n_failed else ""
+def _declared_rows(made: Plan) -> list:
+    """Items, memberships and variants of a plan, by table."""
+    study_id = made.study.study_id
+    variants = {v.variant_id: v for asked in made.items for v in asked.variants}
+    members = [
+        {
+            "study_id": study_id,
+            "item_id": asked.item.item_id,
+            "role": asked.role,
+            "position": i,
+            "confirmatory": asked.confirmatory,
+        }
+        for i, asked in enumerate(made.items)
+    ]
+    return [
+        ("items", [rows.item_row(asked.item) for asked in made.items]),
+        ("study_items", members),
+        ("variants", [rows.variant_row(v) for v in variants.values()]),
+        ("study_variants", [row for asked in made.items for row in rows.study_variant_rows(study_id, asked.variants)]),
+    ]

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS studies (
     name         TEXT NOT NULL,
     toml         TEXT NOT NULL,
     code_version TEXT NOT NULL,
-    state        TEXT NOT NULL,         -- planned | running | done | cancelled | over_budget | failed
+    state        TEXT NOT NULL,         -- planned | running | done | incomplete | cancelled | over_budget | failed
     message      TEXT NOT NULL,         -- a sentence for people about that state
     n_calls      BIGINT,                -- planned calls, where they can be counted beforehand
     created_at   TIMESTAMPTZ NOT NULL,
@@ -84,6 +84,20 @@ CREATE TABLE IF NOT EXISTS completions (
 );
 
 CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY (study_id, call_id));
+
+-- What a study paid for itself, one row a completion that was bought; a budget is kept over all runs of a study.
+CREATE TABLE IF NOT EXISTS purchases (
+    purchase_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, call_id TEXT NOT NULL,
+    cost_usd   DOUBLE NOT NULL,         -- as billed; the most it can have cost where the server counted no tokens
+    bound_usd  DOUBLE NOT NULL,         -- the most that was expected, from the bytes sent and the tokens allowed
+    created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Budgets that were set after a study was declared; the latest counts, else the declaration's own.
+CREATE TABLE IF NOT EXISTS budgets (
+    budget_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, budget_usd DOUBLE NOT NULL, author TEXT NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
 
 -- The one table that every statistic reads.
 CREATE TABLE IF NOT EXISTS readouts (

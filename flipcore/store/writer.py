@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import queue
 import threading
+import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from flipcore.core.errors import NotStored
+from flipcore.store.schema import tables
+
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
+COLLISIONS = 5  # attempts at a transaction that meets another one
 
 # table -> columns that are rewritten when the key is there already; other tables keep the first row (append-only)
 REWRITTEN = {
@@ -47,15 +54,25 @@ KEYS = {
 _TOUCHES_ALL = {"verdicts", "paraphrases"}
 
 
+Part = tuple[str, list[dict]]  # a table and rows for it
+
+
 @dataclass
 class _Batch:
-    table: str
-    rows: list[dict]
+    """Rows that are written together or not at all, or an `action` on the connection that is a transaction of its own."""
+
+    parts: list[Part]
     done: Future
+    action: Callable[[Any], Any] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return sum(len(rows) for _, rows in self.parts)
 
 
 class Writer:
-    """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries the error."""
+    """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries the error: NotStored with
+    a sentence where the disk or a value is at fault."""
 
     def __init__(self, store):
         self._store = store
@@ -65,18 +82,35 @@ class Writer:
 
     def add(self, table: str, rows: list[dict]) -> Future:
         """Queue rows for a table. A row with a known key is kept once, or rewritten as REWRITTEN says."""
+        return self.add_together([(table, rows)])
+
+    def add_together(self, parts: Iterable[Part]) -> Future:
+        """Queue rows of several tables that are safe together or not at all."""
         done: Future = Future()
-        if rows:
-            self._queue.put(_Batch(table, rows, done))
+        filled = [(table, rows) for table, rows in parts if rows]
+        if filled:
+            self._queue.put(_Batch(filled, done))
         else:
             done.set_result(None)
         return done
 
-    def flush(self, timeout: float | None = 60) -> None:
-        """Returns when everything that was queued before is safe."""
+    def transact(self, action: Callable[[Any], Any]) -> Future:
+        """Queue a function of the connection as one transaction, after all that was queued before; the future holds what it
+        returns. Whatever changes the file goes through here or `add`, so that nothing collides."""
         done: Future = Future()
-        self._queue.put(_Batch("", [], done))
-        done.result(timeout)
+        self._queue.put(_Batch([], done, action))
+        return done
+
+    def flush(self, timeout: float | None = 60) -> None:
+        """Returns when everything that was queued before is safe; raises NotStored when the disk does not keep up."""
+        done: Future = Future()
+        self._queue.put(_Batch([], done))
+        try:
+            done.result(timeout)
+        except TimeoutError as error:
+            raise NotStored(
+                f"{self._store.path} took longer than {timeout:g} s to write. Check the disk and resume."
+            ) from error
 
     def stop(self) -> None:
         self._queue.put(None)
@@ -87,18 +121,36 @@ class Writer:
         stopping = False
         while not stopping:
             batches, stopping = self._gathered()
-            if batches:
-                self._commit(connection, batches)
+            try:
+                self._turn(connection, batches)
+            except BaseException as error:  # this thread must outlive every fault, or its senders would wait for ever
+                for batch in batches:
+                    if not batch.done.done():
+                        batch.done.set_exception(error)
         connection.close()
+
+    def _turn(self, connection, batches: list[_Batch]) -> None:
+        """The batches in order: runs of rows in one transaction each, actions in their own."""
+        run: list[_Batch] = []
+        for batch in batches:
+            if batch.action is None:
+                run.append(batch)
+                continue
+            if run:
+                self._commit(connection, run)
+                run = []
+            self._act(connection, batch)
+        if run:
+            self._commit(connection, run)
 
     def _gathered(self) -> tuple[list[_Batch], bool]:
         """What has arrived, waiting a moment for more once something is there."""
         first = self._queue.get()
         if first is None:
             return [], True
-        batches, n_rows = [first], len(first.rows)
+        batches, n_rows = [first], first.n_rows
         waited = threading.Event()
-        waited.wait(INTERVAL_S if first.table and n_rows < MOST_ROWS else 0)
+        waited.wait(INTERVAL_S if first.parts and n_rows < MOST_ROWS else 0)
         while n_rows < MOST_ROWS:
             try:
                 batch = self._queue.get_nowait()
@@ -107,58 +159,89 @@ class Writer:
             if batch is None:
                 return batches, True
             batches.append(batch)
-            n_rows += len(batch.rows)
+            n_rows += batch.n_rows
         return batches, False
 
     def _commit(self, connection, batches: list[_Batch]) -> None:
         """All batches in one transaction; if that fails each on its own, so that a bad one harms no other."""
         try:
-            self._write(connection, batches)
+            _transaction(connection, lambda held: self._write(held, batches))
         except Exception as error:
             if len(batches) == 1:
-                batches[0].done.set_exception(error)
+                batches[0].done.set_exception(_explained(error, self._store.path))
                 return
             for batch in batches:
                 self._commit(connection, [batch])
             return
+        parts = [part for batch in batches for part in batch.parts]
         self._store.touch(
             {
-                "" if b.table in _TOUCHES_ALL else row.get("study_id")
-                for b in batches
-                for row in b.rows
-                if b.table in _TOUCHES_ALL or row.get("study_id")
+                "" if table in _TOUCHES_ALL else row.get("study_id")
+                for table, rows in parts
+                for row in rows
+                if table in _TOUCHES_ALL or row.get("study_id")
             }
         )
         for batch in batches:
             batch.done.set_result(None)
 
+    def _act(self, connection, batch: _Batch) -> None:
+        try:
+            given = _transaction(connection, batch.action)
+        except Exception as error:
+            batch.done.set_exception(_explained(error, self._store.path))
+        else:
+            batch.done.set_result(given)
+
     def _write(self, connection, batches: list[_Batch]) -> None:
         by_table: dict[str, list[dict]] = {}
         for batch in batches:
-            if batch.table:
-                by_table.setdefault(batch.table, []).extend(batch.rows)
+            for table, rows in batch.parts:
+                by_table.setdefault(table, []).extend(rows)
+        for table, rows in by_table.items():
+            _upsert(connection, table, rows, tables()[table].kinds)
+
+
+def _transaction(connection, action: Callable[[Any], Any]) -> Any:
+    """What the action returns, committed; a collision with another writer of this process is tried again."""
+    import duckdb
+
+    for attempt in range(COLLISIONS):
         connection.execute("BEGIN")
         try:
-            for table, rows in by_table.items():
-                _upsert(connection, table, rows)
+            given = action(connection)
             connection.execute("COMMIT")
-        except Exception:
-            connection.execute("ROLLBACK")
-            raise
+            return given
+        except Exception as error:
+            with suppress(duckdb.Error):  # after a fatal fault there is nothing left to roll back
+                connection.execute("ROLLBACK")
+            if attempt + 1 == COLLISIONS or not isinstance(error, duckdb.TransactionException):
+                raise
+            time.sleep(INTERVAL_S * (attempt + 1))
+    raise AssertionError("unreachable: the last attempt returns or raises")
 
 
-def _upsert(connection, table: str, rows: list[dict]) -> None:
+def _explained(error: Exception, path: Any) -> Exception:
+    """A sentence for what the disk or a value is at fault for; a fault of ours stays what it is."""
+    import duckdb
+
+    if not isinstance(error, (duckdb.Error, pa.ArrowException, OSError, OverflowError, MemoryError)):
+        return error
+    why = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
+    made = NotStored(
+        f"The results could not be written to {path}: {why}. Everything that was counted as done is stored. Check the disk "
+        "space and that value, then resume."
+    )
+    made.__cause__ = error
+    return made
+
+
+def _upsert(connection, table: str, rows: list[dict], types: dict[str, str]) -> None:
     """One INSERT … SELECT from Arrow per table; within a batch the last row of a key wins."""
     keys = KEYS.get(table)
     if keys:
         rows = list({tuple(row[key] for key in keys): row for row in rows}.values())
     columns = list(rows[0])
-    types = {
-        name: kind
-        for name, kind in connection.execute(
-            "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = $table", {"table": table}
-        ).fetchall()
-    }
     arrays = {column: pa.array([_plain(row.get(column)) for row in rows], type=_ARROW.get(types[column])) for column in columns}
     connection.register("incoming", pa.table(arrays))
     rewritten = [column for column in REWRITTEN.get(table, ()) if column in columns]
@@ -167,10 +250,11 @@ def _upsert(connection, table: str, rows: list[dict]) -> None:
     updates = ", ".join(f"{column} = {value.format(column, table)}" for column in rewritten)
     action = f"DO UPDATE SET {updates}" if rewritten else "DO NOTHING"
     target = f"({', '.join(keys)})" if keys else ""
-    connection.execute(
-        f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(columns)} FROM incoming ON CONFLICT {target} {action}"
-    )
-    connection.unregister("incoming")
+    names = ", ".join(columns)
+    try:
+        connection.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming ON CONFLICT {target} {action}")
+    finally:
+        connection.unregister("incoming")
 
 
 _ARROW = {

@@ -127,9 +127,7 @@ def show_progress(progress) -> None:
         st.progress(0.0, text="Writing the prompts …")
         return
     share = progress.n_done / progress.n_calls
-    left = "" if progress.eta_s is None else f", about {progress.eta_s:,.0f} s left"
-    failed = f", {progress.n_failed:,} failed" if progress.n_failed else ""
     st.progress(
         min(share, 1.0),
-        text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{left}{failed}",
+        text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{plain(progress.left)}",
     )

@@ -53,6 +53,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does.
     """
     rows = studies.studies(store())
+    rows = rows[rows["problem"] == ""]  # what this version cannot read is shown under Studies and nowhere else
     if rows.empty:
         return None
     names = dict(zip(rows["study_id"], rows["name"], strict=True))

@@ -9,6 +9,7 @@ import streamlit as st
 
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.runs.cost import dollars
 from flipcore.runs.plan import plan, projection
 from pages.common import session
 from pages.common.notes import plain, shown_problem
@@ -55,12 +56,13 @@ def _planned(toml: str):
 
 def _numbers(projected, n_items: int) -> None:
     most = "" if projected.measured else ", at most"
-    cost = "unknown" if projected.cost_usd is None else f"${projected.cost_usd:,.2f}"
+    about = "" if projected.measured else ", about"
+    cost = "unknown" if projected.cost_usd is None else dollars(projected.cost_usd)
     for label, value in (
         ("Items", f"{n_items:,}"),
         ("Calls", f"{projected.n_calls:,}"),
-        (f"Tokens in / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
-        (f"Price{most}", cost),
+        (f"Tokens in{about} / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
+        (f"Price{about}", cost),
         ("Time", _duration(projected.seconds)),
     ):
         left, right = st.columns([1, 1])

@@ -6,17 +6,21 @@ import streamlit as st
 
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
+from flipcore.runs.cost import dollars
 from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
+from pages.studies.changing import budget_button, delete_button
 from pages.studies.provenance import provenance
+from pages.studies.unreadable import unreadable
 
 STATES = {
     "planned": "Planned",
     "running": "Running",
     "done": "Done",
+    "incomplete": "Incomplete: calls failed",
     "cancelled": "Cancelled",
     "over_budget": "Stopped at its budget",
     "failed": "Failed",
@@ -29,6 +33,9 @@ def matches(row: dict, wanted: str) -> bool:
 
 
 def card(row: dict) -> None:
+    if row["problem"]:
+        unreadable(row)
+        return
     study_id = row["study_id"]
     with st.container(border=True, key=f"card-{study_id}"):
         left, right = st.columns([3, 1])
@@ -66,15 +73,16 @@ def _compares(study_id: str) -> bool:
 def _progress(row: dict) -> None:
     progress = session.registry().progress(row["study_id"])
     if progress is None:
-        if row["message"]:
-            st.caption(plain(row["message"]))
+        said = session.registry().problem(row["study_id"]) or row["message"]
+        if said:
+            st.caption(plain(said))
         return
     show_progress(progress)
 
 
 def _facts(row: dict) -> None:
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
-    cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · ${row['cost_usd']:,.2f}"
+    cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
     st.caption(
         f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items{_set_aside(row)} · "
@@ -102,7 +110,10 @@ def _actions(row: dict) -> None:
             with shown_problem():
                 session.registry().start(studies.study(session.store(), study_id))
                 st.rerun()
-        if not studies.study(session.store(), study_id).is_recorded:
+        declared = studies.study(session.store(), study_id)
+        if declared.budget_usd is not None or row["state"] == "over_budget":
+            budget_button(study_id, declared)
+        if not declared.is_recorded:
             st.page_link(
                 "pages/new_study/page.py",
                 label="Duplicate",
@@ -110,11 +121,7 @@ def _actions(row: dict) -> None:
                 query_params={"from_study": study_id},
             )
         provenance(row)
-        with st.popover("Delete", icon=":material/delete:", disabled=running):
-            st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
-            if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
-                studies.delete_study(session.store(), study_id)
-                st.rerun()
+        delete_button(study_id, running)
 
 
 def _links(study_id: str) -> None:

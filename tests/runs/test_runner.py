@@ -71,7 +71,7 @@ def test_a_cancelled_run_resumes_with_the_missing_calls_only(store):
     cancel = threading.Event()
     cancel.set()
     stopped = runner.run(tiny_study(), store, cancel=cancel)
-    assert stopped.state == "cancelled" and "resume" in stopped.message
+    assert stopped.state == "cancelled" and "Resume" in stopped.message
     done = runner.run(tiny_study(), store)
     assert done.state == "done" and done.n_done == n_completions(store)
 

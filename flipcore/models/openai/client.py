@@ -14,13 +14,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore.core.finish import kept_apart
-from flipcore.core.records import Call, Completion, digest
+from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
+from flipcore.models.openai.breaker import Breaker
 from flipcore.models.openai.replies import Fault, body_of, fields_of, path_of
-from flipcore.models.openai.retries import Breaker, explained, pause, scrubbed
+from flipcore.models.openai.retries import exhausted, explained, pause, scrubbed
 
 N_ATTEMPTS = 5
 _RAW_CHARS = 4_000
+_CONTROL = Call("", "", Request("generate", "Hello", max_tokens=1))  # asked of a server that fails: does it answer anything?
+_LONGEST_CONTROL_S = 60.0
 
 
 class OpenAICompatible:
@@ -35,12 +38,21 @@ class OpenAICompatible:
         self.revision = f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}"
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
         self._clients: dict[int, Any] = {}
-        self._breaker = Breaker()
+        self._breaker = Breaker(self._control, lambda error: self._said(error)[0])
 
     @property
     def down(self) -> str:
         """Why nothing more is sent to this server, or ""."""
         return self._breaker.down
+
+    @property
+    def trouble(self) -> str:
+        """What a run shows while the server fails and is asked rarely, or ""."""
+        return self._breaker.trouble
+
+    def halt(self) -> None:
+        """Makes no further attempt: calls that are on their way come in, those that wait for another attempt end."""
+        self._breaker.is_halted = True
 
     def why_not(self, ability: str) -> str:
         if ability in self.abilities:
@@ -62,25 +74,42 @@ class OpenAICompatible:
         for attempt in range(1, most + 1):
             async with self._breaker.turn():
                 made, wait = await self._attempt(call, attempt, last=attempt == most)
-                if wait is None:
-                    return made
-                await asyncio.sleep(wait)
+            if wait is None:
+                if made.status != "ok":
+                    await self._breaker.verdict()  # else the last calls of a run would fail without a word on the server
+                return made
+            await self._breaker.rest(wait)
+            if self.down or self._breaker.is_halted:
+                return made
         raise AssertionError("unreachable: the last attempt returns")
 
     async def _attempt(self, call: Call, attempt: int, last: bool) -> tuple[Completion, float | None]:
         """What came of one attempt, and the seconds until the next; None when there is none."""
-        if self.down:
-            return Completion(call.call_id, "failed", error=self.down, n_attempts=attempt - 1), None
+        if self.down or self._breaker.is_halted:
+            return Completion(call.call_id, "failed", error=self.down or "The run was stopped.", n_attempts=attempt - 1), None
         started = time.perf_counter()
         try:
             text = await asyncio.wait_for(self._sent(call), self.card.timeout_s)
             made = self._read(call, text, attempt, time.perf_counter() - started)
         except Exception as error:  # the client raises many kinds, also through its transport; none may reach the runner
             failed = self._failed(call, error, attempt, time.perf_counter() - started)
+            if exhausted(error, self.card):
+                self._breaker.down = failed.error
+                return failed, None
             self._breaker.failed(error, failed.error)
             return failed, None if last else pause(error, attempt, call.call_id)
         self._breaker.answered()
         return made, None
+
+    async def _control(self) -> None:
+        """One token of a harmless prompt, not stored; raises whatever the server's fault raises."""
+        try:
+            text = await asyncio.wait_for(self._sent(_CONTROL), min(self.card.timeout_s, _LONGEST_CONTROL_S))
+            self._read(_CONTROL, text, 1, 0.0)
+        except Exception as error:
+            if exhausted(error, self.card):
+                self._breaker.down = self._said(error)[0]
+            raise
 
     async def close(self) -> None:
         """Closes the connections that were opened in this event loop."""
@@ -131,14 +160,12 @@ class OpenAICompatible:
             return None
         return (found["n_tokens_in"] * card.price_in + found["n_tokens_out"] * card.price_out) / 1e6
 
-    def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
+    def _said(self, error: Exception) -> tuple[str, str]:
+        """A sentence about a fault and what the server sent, both without the key."""
         key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
         sentence, raw = explained(error, self.card)
-        return Completion(
-            call.call_id,
-            "failed",
-            error=scrubbed(sentence, key),
-            raw_reply=scrubbed(raw[:_RAW_CHARS], key),
-            n_attempts=attempt,
-            latency_s=latency_s,
-        )
+        return scrubbed(exhausted(error, self.card) or sentence, key), scrubbed(raw[:_RAW_CHARS], key)
+
+    def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
+        sentence, raw = self._said(error)
+        return Completion(call.call_id, "failed", error=sentence, raw_reply=raw, n_attempts=attempt, latency_s=latency_s)

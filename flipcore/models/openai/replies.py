@@ -10,6 +10,8 @@ from flipcore.core.records import Call
 from flipcore.models.cards import ModelCard
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
+_MOST_TOKENS = 2**31  # a count beyond it is a fault of the server, not a bill
+
 
 class Fault(Exception):
     """A reply that is not what the API promises; `raw` is what came."""
@@ -144,7 +146,7 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:
     value = usage.get(key)
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
 
 def _said(reply: Mapping[str, Any]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import re
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -23,11 +22,10 @@ def pause(error: Exception, attempt: int, call_id: str) -> float | None:
     The server's `retry-after` is honoured; without one the wait doubles, spread by the call's id so that many do not return
     at once. Faults: 408, 409, 429, 5xx, time-outs, dropped connections and replies that cannot be read.
     """
-    response = getattr(error, "response", None)
     status = getattr(error, "status_code", None)
     if status is not None and status not in _AGAIN and status < 500:
         return None
-    asked = _retry_after(response.headers) if response is not None else None
+    asked = asked_wait(error)
     if asked is not None:
         return asked if asked <= LONGEST_WAIT_S else None
     if status is None and not _is_passing(error):
@@ -55,6 +53,30 @@ def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
     if _is_timeout(error):
         return f"{card.name} did not answer within {card.timeout_s:g} s. Raise timeout_s in data/models.toml or check it.", raw
     return f"{card.name} could not be reached at {card.endpoint} ({type(error).__name__}). Is its server running?", raw
+
+
+_EXHAUSTED = re.compile(
+    r"(?i)insufficient[_ ](?:quota|credits?|balance|funds)|billing_(?:hard_limit_reached|not_active)"
+    r"|credit balance is too low|exceeded your current quota|out of credits|payment required"
+)
+
+
+def exhausted(error: Exception, card: ModelCard) -> str:
+    """A sentence with the provider's own words when an account has nothing left, which no waiting mends; "" otherwise."""
+    status = getattr(error, "status_code", None)
+    raw = _body(getattr(error, "response", None))
+    if status is None or status >= 500 or not (status == 402 or _EXHAUSTED.search(raw)):
+        return ""
+    return f"{card.name} has no quota left (HTTP {status}). Its provider says: {_words(raw)!r}. Add credit and resume."
+
+
+def _words(raw: str) -> str:
+    """The message inside of an error reply, or the reply."""
+    try:
+        said = json.loads(raw)["error"]
+        return str(said["message"] if isinstance(said, dict) else said)[:300]
+    except (ValueError, KeyError, TypeError):
+        return raw[:300]
 
 
 def scrubbed(text: str, key: str) -> str:
@@ -85,6 +107,12 @@ def _is_transport(error: Exception) -> bool:
     return type(error).__module__.partition(".")[0] in {"httpx2", "httpx", "aiohttp", "httpcore2", "httpx_aiohttp"}
 
 
+def asked_wait(error: Exception) -> float | None:
+    """Seconds that the server asks for, where it does."""
+    response = getattr(error, "response", None)
+    return _retry_after(response.headers) if response is not None else None
+
+
 def _retry_after(headers) -> float | None:
     """Seconds that the server asks for: `retry-after-ms`, or `retry-after` as seconds or as a date."""
     try:
@@ -105,46 +133,3 @@ def _body(response) -> str:
         return response.text if response is not None else ""
     except Exception:  # a body that was never read has no text
         return ""
-
-
-SUSPECT = 5
-PROBES = 4
-_REFUSES_ALL = {401, 403, 404}  # a key, a model or a path that is wrong for every call
-
-
-class Breaker:
-    """One for each model and run. `down` is the sentence that says why nothing more is sent, or ""."""
-
-    def __init__(self):
-        self.down = ""
-        self._n_failures = self._n_probes = 0
-        self._locks: dict[int, asyncio.Lock] = {}
-
-    @asynccontextmanager
-    async def turn(self):
-        """Waits until this call may ask; while the server is under suspicion that is one call at a time."""
-        if self._is_suspect:
-            async with self._locks.setdefault(id(asyncio.get_running_loop()), asyncio.Lock()):
-                if self._is_suspect:
-                    yield
-                    return
-        yield
-
-    def answered(self) -> None:
-        """Something came back, be it a refusal of this one request."""
-        self._n_failures = self._n_probes = 0
-
-    def failed(self, error: Exception, sentence: str) -> None:
-        """Counts an attempt that failed; one that shows the server alive (a rate limit, a refused request) begins anew."""
-        status = getattr(error, "status_code", None)
-        if status is not None and status < 500 and status not in _REFUSES_ALL:
-            self.answered()
-            return
-        self._n_probes += self._is_suspect
-        self._n_failures += 1
-        if self._n_probes >= PROBES:
-            self.down = sentence
-
-    @property
-    def _is_suspect(self) -> bool:
-        return self._n_failures >= SUSPECT

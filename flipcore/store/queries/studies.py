@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 
+from flipcore.core.errors import BadInput
 from flipcore.core.records import CONTINUATION, digest
 from flipcore.core.study import Study
 from flipcore.extractors import VALUES
@@ -27,17 +28,33 @@ ORDER BY s.created_at DESC, s.study_id
 
 
 def studies(store: Store) -> pd.DataFrame:
-    """One row a study, newest first, with `models` read from its declaration; missing costs are None."""
+    """One row a study, newest first, with `models` read from its declaration; missing costs are None. A declaration that this
+    version cannot read has the sentence that says why in `problem`, which is "" for all others, and no models."""
     frame = store.frame(_STUDIES)
-    declared = [Study.from_toml(toml) for toml in frame.pop("toml")]
-    frame["models"] = pd.Series([[use.name for use in study.models] for study in declared], dtype=object)
+    declared = [_declared(toml) for toml in frame.pop("toml")]
+    frame["models"] = pd.Series([models for models, _ in declared], dtype=object)
+    frame["problem"] = pd.Series([problem for _, problem in declared], dtype=object)
     for column in ("n_calls", "cost_usd", "started_at", "ended_at"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
 
 
+def _declared(toml: str) -> tuple[list[str], str]:
+    """The models of a declaration, and why it cannot be read ("" where it can)."""
+    try:
+        return [use.name for use in Study.from_toml(toml).models], ""
+    except BadInput as error:
+        return [], f"This study cannot be read here; a newer Flipscope may have written it. {error}"
+
+
+def toml(store: Store, study_id: str) -> str:
+    """The stored declaration as it is, readable or not; "" for an unknown study."""
+    rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
+    return rows[0][0] if rows else ""
+
+
 def study(store: Store, study_id: str) -> Study | None:
-    """The declaration of a stored study, or None."""
+    """The declaration of a stored study, or None. Raises BadInput for one that this version cannot read."""
     rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     return Study.from_toml(rows[0][0]) if rows else None
 
@@ -196,6 +213,25 @@ def completions(store: Store, call_ids: list[str]) -> list[dict]:
     return store.rows_of(_COMPLETIONS, call_ids=call_ids)
 
 
+def stored_ids(store: Store, call_ids: list[str]) -> set[str]:
+    """Those of the calls that were answered."""
+    sql = "SELECT call_id FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($call_ids))"
+    return {row[0] for row in store.rows(sql, call_ids=call_ids)}
+
+
+def has_answers_of(store: Store, models: list[str]) -> bool:
+    """Whether anything that these models answered is stored, for whatever study."""
+    sql = "SELECT 1 FROM completions WHERE status = 'ok' AND model IN (SELECT unnest($models)) LIMIT 1"
+    return bool(store.rows(sql, models=models))
+
+
+def n_stored_of(store: Store, study_id: str, model: str) -> int:
+    """How many of the study's calls that model answered."""
+    sql = """SELECT count(*) FROM study_calls JOIN completions USING (call_id)
+             WHERE study_id = $study_id AND model = $model AND status = 'ok'"""
+    return store.rows(sql, study_id=study_id, model=model)[0][0]
+
+
 def doses(store: Store, study_id: str) -> dict[str, int]:
     """Item -> how often a model's training data held it, of the items whose own data say so."""
     return dict(
@@ -258,14 +294,15 @@ _DELETED = ("readout_sources", "readouts", "study_variants", "study_items", "stu
 
 
 def delete_study(store: Store, study_id: str) -> None:
-    """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study."""
-    store.writer.flush()
-    cursor = store.cursor()
-    try:
-        cursor.execute("BEGIN")
+    """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study. Raises BadInput
+    while the study runs."""
+
+    def delete(connection) -> None:
+        sql = "SELECT state FROM studies WHERE study_id = $study_id"
+        if connection.execute(sql, {"study_id": study_id}).fetchone() == ("running",):
+            raise BadInput("The study is running, so it was not deleted. Cancel it first, then delete it.")
         for table in _DELETED:
-            cursor.execute(f"DELETE FROM {table} WHERE study_id = $study_id", {"study_id": study_id})
-        cursor.execute("COMMIT")
-    finally:
-        cursor.close()
+            connection.execute(f"DELETE FROM {table} WHERE study_id = $study_id", {"study_id": study_id})
+
+    store.writer.transact(delete).result(60)
     store.touch([study_id])

@@ -1,0 +1,50 @@
+"""How far a run is, and the sentences about how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flipcore.runs.cost import dollars
+
+DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed", "cancelled", "over_budget"
+
+
+@dataclass
+class Progress:
+    """How far a run is. `n_done` calls are answered or failed, and stored; `n_reused` of them were answered by the store;
+    `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails. `cost_usd` is this run's."""
+
+    n_calls: int = 0
+    n_done: int = 0
+    n_failed: int = 0
+    n_reused: int = 0
+    cost_usd: float = 0.0
+    rate_per_s: float = 0.0
+    eta_s: float | None = None
+    state: str = "running"
+    message: str = ""
+    trouble: str = ""
+
+    @property
+    def left(self) -> str:
+        """What is to come, for people: the time left, a server's trouble, failures."""
+        words = "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
+        words += f", {self.n_failed:,} failed" if self.n_failed else ""
+        return f"{words}. {self.trouble}" if self.trouble else words
+
+
+def end_message(p: Progress, budget_usd: float | None, spent_usd: float, first_error: str) -> str:
+    """A sentence on how a run ended, with what to do next; "" when there is nothing to say."""
+    failed = f" {p.n_failed:,} calls failed; Resume asks them again." if p.n_failed else ""
+    if p.state == CANCELLED:
+        return f"Cancelled after {p.n_done:,} of about {p.n_calls:,} calls. Resume makes only the missing calls.{failed}"
+    if p.state == OVER_BUDGET:
+        cap = "none" if budget_usd is None else dollars(budget_usd)
+        return (
+            f"Stopped at its budget of {cap} after {p.n_done:,} calls: {dollars(spent_usd)} spent over all runs. Raise the "
+            f"budget to go on.{failed}"
+        )
+    if p.state == INCOMPLETE:
+        said = f" The first error: {first_error}" if first_error else ""
+        return f"{p.n_failed:,} of {p.n_done:,} calls failed. Resume asks only those again.{said}"
+    return failed.strip()

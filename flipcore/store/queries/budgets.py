@@ -1,0 +1,72 @@
+"""What a study may spend and has spent, over all its runs."""
+
+from __future__ import annotations
+
+import math
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Call, Completion, digest
+from flipcore.core.study import Study
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+HIGHEST_USD = 1_000_000.0
+
+# Completions of a time before purchases were recorded count for the study under which they were made.
+_SPENT = """
+SELECT coalesce((SELECT sum(cost_usd) FROM purchases WHERE study_id = $study_id), 0)
+     + coalesce((SELECT sum(c.cost_usd) FROM study_calls s JOIN completions c USING (call_id) JOIN studies t USING (study_id)
+                 WHERE s.study_id = $study_id AND c.created_at >= t.created_at
+                   AND NOT EXISTS (SELECT 1 FROM purchases p WHERE p.call_id = c.call_id)), 0)
+"""
+
+
+def spent_usd(store: Store, study_id: str) -> float:
+    """US dollars that all runs of the study paid; what other studies paid for and this one reuses is not in it."""
+    return float(store.rows(_SPENT, study_id=study_id)[0][0])
+
+
+def overbilling(store: Store) -> dict[str, float]:
+    """Model -> the largest ratio so far, at least 1, of what a call cost to the most that was expected."""
+    sql = """SELECT c.model, greatest(1, max(p.cost_usd / p.bound_usd)) FROM purchases p JOIN completions c USING (call_id)
+             WHERE p.bound_usd > 0 GROUP BY c.model"""
+    return dict(store.rows(sql))
+
+
+def budget_usd(store: Store, study: Study) -> float | None:
+    """The study's cap now: the one that was set last, else the declared one."""
+    found = store.rows(
+        "SELECT budget_usd FROM budgets WHERE study_id = $study_id ORDER BY created_at DESC LIMIT 1", study_id=study.study_id
+    )
+    return found[0][0] if found else study.budget_usd
+
+
+def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> None:
+    """Sets the study's cap; its declaration and id stay as they are. Raises BadInput for an amount or study that is none."""
+    if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= HIGHEST_USD):
+        raise BadInput(f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to {HIGHEST_USD:,.0f}.")
+    if studies.study(store, study_id) is None:
+        raise BadInput(f"There is no study {study_id!r}, so no budget was set. Choose one that is listed under Studies.")
+    made = rows.now()
+    row = {
+        "budget_id": digest(study_id, usd, made.isoformat()),
+        "study_id": study_id,
+        "budget_usd": float(usd),
+        "author": author,
+        "created_at": made,
+    }
+    store.writer.add("budgets", [row]).result(30)
+
+
+def purchase_row(study_id: str, call: Call, completion: Completion, cost_usd: float, bound_usd: float) -> dict:
+    """One bought completion as a row of `purchases`."""
+    made = rows.now()
+    return {
+        "purchase_id": digest(study_id, call.call_id, made.isoformat(), completion.n_attempts),
+        "study_id": study_id,
+        "call_id": call.call_id,
+        "cost_usd": cost_usd,
+        "bound_usd": bound_usd,
+        "created_at": made,
+    }

@@ -1,0 +1,39 @@
+"""Sentences about money, progress and how a run ended."""
+
+import pytest
+
+from flipcore.core.records import Call, Request
+from flipcore.models.cards import ModelCard
+from flipcore.runs.cost import call_bound, call_price, dollars
+from flipcore.runs.progress import Progress, end_message
+
+PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0)
+
+
+@pytest.mark.parametrize(
+    "usd, said", [(0, "$0.00"), (0.01, "$0.01"), (1234.5, "$1,234.50"), (0.0034, "$0.0034"), (0.000123, "$0.00012")]
+)
+def test_an_amount_shows_the_digits_that_matter(usd, said):
+    assert dollars(usd) == said
+
+
+@pytest.mark.parametrize("text", ["x" * 90, "語" * 30, "🏴‍☠️" * 10, "\ud800" * 30])
+def test_a_bound_holds_one_token_a_byte_in_any_script(text):
+    call = Call("m", "r", Request("generate", text, max_tokens=10))
+    n_bytes = len(text.encode("utf-8", "surrogatepass"))
+    assert call_bound(call, PAID) >= (n_bytes * 2.0 + 10 * 8.0) / 1e6 > call_price(call, PAID) - 1e-12
+
+
+def test_progress_says_that_a_server_fails_and_how_rarely_it_is_asked():
+    p = Progress(n_calls=10, n_failed=2, eta_s=5.0, trouble="lab failed. It is asked once every 4.0 s until it answers.")
+    assert p.left == ", about 5 s left, 2 failed. lab failed. It is asked once every 4.0 s until it answers."
+
+
+def test_an_incomplete_run_says_what_failed_and_what_resume_does():
+    said = end_message(Progress(n_calls=9, n_done=9, n_failed=2, state="incomplete"), None, 0.0, "No.")
+    assert said == "2 of 9 calls failed. Resume asks only those again. The first error: No."
+
+
+def test_a_run_over_its_budget_says_what_all_runs_spent():
+    said = end_message(Progress(n_calls=9, n_done=4, state="over_budget"), 0.005, 0.0049, "")
+    assert said.startswith("Stopped at its budget of $0.0050 after 4 calls: $0.0049 spent over all runs.")
