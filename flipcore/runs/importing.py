@@ -59,7 +59,7 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
         )
     if len(set(names)) < len(names):
         raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
-    if recording.text:
+    if recording.text and recording.kind in EXTRACTORS[READ_TEXT].applies_to:
         readouts += [_read(record) for record in report.records]
         names.append(READ_TEXT)
     if not names:
@@ -73,6 +73,7 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
         report.records[0].call.revision,
         names,
         name or f"{recording.dataset}, recorded",
+        list(dict.fromkeys(record.variant.axis for record in report.records)),
     )
     return Imported(study, report.records, tuple(readouts), report.refused, report.n_repeated)
 
@@ -82,6 +83,7 @@ def store_imported(found: Imported, store: Store) -> str:
     study_id, write = found.study.study_id, store.writer.add
     first_of = {record.item.item_id: record.item for record in reversed(found.records)}
     variants = {(record.item.item_id, record.variant.variant_id): record.variant for record in found.records}
+    roles = {record.item.item_id: record.role for record in reversed(found.records)}
     by_item: dict[str, list] = {}
     for (item_id, _), variant in variants.items():
         by_item.setdefault(item_id, []).append(variant)
@@ -91,7 +93,7 @@ def store_imported(found: Imported, store: Store) -> str:
         write(
             "study_items",
             [
-                {"study_id": study_id, "item_id": item_id, "role": "benchmark", "position": place, "confirmatory": False}
+                {"study_id": study_id, "item_id": item_id, "role": roles[item_id], "position": place, "confirmatory": False}
                 for place, item_id in enumerate(by_item)
             ],
         ),
@@ -120,18 +122,20 @@ def _read(record: Record) -> Readout:
         record.sample,
         READ_TEXT,
         reading,
-        correctness(reading, record.item.target),
+        correctness(reading, record.variant.target),
         (record.call.call_id,),
     )
 
 
-def _study(recording: Recording, models: Sequence[str], revision: str, names: Sequence[str], name: str) -> Study:
+def _study(
+    recording: Recording, models: Sequence[str], revision: str, names: Sequence[str], name: str, axes: Sequence[str]
+) -> Study:
     """The declaration says where the outputs came from and how they were read; the file's digest makes it this file's."""
     source = ItemSource(RECORDED, columns=mapping_of(recording), options={"content": revision})
     return Study(
         name,
         (source,),
-        (Part(recording.axis),),
+        tuple(Part(axis) for axis in axes),
         tuple(Part(one) for one in names),
         tuple(ModelUse(model) for model in dict.fromkeys(models)),
         protocol=Part(RECORDED),

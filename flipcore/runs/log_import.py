@@ -95,7 +95,7 @@ def store_logs(
     for built in _all_built(found):
         n_seen += 1
         if built is not None and n_seen > before:
-            batch.take(built)
+            batch.take(built, n_seen)
         if n_seen % _BATCH == 0 and n_seen > before:
             waiting = _flushed(batch, store, n_seen, waiting)
             batch = _Batch(study, leave)
@@ -155,7 +155,7 @@ class _Batch:
         self.completions: dict[str, dict] = {}
         self.readouts: list[Readout] = []
 
-    def take(self, built: Built) -> None:
+    def take(self, built: Built, position: int) -> None:
         item, variant = built.item, built.variant
         if item.item_id not in self.items:
             self.items[item.item_id] = rows.item_row(item)
@@ -163,7 +163,7 @@ class _Batch:
                 "study_id": self.study_id,
                 "item_id": item.item_id,
                 "role": built.role,
-                "position": 0,
+                "position": position,
                 "confirmatory": False,
             }
         key = (variant.axis, variant.variant_id)

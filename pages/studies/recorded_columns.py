@@ -20,6 +20,9 @@ LABELS = {
     "text": "Generated text",
     "target": "Right answer",
     "models": "Model",
+    "axes": "Axis",
+    "role": "Item role",
+    "harmless": "Harmless change",
 }
 HELP = {
     "prompt": "What the model was sent.",
@@ -31,6 +34,9 @@ HELP = {
     "text": "What the model wrote; it is read as the written answer.",
     "target": "An option's text, label or place from 0, or a number.",
     "models": "The column that names the model.",
+    "axes": "What was changed, row by row.",
+    "role": "benchmark or control, row by row.",
+    "harmless": "False where another answer may be right: such a row enters no flip.",
 }
 
 

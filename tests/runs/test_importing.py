@@ -134,3 +134,44 @@ def test_the_command_imports_and_says_what_comes_next(tmp_path, monkeypatch, cap
     assert command.main(["stats", "Mine"]) == 0 and "oak-1" in capsys.readouterr().out
     assert command.main(["import", str(path), "--map", "moon"]) == 1 and "maps nothing" in capsys.readouterr().err
     assert command.main(["import", str(path), "--read", "scores"]) == 1 and "names no readout" in capsys.readouterr().err
+
+
+def test_a_variant_keeps_its_own_right_answer_role_and_axis(tmp_path, store):
+    rows = [
+        {
+            "item": i,
+            "variant": name,
+            "axis": "numbers",
+            "role": "control" if i < 2 else "benchmark",
+            "prompt": f"{i} + {plus} = ?",
+            "response": str(i + plus),
+            "target": i + plus,
+        }
+        for i in range(4)
+        for name, plus in (("base", 1), ("changed", 7))
+    ]
+    path = written(tmp_path, rows)
+    study_id = store_imported(imported(path, guessed(str(path))), store)
+    frame = studies.readouts(store, study_id, everything=True)
+    assert frame["is_correct"].tolist() == [True] * 8 and set(frame["axis"]) == {"numbers"}
+    assert sorted(frame.drop_duplicates("item_id")["role"]) == ["benchmark", "benchmark", "control", "control"]
+    # another right answer is no harmless change, so a model that is right throughout does not flip
+    assert set(studies.readouts(store, study_id)["variant"]) == {"base"}
+
+
+def test_paths_lists_and_several_right_words(tmp_path, store):
+    rows = [
+        {"doc": {"q": f"Capital of {i}?", "gold": ["The Hague", "Den Haag"]}, "resps": [[said]], "id": i}
+        for i, said in enumerate(["den haag.", "Ghent", "the hague"])
+    ]
+    words = ["prompt=doc.q", "target=doc.gold", "item=id", "answers=text", "text=resps[0][0]", "question="]
+    path = written(tmp_path, rows)
+    recording = corrected(guessed(str(path)), words, ["said=resps[0][0]"])
+    study_id = store_imported(imported(path, recording), store)
+    frame = studies.readouts(store, study_id).query("extractor == 'said'")
+    assert dict(zip(frame["answer"], frame["is_correct"], strict=True)) == {"hague": True, "ghent": False}
+
+
+def test_rows_that_are_numbered_are_grouped_by_their_question(tmp_path):
+    rows = [{"id": n, "prompt": f"Q{n % 300}?", "response": str(n % 300), "target": n % 300} for n in range(600)]
+    assert imported(written(tmp_path, rows), guessed(str(written(tmp_path, rows)))).n_items == 300

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -39,7 +40,7 @@ def read_rows(path: str | Path, header: tuple[str, ...] = ()) -> Iterator[Row]:
     Raises BadInput when the file as a whole cannot be read: absent, too large, of an unknown kind, half-written.
     """
     path = Path(path)
-    suffix = path.suffix.lower()
+    suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     _check_file(path, suffix)
     if suffix == ".parquet":
         rows = _parquet(path)
@@ -66,11 +67,25 @@ def _check_file(path: Path, suffix: str) -> None:
 def _text(path: Path) -> str:
     """The file's text; bytes that are not UTF-8 become surrogates, which mark the rows that hold them."""
     data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b" and path.suffix.lower() == ".gz":
+        data = _unpacked(data, path.name)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{path.name} is UTF-16; save it as UTF-8 and try again.")
     if data[:4] in (b"PAR1", b"PK\x03\x04") or data[:2] == b"\x1f\x8b":
         raise BadInput(f"{path.name} is a Parquet, zip or gzip file under another name; unpack it or rename it.")
     return data.decode("utf-8-sig", "surrogateescape")
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    """A gzip file's content; BadInput where it is damaged or larger than ten times what a file may have."""
+    unpacker = zlib.decompressobj(31)
+    try:
+        content = unpacker.decompress(data, 10 * MAX_UPLOAD_MB * 1_000_000)
+    except zlib.error as error:
+        raise BadInput(f"{name} is a damaged gzip file ({error}); fetch it again.") from None
+    if not unpacker.eof:
+        raise BadInput(f"{name} is half-written or unpacks to more than {10 * MAX_UPLOAD_MB:,} MB; unpack and split it.")
+    return content
 
 
 def _without_surrogates(row: Row) -> Row:

@@ -11,14 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import ROLES
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.recorded.outputs import Recording
+from flipcore.text.answers import canonical_number
 
 N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
-COLUMNS = ("prompt", "question", "options", "order", "item", "variant", "text", "target", "models")  # keys that name a column
+COLUMNS = (  # keys that name a column
+    *("prompt", "question", "options", "order", "item", "variant", "text", "target", "models"),
+    *("axes", "role", "harmless"),
+)
 _NAMES = {
     "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),
     "question": ("original_question", "question", "question_text", "stem", "problem"),
@@ -38,6 +43,9 @@ _NAMES = {
     "order": ("permutation", "option_order", "order"),
     "target": ("target", "gold", "correct_answer", "correct_option", "ground_truth", "answer_key", "answer"),
     "models": ("model", "model_name", "model_id"),
+    "axes": ("axis", "perturbation_type"),
+    "role": ("role", "item_role"),
+    "harmless": ("harmless",),
 }
 _OPTIONS = ("options", "choices")
 _SAID = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
@@ -74,7 +82,10 @@ def guessed(path: str) -> Recording:
         for key, names in _NAMES.items()
         if key in ("prompt", "text")
     }
-    found |= {key: next((name for name in _NAMES[key] if name in columns), "") for key in ("variant", "target", "models")}
+    found |= {
+        key: next((name for name in _NAMES[key] if name in columns), "")
+        for key in ("variant", "target", "models", "axes", "harmless")
+    }
     found["question"] = next((name for name in _NAMES["question"] if name in columns and name != found["prompt"]), "")
     found["target"] = "" if found["target"] == found["text"] else found["target"]
     found["item"] = (
@@ -87,6 +98,10 @@ def guessed(path: str) -> Recording:
     found["options"] = _options(variants, columns, found["prompt"])
     pattern = "" if found["options"] else _pattern(variants, found["prompt"])
     in_prompt = found["options"] and not _never_shown(variants, found["options"], found["prompt"])
+    found["role"] = next((name for name in _NAMES["role"] if name in columns and _are_roles(variants, name)), "")
+    if found["item"] and not nested and not found["variant"]:
+        found["item"] = _shared(path, found["item"], found["question"] or found["prompt"])
+    found["answers"] = "" if found["options"] or pattern else _answers(variants, found["target"])
     axis = "option_order" if in_prompt or pattern or found["order"] else "recorded"
     return Recording(
         Path(path).stem,
@@ -199,6 +214,31 @@ def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
     """The column of the question where rows that name their variant share it: they belong to one item."""
     asked = [values.get(question) for values in variants] if question and variant else []
     return question if len(set(map(str, asked))) < len(asked) else ""
+
+
+def _are_roles(variants: Sequence[Mapping], name: str) -> bool:
+    return all(str(values.get(name)) in (*ROLES, "baseline") for values in variants)
+
+
+def _shared(path: str, item: str, question: str) -> str:
+    """The column of items, or the question's where every row of the whole file has an item of its own and questions repeat:
+    then the rows are numbered, and the question is what they share."""
+    items: set[int] = set()
+    questions: set[int] = set()
+    n = 0
+    for row in read_rows(path):
+        if not row.problem:
+            n += 1
+            items.add(hash(str(row.values.get(item))))
+            questions.add(hash(str(row.values.get(question))))
+    return question if question and len(items) == n and len(questions) <= n / 2 else item
+
+
+def _answers(variants: Sequence[Mapping], target: str) -> str:
+    """ "text" where the right answers are words or lists of words; "" (numbers) otherwise."""
+    held = [values[target] for values in variants if values.get(target) not in (None, "")] if target else []
+    numbers = [not isinstance(one, list) and canonical_number(str(one).rpartition("####")[2]) is not None for one in held]
+    return "text" if held and 2 * sum(numbers) < len(held) else ""
 
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:

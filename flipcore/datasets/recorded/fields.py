@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
-from flipcore.text.answers import canonical_number
+from flipcore.text.answers import canonical_number, text_answer
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,11 @@ def reading_of(item: Item, variant: Variant, values: Mapping, field: Field) -> R
         return Reading(ABSENT, reason=f"The record has no field {field.column!r}.")
     if isinstance(value, Mapping):
         return _scored(item, variant, value, values, field)
-    if item.kind == "number":
+    if isinstance(value, bool):
+        return Reading(OK, value=float(value))  # right or wrong, without an answer
+    if item.kind == "text":
+        answer, why = text_answer(str(value), variant.target), "is empty"
+    elif item.kind == "number":
         answer, why = canonical_number(str(value)), "is no number"
     else:
         answer, why = _option(item, variant, str(value)), "names none of the options, or several"

@@ -17,12 +17,13 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import kept_apart
-from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
+from flipcore.core.records import BASE, ROLES, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import Field, reading_of
-from flipcore.text.answers import canonical_number
+from flipcore.datasets.recorded.paths import with_paths
+from flipcore.text.answers import canonical_number, text_target
 from flipcore.text.prompts import labels_of
 
 
@@ -36,7 +37,9 @@ class Recording:
     the keys in the column `options`, or what `option_pattern` finds in the prompt (one group); with neither the answers are
     numbers. `order` names a permutation column, where `order[i]` is the item's own index at position i; without it options
     are matched by their text. `text` is the generated text, read after the last `text_after`. `target` names the right
-    option by text, label or place from 0. `model` is the model's name, or `models` the column that holds it.
+    option by text, label or place from 0; a variant's own right answer is its own. `model` is the model's name, or `models` the
+    column that holds it; `axes`, `role` and `harmless` name columns that say them row by row. `answers` is the kind of all items
+    ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
     """
 
     dataset: str
@@ -55,10 +58,14 @@ class Recording:
     target: str = ""
     variant: str = ""
     models: str = ""
+    answers: str = ""
+    axes: str = ""
+    role: str = ""
+    harmless: str = ""
 
     @property
     def kind(self) -> str:
-        return "choice" if self.options or self.option_pattern else "number"
+        return self.answers or ("choice" if self.options or self.option_pattern else "number")
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,7 @@ class Record:
     completion: Completion
     readouts: tuple[Readout, ...]
     sample: int = 0
+    role: str = "benchmark"
 
 
 @dataclass(frozen=True)
@@ -143,7 +151,7 @@ def _file_digest(path: str) -> str:
 def _grouped(rows: Iterator[Row], recording: Recording, refused: list) -> Iterator[tuple[tuple[str, str], list[_Said]]]:
     """((model, item key), its variants with the base first); rows that are no rows go to `refused`."""
     groups: dict[tuple[str, str], list[_Said]] = {}
-    for number, row in enumerate(rows):
+    for number, row in enumerate(with_paths(row, recording) for row in rows):
         if row.problem:
             refused.append((row.line, f"{row.place} {row.problem}."))
             continue
@@ -169,6 +177,7 @@ class _Making:
         self.recording, self.revision, self.n_repeated = recording, revision, 0
         self.items: dict[str, Item] = {}
         self.names: dict[tuple, dict[str, str]] = {}  # (model, item) -> prompt -> name, where rows carry no name
+        self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
         self.asked: Counter = Counter()  # (model, prompt), and (model, item, prompt, name)
 
     def record(self, key: tuple[str, str], said: _Said, is_base: bool) -> Record:
@@ -179,19 +188,21 @@ class _Making:
             raise BadInput("has no prompt")
         order = self._order(item, said.values)
         name = BASE if is_base else self._name(key, said, prompt)
-        variant, sample = self._variant(key, item, name, prompt, order)
+        target = item.target if is_base else self._own_target(item, said.values, order)
+        self.raw[item_key] = self.raw.get(item_key, said.values.get(self.recording.target))
+        variant, sample = self._variant(key, item, name, prompt, order, target, said.values)
         call = Call(model, self.revision, Request("generate", prompt), self.asked[model, prompt])
         completion = _completion(call, said.values, self.recording)
         readouts = tuple(
             Readout(
                 model,
                 item.item_id,
-                self.recording.axis,
+                variant.axis,
                 variant.variant_id,
                 sample,
                 field.extractor,
                 reading,
-                correctness(reading, item.target),
+                correctness(reading, variant.target),
                 (call.call_id,),
             )
             for field in self.recording.fields
@@ -202,24 +213,44 @@ class _Making:
         self.asked[model, prompt] += 1
         self.asked[*key, prompt, name] += 1
         self.n_repeated += bool(variant.params)
-        return Record(item, variant, call, completion, readouts, sample)
+        return Record(item, variant, call, completion, readouts, sample, self._role(said.values))
+
+    def _role(self, values: Mapping[str, Any]) -> str:
+        named = str(values.get(self.recording.role) or "") if self.recording.role else ""
+        role = "control" if named == "baseline" else named or "benchmark"
+        if role not in ROLES:
+            raise BadInput(f"has the item role {named!r}; a role is one of {', '.join(ROLES)}")
+        return role
+
+    def _own_target(self, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
+        """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
+        then counts in the item's own order."""
+        said = values.get(self.recording.target) if self.recording.target else None
+        if said is None or said == "" or said == self.raw.get(item.item_id.partition("/")[2].rpartition("@")[0]):
+            return item.target
+        return _target(said, self._shown(values), order, item.kind)
 
     def _name(self, key: tuple[str, str], said: _Said, prompt: str) -> str:
         known = self.names.get(key, {})
         return said.name or known.get(prompt) or f"variant-{len(known)}"
 
-    def _variant(self, key, item: Item, name: str, prompt: str, order: tuple[int, ...]) -> tuple[Variant, int]:
+    def _variant(
+        self, key, item: Item, name: str, prompt: str, order: tuple[int, ...], target: str | None, values: Mapping
+    ) -> tuple[Variant, int]:
         """The variant and its sample. A prompt that the recording asks under several names stays several variants."""
         sample = self.asked[*key, prompt, name]
         known = self.names.get(key, {})
         params = {"repeat": name} if known.get(prompt, name) != name else {}
+        if self.recording.harmless and str(values.get(self.recording.harmless)).lower() in ("false", "0", "no"):
+            params = params | {"harmless": False}
+        axis = str(values.get(self.recording.axes) or "") if self.recording.axes else ""
         labels = labels_of("upper", len(order))
         return Variant(
             item.item_id,
-            self.recording.axis,
+            axis or self.recording.axis,
             name,
             Prompt((("recorded", prompt),)),
-            item.target,
+            target,
             order,
             labels,
             "recorded",
@@ -259,7 +290,7 @@ class _Making:
             kind=recording.kind,
             question=first[recording.question or recording.prompt],
             options=options,
-            target=_target(first.get(recording.target), shown, own),
+            target=_target(first.get(recording.target), shown, own, recording.kind),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
@@ -276,10 +307,13 @@ class _Making:
         return order
 
 
-def _target(value: Any, shown: Sequence[str], own: Sequence[int]) -> str | None:
-    """The canonical right answer of the first variant: a number, or an option by its text, its label or its place from 0."""
+def _target(value: Any, shown: Sequence[str], own: Sequence[int], kind: str) -> str | None:
+    """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in
+    the order shown."""
     if value is None or value != value or value == "":
         return None
+    if kind == "text":
+        return text_target(map(str, value) if isinstance(value, (list, tuple)) else [str(value)])
     text = str(value).strip()
     if not shown:
         number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
@@ -300,6 +334,7 @@ def _completion(call: Call, values: Mapping, recording: Recording) -> Completion
     if not recording.text:
         return Completion(call.call_id, "ok", raw_reply=raw)
     text = values.get(recording.text)
+    text = text[0] if isinstance(text, list) and len(text) == 1 else text
     if not isinstance(text, str):
         return Completion(call.call_id, "failed", error="The record holds no generated text.", raw_reply=raw)
     if recording.text_after and recording.text_after in text:

@@ -135,6 +135,8 @@ JOIN study_variants v USING (study_id, item_id, axis, variant_id)
 JOIN items q USING (item_id) JOIN variants w USING (variant_id)
 LEFT JOIN standing p ON p.pair_id = v.material_id
 WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
+                       AND NOT (r.status = 'ok' AND r.answer IS NULL)
+                       AND coalesce(v.params->>'$.harmless', 'true') <> 'false'
                        AND r.extractor NOT IN (SELECT unnest($values))))
   AND r.study_id = $study_id AND i.confirmatory = $confirmatory
   AND (v.material_id IS NULL OR coalesce(p.state, 'unreviewed') IN (SELECT unnest($states)))
@@ -146,9 +148,10 @@ _STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "al
 def readouts(
     store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing", everything: bool = False
 ) -> pd.DataFrame:
-    """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, and variants
-    with another target. A rejected rewording leaves at once: verdicts filter here, when reading. `paraphrases` is accepted,
-    standing (not rejected) or all; confirmatory items come only when asked for, and then alone."""
+    """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
+    and wrongs without an answer, and variants with another target or recorded as not harmless. A rejected rewording leaves at
+    once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all; confirmatory items come
+    only when asked for, and then alone."""
     frame = store.frame(
         _READOUTS,
         study_id=study_id,
