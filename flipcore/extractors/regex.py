@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.core.contracts import Need
+from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
-from flipcore.extractors.written.scope import answer_end
+from flipcore.extractors.written.marked import marked_answer
+from flipcore.extractors.written.scope import answer_end, is_refusal
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.extractors.written.stated_number import stated_number
 
@@ -18,13 +20,19 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
     if not text.strip():
         return unreadable("The answer is empty.")
     text = text[: answer_end(text, item.question)]
+    start, end = marked_answer(text) or (0, len(text))
+    answer, span, reason = _named(item, variant, text[start:end])
+    if answer is None:
+        return unreadable(REFUSAL if is_refusal(text) else reason)
+    return Reading(OK, answer=answer, span=span and (span[0] + start, span[1] + start))
+
+
+def _named(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[int, int] | None, str]:
+    """(canonical answer, its span, why there is none)."""
     if item.kind == "number":
-        answer, span, reason = stated_number(text)
-        return Reading(OK, answer=answer, span=span) if answer is not None else unreadable(reason)
+        return stated_number(text)
     found = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).named(text)
-    if found.position is None:
-        return unreadable(found.reason)
-    return Reading(OK, answer=str(variant.order[found.position]), span=found.span)
+    return None if found.position is None else str(variant.order[found.position]), found.span, found.reason
 
 
 @dataclass(frozen=True)

@@ -76,3 +76,19 @@ def test_first_tokens_and_scores_do_not_ask_how_a_completion_ended():
     assert made("first_token").read(item, shown(item), [top]).answer == "2"
     scored = [Completion("c", "ok", finish_reason=LENGTH, tokens=((" x", -1.0 - i % 2),)) for i in (1, 1, 0, 1)]
     assert made("cloze").read(item, shown(item), scored).answer == "2"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_refusal"),
+    [
+        ("I'm sorry, but I can't help with that.", True),
+        ("I cannot answer this question.", True),
+        ("As an AI language model, I am unable to provide a choice.", True),
+        ("I don't know.", False),
+        ("Sorry, hard to say.", False),
+    ],
+)
+def test_a_refusal_in_words_is_said_to_be_one(text, is_refusal):
+    reading = made("regex").read(choice(), shown(choice()), [ended(text, STOP)])
+    assert reading.status == UNREADABLE and (reading.reason == "refusal") is is_refusal
+    assert made("regex").read(choice(), shown(choice()), [ended(f"{text} The answer is C.", STOP)]).answer == "2"

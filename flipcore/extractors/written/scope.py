@@ -10,6 +10,13 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 # Line by line, never across line breaks: a run of 20,000 empty lines once took 12 seconds.
+_REFUSAL = re.compile(
+    r"\W*(?:(?:I['’]?m|I am) (?:very |so |really )?sorry|sorry|I apologi[sz]e|unfortunately)?\W*(?:but )?"
+    r"(?:as an? (?:AI|language model|assistant)[^.\n]{0,60}?)?"
+    r"(?:I (?:can(?:['’]t|not)|am (?:not able|unable) to|won['’]t|will not|must decline|decline to|refuse to)|"
+    r"I['’]m (?:not able|unable) to)\s*(?:to )?(?:help|assist|answer|provide|comply|fulfil+|do that|discuss|engage|respond)",
+    re.IGNORECASE,
+)
 _RESTATED = 40  # characters of the question that make a heading a repetition of it
 
 
@@ -25,3 +32,8 @@ def answer_end(text: str, question: str) -> int:
 def _plain(text: str) -> str:
     """Letters and digits only, so that spaces, bold marks and line breaks do not matter."""
     return re.sub(r"[\W_]+", "", text).casefold()
+
+
+def is_refusal(text: str) -> bool:
+    """Whether an answer in which nothing could be read begins by declining to answer."""
+    return bool(_REFUSAL.match(text.lstrip()[:200]))

@@ -1,7 +1,8 @@
 """Which option a generated text names, if it names exactly one.
 
 In order: the last statement ("the answer is (C)"), a label at the start (" C", "C. tin"), one on a line of its own or in
-brackets, one at the end ("It is tin C"), and the text of exactly one option. Whoever names several is not answering.
+brackets, one at the end ("It is tin C"), and the text of exactly one option. Whoever names several is not answering, and an
+option that is denied ("not B", "B is wrong") is not named.
 """
 
 from __future__ import annotations
@@ -10,20 +11,28 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flipcore.extractors.written.denial import is_denied
+from flipcore.extractors.written.marked import without_question
+
 _FILLERS = (
-    r"(?:[\s:*_\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
+    r"(?:[\s:*_`\"'“(\[{$]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|therefore|thus|simply"
     r"|both|either|one of|the|following|letters?|options?|choices?|answers?|labels?|would be|is|are|be|=)*"
 )
 _STATED = (
-    r"(?:\banswers?\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
-    r"could be|[:=])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend"
-    r"|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)"
+    r"(?:\banswers?\b(?:\s*\([^)\n]{0,60}\)|\s*,[^,.\n]{0,40},)?(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*"
+    r"(?:is|are|would be|must be|should be|will be|could be|[:=：])"
+    r"|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|pick|go with|recommend|answer)\b"
+    r"|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|####|\\boxed)"
 )
 _JOINED = r"\s*(?:,\s*(?:and|or)|,|;|/|&|\+|\band\b|\bor\b)\s*(?:(?:possibly|maybe|perhaps|even|also|either)\s+)?"
 _GOES_ON = (
-    r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so)\b"
+    r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|given|so|rather|instead|not)\b"
     r"|[-–—(\[=]"
 )
+# What follows such a word is a reason or a denial, no further answer: "C, since A and B are grains", "C, not B or D".
+_REASON = r"\b(?:because|since|whereas|while|unlike|rather than|instead of|not|given that|as (?!well))\b|n['’]t\b"
+_LONE = frozenset("yes no none all both some any never maybe true false".split())  # words of every sentence
+_PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
 _SHORT = 30  # words besides the option's own
 
 
@@ -50,16 +59,36 @@ class ChoiceText:
             r"(?=[\s)\]*.,:;\"']|$)"
         )
         self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({one})(?:[.):\]*]|[ \t]*(?=\n|$))")
-        self.stated = re.compile(_STATED + _FILLERS, re.IGNORECASE)
+        self.is_answer = re.compile(rf"(?<![\w])({one})[)\]*\"'”]*\s+is\s+(?:the|my)\s+(?:\w+\s+)?(?:answer|option|choice)\b")
+        denied = rf"(?:not\s+(?:option\s+)?[\"'(*\[]*(?:{one})(?!\w)[^.,;\n]{{0,40}}?,?\s*but\s+(?:rather\s+)?)?"
+        self.stated = re.compile(_STATED + _FILLERS + denied + _FILLERS, re.IGNORECASE)
+        self.aside = re.compile(rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE)
+        self.several = re.compile(
+            rf"(?<!\w)(?:{one})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and|or)?[\s\"'(*\[]*$"
+        )
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")
 
     def named(self, text: str) -> Named:
         """The one option that `text` names."""
-        for rule in (self._only, self._statement, self._start, self._marked, self._end, self._words):
+        text = without_question(text, self.labels, self.options)
+        for rule in (self._only, self._statement, self._named_first):
             found = rule(text)
             if found:
                 return found
+        denied = self._denied(text)
+        for rule in (self._start, self._marked, self._end, self._words):
+            found = rule(text)
+            if found and found.position in denied:
+                return Named(None, None, f"The answer denies {self.labels[found.position]} and states no other option.")
+            if found:
+                return found
         return Named(None, None, "No label and no option's text was found in the answer.")
+
+    def _denied(self, text: str) -> set[int]:
+        """Positions of the options that the text denies somewhere, by label or by words."""
+        labels = {self._position(m.group(1)) for m in self.label.finditer(text) if self._is_denied(m, text)}
+        words = {i for i, option in enumerate(self.options) for m in _spots(option, text) if is_denied(text, *m.span())}
+        return (labels | words) - {None}
 
     def _only(self, text):
         """The whole answer is one label, in whatever case."""
@@ -67,21 +96,33 @@ class ChoiceText:
         at = [i for i, label in enumerate(self.labels) if label.casefold() == bare.casefold()]
         return self._one(at[0], text, text.find(bare), len(bare)) if bare and len(at) == 1 else None
 
+    def _is_denied(self, label: re.Match, text: str) -> bool:
+        """Whether a label is denied where it stands. An option's own words after it are no denial: "C) Do not worry"."""
+        own = self._position(label.group(1))
+        if own is not None and _folded(text[label.end(1) :]).startswith(_folded(self.options[own])):
+            return False
+        return is_denied(text, *label.span(1))
+
     def _statement(self, text):
         """The last statement that names a label, or failing that an option's words."""
         last = None
         for mark in self.stated.finditer(text):
             label = self.label.match(text, mark.end())
             if label and self._stands(label, text):
-                last = self._group(label, text)
-            elif not label:
+                last = last if self._is_denied(label, text) else self._group(label, text)
+            else:
                 last = self._worded(text, mark.end()) or last
         return last
+
+    def _named_first(self, text) -> Named | None:
+        """The last "C is the answer"."""
+        marks = [m for m in self.is_answer.finditer(text) if not self._is_denied(m, text)]
+        return self._one(self._position(marks[-1][1]), text, marks[-1].start(1), len(marks[-1][1])) if marks else None
 
     def _start(self, text):
         begin = re.compile(r"[\s*_(\[\"'>]*").match(text).end()
         label = self.label.match(text, begin)
-        if not label or not self._stands(label, text):
+        if not label or not self._stands(label, text) or self._is_denied(label, text):
             return None
         line_end = text.find("\n", label.end())
         listed = self.own_line.match(text, line_end) if line_end >= 0 else None
@@ -91,7 +132,7 @@ class ChoiceText:
 
     def _marked(self, text):
         """Labels in brackets, after "option", or heading a line: one label however often, else several."""
-        spots = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text))]
+        spots = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text)) if not self._is_denied(m, text)]
         spots = [(m.group(1), m.start(1)) for m in spots] + [more for m in spots for more in self._further(m.end(1), text)]
         return self._agreed(spots, text)
 
@@ -103,6 +144,8 @@ class ChoiceText:
         if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:
             return None
         label = spots[-1]
+        if self.several.search(head[: label.start()]):
+            return Named(None, None, "The answer names several labels at once.")
         before = _folded(head[: label.start()])
         if any(_folded(head).endswith(_folded(option)) and option.endswith(label.group(1)) for option in self.options):
             return None
@@ -114,12 +157,25 @@ class ChoiceText:
         answer they are part of the reasoning: MMLU-Pro's unfinished chains name an option nine times in ten by accident."""
         if len(text.split()) > _SHORT + max(len(option.split()) for option in self.options):
             return None
-        hits = [(m.start(), m.end(), i) for i, option in enumerate(self.options) for m in _occurrences(option, text)]
+        hits = [
+            (m.start(), m.end(), i)
+            for i, option in enumerate(self.options)
+            for m in _spots(option, text)
+            if not is_denied(text, *m.span()) and self._is_said(option, m, text)
+        ]
         outer = [(a, b, i) for a, b, i in hits if not any(c <= a and b <= d and (d - c) > (b - a) for c, d, _ in hits)]
         which = {i for _, _, i in outer}
         if len(which) > 1:
             return Named(None, None, f"The answer has the words of {len(which)} options and names no label.")
         return Named(outer[-1][2], outer[-1][:2]) if outer else None
+
+    @staticmethod
+    def _is_said(option: str, match: re.Match, text: str) -> bool:
+        """A word of every sentence ("There is no way") is an option only where it stands alone."""
+        if option.casefold().strip(" .") not in _LONE:
+            return True
+        rest = text[match.end() :]
+        return not rest.strip() or bool(re.match(r"\s*[.,;:!?)\]*\"'”\n]", rest))
 
     def _worded(self, text, start):
         """An option whose words follow a statement directly ("the answer is tin")."""
@@ -134,7 +190,7 @@ class ChoiceText:
     def _stands(self, label, text) -> bool:
         """Is this a label and not the word "A", "I" or a number? Its own option, an end or a connective must follow."""
         rest = text[label.end() :]
-        if not rest.strip() or re.match(r"\s*(?:[.,:;)\]}*_!?\"'”/\\$<]|\n)", rest):
+        if not rest.strip() or re.match(r"\s*(?:[`.,:;)\]}*_!?\"'”/\\$<]|\n)", rest):
             return True
         own = self._position(label.group(1))
         return bool(
@@ -145,7 +201,9 @@ class ChoiceText:
 
     def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:
         """Further labels joined to one that ends at `end`, in the same sentence: "C, Rarely; or E, Never"."""
-        stop = re.compile(r"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)").search(text, end)
+        aside = _PARENTHESIS.match(text, end)
+        end = aside.end() if aside else end
+        stop = self.aside.search(text, end)
         for more in self.joined.finditer(text, end, stop.start() if stop else len(text)):
             word = more.group(1)
             if not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end() :])) and not word.isdigit():
@@ -187,10 +245,7 @@ def _loose(option: str) -> str:
     return r"\s+".join(re.escape(word) for word in option.rstrip(" .").split())
 
 
-def _occurrences(option: str, text: str) -> Iterator[re.Match]:
-    """Where the option's words stand on their own and are not denied ("not tin")."""
-    if not option.strip(" ."):
-        return
-    for match in re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE):
-        if not re.search(r"(?:\bnot|n't|n’t|\bnever|\bneither|\bnor)\s+(?:an?\s+|the\s+)?$", text[: match.start()]):
-            yield match
+def _spots(option: str, text: str) -> Iterator[re.Match]:
+    """Where the option's words stand on their own."""
+    if option.strip(" ."):
+        yield from re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE)

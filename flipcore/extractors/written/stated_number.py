@@ -1,47 +1,65 @@
 """Which number a generated text gives as its answer.
 
-The last statement counts ("#### n", "Answer: n", "A: n", "the answer is n", a box); without one, the last number of the
-answer. GSM8K's own grader reads "A: n" and "#### n".
+The last statement counts ("#### n", "Answer: n", "A: n", "the answer is n", a box, "n is the answer"); without one, the last
+number of the answer. A number that is denied ("not 20") is none, and neither are two to choose from. GSM8K's own grader reads
+"A: n" and "#### n".
 """
 
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
+from flipcore.extractors.written.denial import is_denied
 from flipcore.text.answers import canonical_number
 
+_POWER = r"(?:[eE][-+]?\d{1,3}(?!\w|\.\d)|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?[-+−]?\d{1,3}\}?)"
 NUMBER = (
-    r"(?:(?<![\w.)])[-−]\s?)?\$?\s?(?:(?<![\d.])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?/\s?\d+(?![\d/]))?|"
-    r"(?<![\d.])\.\d+)%?"
+    r"(?:(?<![\w.)])[-−]\s?)?\$?\s?(?:\\[dt]?frac\{\d+\}\{\d+\}|(?<![\d.])(?<!\d[eE])(?:\d{1,3}(?:(?:,|\{,\})\d{3})+|\d+)(?:\.\d+)?"
+    rf"(?:{_POWER}|\s?/\s?\d+(?![\d/])|(?![eE][-+]?\d))|(?<![\d.])\.\d+)%?"
 )
 _STATED = re.compile(
     r"(?:####|\\boxed\s*\{|(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:"
-    r"|\b(?:final\s+)?answer\b(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
+    r"|\b(?:final\s+)?answer\b(?:\s*\([^)\n]{0,60}\))?(?:\s+(?:to|for)\b[^.\n:]{0,80}?)?\s*(?:\*\*)?\s*"
     r"(?:is|would be|must be|should be|[:=]))(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(NUMBER)
-_ALTERNATIVE = re.compile(rf"\s*(?:or|and)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
+_IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?is\s+(?:the|my)\s+(?:\w+\s+)?answer\b", re.IGNORECASE)
+_ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
+_CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
+_SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
+_REACH = 12
 
 
 def stated_number(text: str) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no answer."""
-    last = None
-    for mark in _STATED.finditer(text):
-        found = _after(text, mark.end())
-        last = found or last
+    last = _statement(text)
     if last is None:
-        numbers = list(_NUMBER.finditer(text))
+        numbers = [found for found in _NUMBER.finditer(text) if not _denied(text, found)]
         if not numbers:
-            return None, None, "The answer has no number."
+            return None, None, "The answer has no number, or only numbers that it denies."
         last = numbers[-1]
+        if _CHOICE_BEFORE.search(text[max(0, last.start() - _REACH) : last.start()]):
+            return None, None, "The answer gives two numbers to choose from."
     elif _ALTERNATIVE.match(text, last.end()):
         return None, None, "The answer gives two numbers to choose from."
-    answer = canonical_number(last.group().replace("−", "-").replace("- ", "-"))
+    answer = _value(last.group())
     if answer is None:
         return None, None, f"{last.group().strip()!r} is not a number that can be compared."
     start = last.end() - len(last.group().lstrip())
     return answer, (start, last.end()), ""
+
+
+def _statement(text: str) -> re.Match | None:
+    """The number of the last statement that gives one."""
+    stated = [found for mark in _STATED.finditer(text) for found in [_after(text, mark.end())] if found]
+    first = [_NUMBER.match(text, mark.start(1)) for mark in _IS_ANSWER.finditer(text) if not is_denied(text, *mark.span(1))]
+    return max((*stated, *filter(None, first)), key=lambda found: found.start(), default=None)
+
+
+def _denied(text: str, found: re.Match) -> bool:
+    return is_denied(text, found.end() - len(found.group().lstrip()), found.end())
 
 
 def _after(text: str, start: int) -> re.Match | None:
@@ -50,6 +68,17 @@ def _after(text: str, start: int) -> re.Match | None:
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)
-    if equals >= 0:
-        return _NUMBER.search(text, equals, line_end)
-    return _NUMBER.search(text, start, min(line_end, start + 60))
+    place, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + 60))
+    numbers = (found for found in _NUMBER.finditer(text, place, stop) if not _denied(text, found))
+    return next(numbers, None)
+
+
+def _value(number: str) -> str | None:
+    """The canonical number of what was matched, LaTeX and powers of ten included."""
+    number = number.replace("−", "-").replace("- ", "-").replace("{,}", ",")
+    number = re.sub(r"\\[dt]?frac\{(\d+)\}\{(\d+)\}", r"\1/\2", number)
+    power = _SCALE.search(number)
+    if power is None:
+        return canonical_number(number)
+    factor = canonical_number(number[: power.start()])
+    return factor and str(Fraction(factor) * Fraction(10) ** int(power[1]))

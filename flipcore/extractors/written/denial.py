@@ -1,0 +1,28 @@
+"""Is what a text names denied there? "not B", "B is wrong", "anything but B", "18, not 20"."""
+
+from __future__ import annotations
+
+import re
+
+_NOT = (
+    r"(?:\bnot|\bcannot|n['’]t|\bnever|\bneither|\bnor|\bno longer|\bexcept(?: for)?|\b(?:all|anything|everything) but"
+    r"|\bother than|\brather than|\binstead of|\bunlike|\bru(?:le|led|ling) out|\beliminat(?:e|ed|ing)"
+    r"|\bexclud(?:e|ed|ing))"
+)
+_BETWEEN = (
+    r"(?:be|been|choose|pick|select|say|mean|is|it|an?|the|option|answer|choice|letter|equal|to|just|simply|really"
+    r"|necessarily|actually)"
+)
+_BEFORE = re.compile(rf"{_NOT}[\s\"'“(*\[$]+(?:{_BETWEEN}[\s\"'“(*\[$]+)*$", re.IGNORECASE)
+_WRONG = r"(?:wrong|incorrect|false|invalid|impossible|ruled out|eliminated|out\b|excluded|implausible|unlikely)"
+_AFTER = re.compile(
+    r"[)\]*\"'”]{0,3}\s*(?:\?\s*(?:no|nope|not|never)\b|(?:is|are|was|were|would be|seems|looks|can be)(?:\s+\w+ly)?\s+"
+    rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t|\s+not)\b|cannot\b)",
+    re.IGNORECASE,
+)
+_REACH = 60  # characters before a name in which a denial of it begins
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether what stands from `start` to `end` is denied by the words directly before or after it."""
+    return bool(_BEFORE.search(text[max(0, start - _REACH) : start]) or _AFTER.match(text, end))

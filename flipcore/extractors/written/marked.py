@@ -1,0 +1,52 @@
+"""Answers that a text marks itself, in JSON or in tags, and questions that it repeats before "A:"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_KEY = (
+    r"(?:final[_ ]?|correct[_ ]?|selected[_ ]?|chosen[_ ]?)?(?:answer|choice|option|label|prediction)(?:[_ ]?(?:letter|label))?"
+)
+_JSON = re.compile(
+    rf"[\"']{_KEY}[\"']\s*:\s*\[?\s*(?:\"(?P<double>(?:[^\"\\\n]|\\.)*)\"|'(?P<single>(?:[^'\\\n]|\\.)*)'"
+    r"|(?P<plain>[^\s\"'\[{,}\]][^,}\]\n]*))",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"<(final[_ ]?answer|answer)>(?P<inside>.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL)
+_ASKED = re.compile(r"(?:^|\n)[ \t*]*(Q(?:uestion)?[ \t]*[:.][^\n]*?\s(?:\*\*)?A(?:nswer)?[ \t]*[:.])")
+_ANSWERED = re.compile(r"(?:^|\n)[ \t*]*(A[ \t]*:)[ \t*(\"']*([^\n]*?)[ \t.*)\"']*(?=\n|$)")
+
+
+def marked_answer(text: str) -> tuple[int, int] | None:
+    """Where the last marked answer stands: the value of {"answer": …} or the inside of <answer>…</answer>; None without one."""
+    found = [(mark.start("inside"), mark.end("inside")) for mark in _TAG.finditer(text)]
+    for mark in _JSON.finditer(text):
+        name = mark.lastgroup
+        found.append((mark.start(name), mark.end(name)))
+    return max(found, default=None)
+
+
+def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
+    """The text with "Q: … A:" and a lone "A:" blanked out, so that neither letter is taken for a label. Blanks keep places.
+
+    A letter that heads its own option's text ("A: rye", "Q. barley") stays, and so does a list of the options.
+    """
+    own = dict(zip(labels, options, strict=True))
+    for mark in _ASKED.finditer(text):
+        if not _heads(text[mark.end() :], own.get("A")):
+            text = _blanked(text, *mark.span(1))
+    for mark in _ANSWERED.finditer(text):
+        said = " ".join(mark[2].split()).casefold()
+        answers = {*(label.casefold() for label in labels), *(option.casefold().rstrip(" .") for option in options)}
+        if not _heads(mark[2], own.get("A")) and ("A" not in own or said in answers):
+            text = _blanked(text, *mark.span(1))
+    return text
+
+
+def _heads(rest: str, option: str | None) -> bool:
+    return bool(option) and " ".join(rest.split()).casefold().startswith(option.casefold())
+
+
+def _blanked(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
