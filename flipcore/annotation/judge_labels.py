@@ -115,7 +115,7 @@ class JudgeReport:
         return self.gate.sentence(), position, again
 
 
-def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping], seed: int = 0, n_boot: int = 2000) -> JudgeReport:
+def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeReport:
     """`texts` and `labels` as `store.judge_queries` gives them. An unreadable reply is a label of its own."""
     agreed, n_even = agreed_labels(labels)
     labelled = [one for one in texts if one["call_id"] in agreed]
@@ -129,8 +129,6 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping], seed: int 
         [one["judged"] for one in labelled],
         position_bias(*places) if both else None,
         _again(texts),
-        seed,
-        n_boot,
         has_options=any(one["kind"] == "choice" for one in texts),
     )
     return JudgeReport(gate, len(texts), n_even)

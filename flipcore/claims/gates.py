@@ -9,12 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
-from flipcore.stats.base.gate_rules import paraphrase_gate
+from flipcore.claims.claim import Assertion, Claim
+from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate, paraphrase_gate
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
 PARAPHRASE, JUDGE = "paraphrase", "judge"
+PARAPHRASES_PASS = Assertion(
+    "paraphrases pass",
+    "more than 0.80 of a source's paraphrases would be accepted by its reviewers",
+    0.03,  # Wilson's one-sided 0.025 is at most 0.0281 (54 pairs) where 50 pairs or more were reviewed, computed exactly
+    1,
+    "each look at the gate",
+    ("acceptance exactly 0.80", "acceptance 0.80, differing by item", "nothing accepted beyond a coin"),
+)
+JUDGE_PASSES = Assertion(
+    "judge passes",
+    "the judge agrees with people beyond chance by a kappa above 0.60",
+    0.025,
+    1,
+    "each look at the gate",
+    ("kappa exactly 0.60, answers even", "kappa exactly 0.60, one answer in nine of ten", "kappa exactly 0.60, four answers"),
+)
+ASSERTIONS = (PARAPHRASES_PASS, JUDGE_PASSES)
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
 
 
@@ -44,6 +62,18 @@ def closed(
 def reason(closed_gates: dict[str, str], axis: str = "", extractor: str = "", reference: str = "") -> str:
     """Why a number of this axis, under this extractor and reference, is not claimed; "" when it may be."""
     return " ".join(dict.fromkeys(closed_gates[name] for name in (axis, extractor, reference) if name in closed_gates))
+
+
+def paraphrases_claim(gate: ParaphraseGate) -> Claim:
+    """The sentence of a gate on paraphrases; it asserts something only where the gate is open."""
+    outcome = "open" if gate.is_open else "closed"
+    return Claim(PARAPHRASES_PASS, outcome, gate.sentence(), gate.is_open, numbers={"accepted": gate.accepted})
+
+
+def judge_claim(gate: JudgeGate) -> Claim:
+    """The sentence of a judge's gate; it asserts something only where the gate is open."""
+    numbers = {"kappa": gate.agreement.estimate, "again": gate.again}
+    return Claim(JUDGE_PASSES, "open" if gate.is_open else "closed", gate.sentence(), gate.is_open, numbers=numbers)
 
 
 def _paraphrases(store: Store, study_id: str) -> str:

@@ -17,7 +17,7 @@ from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
 from flipcore.runs.runner import run
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries import planning, studies
 
 INBOX_S = 2.0
 
@@ -142,7 +142,7 @@ class Registry:
             for asked in made.items:
                 known: dict[str, Completion] = {}
                 while calls := made.protocol.next_calls(made.history(asked, use, backend, known, judge)):
-                    found = studies.completions(self._store, [call.call_id for call in calls])
+                    found = planning.completions(self._store, [call.call_id for call in calls])
                     known |= {row["call_id"]: rows.completion_of(row) for row in found}
                     if len(found) < len(calls):
                         break

@@ -13,7 +13,7 @@ from flipcore.core.records import BASE, Item, Variant, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
-from flipcore.store.queries import studies
+from flipcore.store.queries import planning, studies
 
 if TYPE_CHECKING:
     from flipcore.store.connection import Store
@@ -62,7 +62,7 @@ def material(store) -> Material:
     """The stored rewordings by item, with their state now."""
     found: dict[str, list[Paraphrase]] = {}
     if store is not None:
-        for row in studies.paraphrase_states(store).to_dict("records"):
+        for row in planning.paraphrases(store):
             found.setdefault(row["item_id"], []).append(
                 Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"])
             )

@@ -23,7 +23,7 @@ from flipcore.runs.spending import Spending
 from flipcore.runs.storing import Storing
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import budgets, studies
+from flipcore.store.queries import budgets, planning
 
 REPORT_S = 0.5
 WINDOW = 16  # items open at once per model: enough to keep every slot busy, few enough to finish what was begun
@@ -177,7 +177,7 @@ class _Run:
 
     def _stored(self, calls: list[Call]) -> dict[str, Completion]:
         """Completions that are there already; a failed one is asked again."""
-        found = studies.completions(self.store, [call.call_id for call in calls])
+        found = planning.completions(self.store, [call.call_id for call in calls])
         if found:
             call_ids = [row["call_id"] for row in found]
             self.storing.add(self._memberships(call_ids), partial(self._count, n_reused=len(found)))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.core.records import digest
-from flipcore.store.queries import studies
-from flipcore.store.rows import now
+from flipcore.claims import locks as lock_claims
+from flipcore.store.queries import locks, studies
 from pages.common import session
 from pages.common.header import show_badges
-from pages.common.notes import plain
+from pages.common.notes import plain, shown_problem
 
 WIDTH = 440  # of the control and its badge, px: below it the row wraps
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
@@ -28,8 +27,7 @@ def chosen(key: str = "mode") -> str:
             format_func=MODES.get,
             label_visibility="collapsed",
         )
-        badge = {"explore": "EXPLORATORY", "locked": "LOCKED"}.get(mode)
-        show_badges([(badge, badge)] if badge else [])
+        show_badges([("EXPLORATORY", "EXPLORATORY")] if mode == "explore" else [])
     return mode
 
 
@@ -37,17 +35,16 @@ def note(mode: str, study_id: str, band: str) -> str:
     """What this mode's intervals promise; `band` says for what the simultaneous one holds."""
     moves = studies.n_moves(session.store(), study_id)
     return {
-        "explore": f"EXPLORATORY: these intervals hold for settings chosen beforehand. {moves:,} "
+        "explore": f"EXPLORATORY: valid only for settings fixed before looking. {moves:,} "
         f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
-        "locked": "LOCKED: computed on the items that were set aside, at the settings that were stored before they were read.",
+        "locked": "Only the items that were set aside are counted, at the settings and verdicts of the lock.",
     }[mode]
 
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:
     """The first lock of this page on this study, where the mode asks for one."""
-    found = studies.locks(session.store(), study_id) if mode == "locked" else []
-    return next((lock for lock in found if lock["settings"].get("page", "decomposition") == page), None)
+    return locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
@@ -59,26 +56,41 @@ def offer_lock(study_id: str, page: str, settings: dict) -> None:
             icon=":material/lock_open:",
         )
         return
-    fixed = settings | {
-        "page": page,
-        "study": study_id,
-        "models": list(session.study_row(study_id)["models"]),
-        "seed": 0,
-        "verdicts": studies.verdict_state(session.store()),
-    }
-    st.markdown("**Nothing is shown here until settings are stored.** They will be the ones that this page was left at:")
+    fixed = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
+    offer_button(study_id, page, fixed, f"lock-{page}")
+
+
+def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[str] | None = None) -> None:
+    """The settings that would be locked, a name, and the button."""
+    st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
     st.json(fixed, expanded=1)
+    st.caption("The lock also stores the items that were set aside, the models and every verdict as they are now.")
     who = st.text_input("Your name", key=f"lock-name-{page}")
-    if st.button("Lock these settings", key=f"lock-{page}", type="primary", icon=":material/lock:", disabled=not who.strip()):
-        row = {"lock_id": digest(fixed), "study_id": study_id, "settings": fixed, "reviewer": who.strip(), "created_at": now()}
-        session.store().writer.add("locks", [row]).result(10)
-        st.rerun()
+    if st.button("Lock these settings", key=key, type="primary", icon=":material/lock:", disabled=not who.strip()):
+        with shown_problem():
+            locks.keep_lock(session.store(), record_id, page, fixed, who, items)
+            st.rerun()
+
+
+def show_lock(record_id: str, page: str, lock: dict) -> None:
+    """Who locked what and whether the word may be said; stops the page where the lock's state cannot be computed again."""
+    claim = lock_claims.locked(session.store(), record_id, page)
+    if claim.is_made:
+        show_badges([("LOCKED", "LOCKED")])
+    st.caption(
+        plain(
+            f"{claim.text} {claim.detail} Settings stored by {lock['reviewer']} on {lock['created_at']:%Y-%m-%d %H:%M}, {lock['lock_id']}."
+        )
+    )
+    if why := lock_claims.check(session.store(), record_id, page):
+        st.error(plain(why), icon=":material/lock_reset:")
+        st.stop()
 
 
 def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
     """The settings that this page was left at in this session; a lock's settings cannot be changed."""
     if lock:
-        st.caption(plain(f"Locked by {lock['reviewer']} on {lock['created_at']:%Y-%m-%d %H:%M}, {lock['lock_id']}."))
+        show_lock(study_id, page, lock)
         return {key: lock["settings"].get(key, value) for key, value in start.items()}
     return start | st.session_state.get(f"view-{page}-{study_id}", {})
 

@@ -11,7 +11,7 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries import locks, studies
 
 
 @st.cache_resource(show_spinner="Opening the results …")
@@ -84,23 +84,29 @@ def study_row(study_id: str) -> dict:
     return rows[rows["study_id"] == study_id].iloc[0].to_dict()
 
 
+def lock_id(study_id: str, page: str) -> str:
+    """The lock of a page on a study; "" without one, which the store refuses to read under."""
+    lock = locks.lock_of_page(store(), study_id, page)
+    return lock["lock_id"] if lock else ""
+
+
 def readouts(
     study_id: str,
     revision: int | None = None,
     *,
-    confirmatory: bool = False,
+    lock: str | None = None,
     paraphrases: str = "standing",
     everything: bool = False,
 ) -> pd.DataFrame:
-    """The study's readouts, read again only when something new was committed."""
+    """The study's readouts, read again only when something new was committed; under a lock those of what was set aside."""
     held = store()
     revision = held.revision(study_id) if revision is None else revision
-    return _readouts(study_id, revision, confirmatory, paraphrases, everything)
+    return _readouts(study_id, revision, lock, paraphrases, everything)
 
 
 @st.cache_data(show_spinner=False, max_entries=24)
-def _readouts(study_id: str, revision: int, confirmatory: bool, paraphrases: str, everything: bool) -> pd.DataFrame:
-    return studies.readouts(store(), study_id, confirmatory=confirmatory, paraphrases=paraphrases, everything=everything)
+def _readouts(study_id: str, revision: int, lock: str | None, paraphrases: str, everything: bool) -> pd.DataFrame:
+    return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything)
 
 
 def declared(study_id: str):

@@ -34,7 +34,8 @@ def title_of(extractor: str) -> str:
 
 @st.cache_resource(show_spinner=False, max_entries=12)
 def _answers(study_id: str, model: str, mode: str, revision: int):
-    frame = session.readouts(study_id, revision, confirmatory=mode == "locked")
+    lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
+    frame = session.readouts(study_id, revision, lock=lock)
     return coded_answers(frame[frame["model"] == model])
 
 

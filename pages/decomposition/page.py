@@ -19,7 +19,7 @@ if study_id is not None:
         mode = modes.chosen()
         choice = st.container(width=320)
     lock = modes.lock_of(study_id, mode, PAGE)
-    frame = session.readouts(study_id, confirmatory=mode == "locked" and lock is not None)
+    frame = session.readouts(study_id, lock=lock and lock["lock_id"])
     models = list(dict.fromkeys(frame["model"]))
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, cached.START, None))

@@ -50,9 +50,9 @@ def _beyond(p: float) -> str:
 
 @st.cache_resource(show_spinner="Cross-validating …", max_entries=12)
 def _predicted(study_id: str, model: str, mode: str, revision: int):
-    confirmatory = mode == "locked"
-    frame = session.readouts(study_id, revision, confirmatory=confirmatory)
-    base = studies.base_first_tokens(session.store(), study_id, model, confirmatory=confirmatory)
+    lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
+    frame = session.readouts(study_id, revision, lock=lock)
+    base = studies.base_first_tokens(session.store(), study_id, model, lock=lock)
     if base.empty:
         return None
     return flip_prediction(predictor_rows(frame[frame["model"] == model], base, "first_token"))

@@ -70,7 +70,8 @@ def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _accuracies(study_id: str, revision: int, confirmatory: bool):
-    return holdout.accuracies(session.store(), study_id, confirmatory=confirmatory)
+    lock = session.lock_id(study_id, "holdout") if confirmatory else None
+    return holdout.accuracies(session.store(), study_id, lock=lock)
 
 
 def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:

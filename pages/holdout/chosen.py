@@ -81,9 +81,9 @@ def sets_of(wanted: str, name: str, confirmatory: bool = False) -> Sets | None:
 def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
     kind, _, key = wanted.partition(":")
     if kind == "study":
-        roles = [
-            tuple(holdout.role_items(session.store(), key, role, confirmatory=confirmatory)) for role in ("target", "retro")
-        ]
+        # before a lock the open items stand in: what is set aside is counted, and read by nobody
+        lock = (session.lock_id(key, "holdout") or None) if confirmatory else None
+        roles = [tuple(holdout.role_items(session.store(), key, role, lock=lock)) for role in ("target", "retro")]
         roles[1] = written_from(roles[1], [item.item_id for item in roles[0]])
         return Sets(name, *roles, key, (key,), queries.study(session.store(), key).confirmatory_share)
     if kind == "version":

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.core.records import digest
-from flipcore.store.rows import now
-from pages.common import session
+from flipcore.store.queries import locks
+from pages.common import modes, session
 from pages.holdout.sets import Sets
 
 
@@ -20,26 +19,16 @@ def offer_lock(sets: Sets, settings: dict) -> None:
         )
         st.info(f"No entries were set aside, so there is nothing to confirm on. {how}", icon=":material/lock_open:")
         return
-    fixed = settings | {
-        "page": "holdout",
-        "sets": sets.sets_id,
-        "n_target": len(sets.target),
-        "n_retro": len(sets.retro),
-        "share_aside": sets.share_aside,
-    }
-    st.markdown(
-        f"**Nothing is shown here until settings are stored.** {len(sets.target):,} target and {len(sets.retro):,} "
-        "retro entries were set aside. The settings will be the ones that this page was left at:"
-    )
-    st.json(fixed, expanded=1)
-    who = st.text_input("Your name", key="lock-name-holdout")
-    if st.button("Lock these settings", key="lock-holdout", type="primary", icon=":material/lock:", disabled=not who.strip()):
-        row = {
-            "lock_id": digest(fixed, sets.record_id),
-            "study_id": sets.record_id,
-            "settings": fixed,
-            "reviewer": who.strip(),
-            "created_at": now(),
-        }
-        session.store().writer.add("locks", [row]).result(10)
-        st.rerun()
+    n_target, n_retro = n_aside(sets)
+    st.caption(f"{n_target:,} target and {n_retro:,} retro entries were set aside.")
+    fixed = settings | {"sets": sets.name, "n_target": n_target, "n_retro": n_retro, "share_aside": sets.share_aside}
+    own = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
+    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", own)
+
+
+def n_aside(sets: Sets) -> tuple[int, int]:
+    """How many target and retro entries were set aside; a study's are counted without being read."""
+    if not sets.is_of_study:
+        return len(sets.target), len(sets.retro)
+    target, retro = (locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro"))
+    return target, retro

@@ -35,7 +35,8 @@ class View:
 
     @property
     def frame(self) -> pd.DataFrame:
-        everything = session.readouts(self.study_id, self.revision, confirmatory=self.confirmatory, everything=True)
+        lock = session.lock_id(self.study_id, "memorization") if self.confirmatory else None
+        everything = session.readouts(self.study_id, self.revision, lock=lock, everything=True)
         return everything[(everything["model"] == self.model) & (everything["kind"] == self.kind)]
 
     @property

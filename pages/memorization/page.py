@@ -37,7 +37,7 @@ if study_id is not None:
     lock = modes.lock_of(study_id, mode, PAGE)
     settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
     revision = session.store().revision(study_id)
-    frame = session.readouts(study_id, revision, confirmatory=mode == "locked" and lock is not None, everything=True)
+    frame = session.readouts(study_id, revision, lock=lock and lock["lock_id"], everything=True)
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, settings)
     elif frame.empty:

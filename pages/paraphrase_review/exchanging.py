@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.pair_files import Incoming, Known, file_rows, incoming, row_originals, spaceless
+from flipcore.annotation.paraphrases.pair_files import Incoming, file_rows, incoming, known_in, row_originals
 from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, pair_rows, verdict_rows, written
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
@@ -70,11 +70,7 @@ def _bring_in() -> None:
         format_func={PERSON: "people", MODEL: "models"}.get,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
-    held = session.store()
-    known = Known(
-        {pair["pair_id"]: pair for pair in review.pairs(held)},
-        {spaceless(question): item for question, item in review.item_of_question(held).items()},
-    )
+    known = known_in(session.store())
     _offer(
         incoming(
             rows,

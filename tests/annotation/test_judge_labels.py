@@ -45,14 +45,14 @@ def test_every_judged_text_is_there_once_with_its_options_as_shown(texts, store)
 
 
 def test_a_judge_that_reads_as_people_do_passes_and_one_that_does_not_fails(texts):
-    report = judge_report(texts, labels_of(texts), n_boot=200)
+    report = judge_report(texts, labels_of(texts))
     assert report.gate.is_open and report.gate.agreement.raw == 1.0 and "passes" in report.sentences[0]
-    half = judge_report(texts, labels_of(texts, wrong=range(0, len(texts), 2)), n_boot=200)
+    half = judge_report(texts, labels_of(texts, wrong=range(0, len(texts), 2)))
     assert not half.gate.is_open and "must reach 0.60" in half.sentences[0]
 
 
 def test_few_labels_say_how_many_are_missing(texts):
-    report = judge_report(texts, labels_of(texts[:30]), n_boot=50)
+    report = judge_report(texts, labels_of(texts[:30]))
     assert not report.gate.is_open and report.gate.n_more == 70 and "70 more" in report.sentences[0]
 
 
@@ -64,7 +64,7 @@ def test_a_judge_that_favours_a_position_does_not_pass(texts):
         else one
         for one in texts
     ]
-    report = judge_report(biased, labels_of(biased), n_boot=50)
+    report = judge_report(biased, labels_of(biased))
     assert not report.gate.is_open and "favours" in report.sentences[0] and report.gate.position.flip_rate.value == 1.0
 
 
@@ -74,9 +74,9 @@ def test_asking_again_counts_the_prompts_that_were_read_differently(texts):
     for one in texts:
         twice.setdefault(one["judge_prompt"], []).append(one)
     repeated = [found for found in twice.values() if len(found) > 1]
-    assert repeated and judge_report(texts, [], n_boot=10).again.value == 0.0
+    assert repeated and judge_report(texts, []).again.value == 0.0
     changed = {repeated[0][0]["call_id"]}
-    report = judge_report([one | {"judged": None} if one["call_id"] in changed else one for one in texts], [], n_boot=10)
+    report = judge_report([one | {"judged": None} if one["call_id"] in changed else one for one in texts], [])
     assert report.again.value == pytest.approx(1 / len(repeated)) and report.again.n == len(repeated)
 
 

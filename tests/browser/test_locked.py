@@ -35,7 +35,7 @@ def page(tmp_path_factory):
 def test_nothing_is_shown_in_locked_mode_before_a_lock(page):
     page.locator(".board .sentence").first.wait_for()
     page.get_by_text("Locked", exact=True).click()
-    page.get_by_text("Nothing is shown here until settings are stored").wait_for()
+    page.get_by_text("Lock your settings to see the results").wait_for()
     settled(page)
     assert page.locator(".board .sentence").count() == 0 and no_fault(page)
 
@@ -47,7 +47,7 @@ def test_a_lock_names_who_and_shows_the_items_that_were_set_aside(page):
     page.locator(".board .sentence").first.wait_for()
     settled(page)
     said = text_of(page)
-    assert "Locked by Ada" in said and "computed on the items that were set aside" in said and no_fault(page)
+    assert "Ada" in said and "these settings were stored before anybody could read them" in said and no_fault(page)
 
 
 def test_no_control_of_a_locked_board_moves(page):
@@ -59,7 +59,7 @@ def test_no_control_of_a_locked_board_moves(page):
 def test_explore_shows_the_other_items(page):
     locked = page.locator(".board .sentence").all_inner_texts()
     page.get_by_text("Explore", exact=True).click()
-    page.get_by_text("Locked by").wait_for(state="hidden")
+    page.get_by_text("Settings stored by").wait_for(state="hidden")
     settled(page)
     assert page.locator(".board .sentence").all_inner_texts() != locked
     assert page.locator(".board input[type=range]").is_enabled() and no_fault(page)

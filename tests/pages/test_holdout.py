@@ -107,10 +107,10 @@ def n_entries(app):
 
 def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):
     app = opened("Locked")
-    assert "Nothing is shown here until settings are stored" in words(app) and "nine tenths" not in words(app)
+    assert "Lock your settings to see the results" in words(app) and "nine tenths" not in words(app)
     next(one for one in app.text_input if one.key == "lock-name-holdout").input("Ada").run()
     next(button for button in app.button if button.key == "lock-holdout").click().run()
-    assert not app.exception and "Locked by Ada" in words(app) and app.number_input(key="seed").disabled
+    assert not app.exception and "Settings stored by Ada" in words(app) and app.number_input(key="seed").disabled
     explored = opened("Explore")  # by a link: a reload shows no more than before
     aside, shown_before = n_entries(app), n_entries(explored)
     assert f"{sum(aside)} more set aside" in words(explored)

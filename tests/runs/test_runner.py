@@ -17,6 +17,7 @@ from flipcore.runs import runner
 from flipcore.runs.background import Registry
 from flipcore.runs.plan import plan, projection
 from flipcore.store.connection import Store
+from flipcore.store.queries import locks
 from flipcore.store.queries import studies as queries
 
 
@@ -76,11 +77,12 @@ def test_a_cancelled_run_resumes_with_the_missing_calls_only(store):
     assert done.state == "done" and done.n_done == n_completions(store)
 
 
-def test_confirmatory_items_are_read_only_when_asked_for(store):
+def test_confirmatory_items_are_read_only_under_a_lock(store):
     study = tiny_study(confirmatory_share=0.5)
     runner.run(study, store)
     shown = set(queries.readouts(store, study.study_id)["item_id"])
-    hidden = set(queries.readouts(store, study.study_id, confirmatory=True)["item_id"])
+    lock = locks.keep_lock(store, study.study_id, "decomposition", {}, "Ada")
+    hidden = set(queries.readouts(store, study.study_id, lock=lock)["item_id"])
     assert shown and hidden and not shown & hidden and len(shown | hidden) == 10
 
 

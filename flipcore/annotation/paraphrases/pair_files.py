@@ -19,7 +19,9 @@ from flipcore.core.records import Item, digest
 from flipcore.datasets import LOADERS
 from flipcore.datasets.dataset import made
 from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.store.connection import Store
 from flipcore.store.export import as_meant
+from flipcore.store.queries import planning, review
 from flipcore.text.answers import canonical_number
 
 COLUMNS = {
@@ -82,6 +84,15 @@ class Known:
 
     pairs: Mapping[str, Mapping] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
+
+
+def known_in(store: Store) -> Known:
+    """What a store holds. The questions of items that are set aside are among them, so that their pairs find their item; they
+    are compared and never shown."""
+    return Known(
+        {pair["pair_id"]: pair for pair in review.pairs(store)},
+        {spaceless(question): item for question, item in planning.item_of_question(store).items()},
+    )
 
 
 def file_rows(path: str | Path) -> list[Row]:

@@ -31,13 +31,14 @@ VERDICT_COLUMNS = (
 
 
 def pair_rows(store: Store) -> list[dict]:
-    """Every stored pair with what stands of it now."""
+    """Every stored pair with what stands of it now; none of an item that is set aside."""
     return [
         {
             **{column: row[column] for column in PAIR_COLUMNS},
             **{column: int(row[column]) for column in PAIR_COLUMNS if column.startswith("n_")},
         }
         for row in studies.paraphrase_states(store).to_dict("records")
+        if not row["set_aside"]
     ]
 
 

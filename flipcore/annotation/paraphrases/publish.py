@@ -65,8 +65,9 @@ class Published:
 
 
 def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
-    """What stands of every rewording, or of those of one (dataset, generator)."""
+    """What stands of every paraphrase that may be shown, or of those of one (dataset, generator)."""
     states = studies.paraphrase_states(store)
+    states = states[~states["set_aside"]]
     return states if source is None else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
 
 

@@ -21,7 +21,7 @@ from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries import planning
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
 _POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
@@ -131,7 +131,7 @@ def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str,
 
 
 async def _asked(call: Call, backend: Backend, store: Store) -> Completion:
-    known = studies.completions(store, [call.call_id])
+    known = planning.completions(store, [call.call_id])
     if known:
         return rows.completion_of(known[0])
     completion = await backend.complete(call)

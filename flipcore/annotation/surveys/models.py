@@ -14,7 +14,7 @@ from flipcore.core.records import OK, Call, Completion, Item, Request
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cost import Projection, call_price, projected, refusal
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout, studies
+from flipcore.store.queries import holdout, planning
 from flipcore.store.rows import completion_of, completion_row
 from flipcore.vectors.embeddings.embedding import entry_text
 
@@ -106,7 +106,7 @@ def ask_model(
     refused = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
     if refused:
         raise OverBudget(refused)
-    known = {row["call_id"]: completion_of(row) for row in studies.completions(store, [one.call_id for one in calls.values()])}
+    known = {row["call_id"]: completion_of(row) for row in planning.completions(store, [one.call_id for one in calls.values()])}
     missing = [call for call in {call.call_id: call for call in calls.values()}.values() if call.call_id not in known]
     made = asyncio.run(_completed(missing, backend, cards.get(model), budget_usd))
     store.writer.add("completions", [completion_row(call, one, backend.simulated) for call, one in made])

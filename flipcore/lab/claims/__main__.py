@@ -19,19 +19,9 @@ from time import monotonic
 from flipcore.core.randomness import generator
 from flipcore.lab.claims import MODULES, all_cells, cells_of, results
 from flipcore.lab.claims.acceptance import Row, failures
+from flipcore.lab.claims.running import Place, finished
 
 N_PROCESSES = 2
-Place = tuple[str, int]  # module, index among its cells
-
-
-def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str = "") -> Row:
-    """One cell run: all of its runs, on the stream of its name."""
-    module, index = place
-    cell = cells_of(module)[index]
-    asked = min(runs or cell.n_runs, cell.n_runs)
-    n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), asked)
-    claim = cell.assertion
-    return Row(cell.name, claim.name, cell.world, cell.n, cell.truth, int(n_asserted), int(n_runs), claim.error_rate, commit)
 
 
 def run(places: Sequence[Place], *, seed: int = 0, runs: int | None = None, commit: str = "") -> list[Row]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.agreement import Agreement, cohen_agreement
+from flipcore.stats.base.agreement import Agreement, cohen_log_agreement
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, p_text
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.paired import mcnemar
@@ -206,14 +206,10 @@ def judge_gate(
     judge: Sequence,
     position: PositionBias | None = None,
     again: Estimate | None = None,
-    seed: int = 0,
-    n_boot: int = 2000,
     *,
     has_options: bool = True,
 ) -> JudgeGate:
-    """Cohen's kappa of `judge` against `human` labels of the same texts, with its item bootstrap. None (unreadable) is a
+    """Cohen's kappa of `judge` against `human` labels of the same texts, with limits on log(1 - kappa). None (unreadable) is a
     label of its own here: leaving it out would hide a judge that cannot read."""
     labels = [["unreadable" if label is None else label for label in rater] for rater in (human, judge)]
-    return JudgeGate(
-        cohen_agreement(*labels, seed=seed, n_boot=n_boot), position, missing() if again is None else again, has_options
-    )
+    return JudgeGate(cohen_log_agreement(*labels), position, missing() if again is None else again, has_options)

@@ -8,7 +8,9 @@ import pandas as pd
 
 from flipcore.core.records import CONTINUATION, Item, digest
 from flipcore.store.connection import Store
+from flipcore.store.queries.locks import sight
 from flipcore.store.rows import item_row, now
+from flipcore.store.visible import HIDDEN, SIGHT, SIGHT_OF_MODELS
 
 _STUDIES = """
 SELECT s.study_id, s.name, count(*) FILTER (role = 'target') AS n_target, count(*) FILTER (role = 'retro') AS n_retro
@@ -36,22 +38,24 @@ def studies_of(store: Store, target_ids: list[str], retro_ids: list[str]) -> tup
     return tuple(study_id for (study_id,) in store.rows(_COVERING, target=target_ids, retro=retro_ids))
 
 
-_ROLE_ITEMS = """
-SELECT i.* REPLACE (CAST(i.published AS VARCHAR) AS published)
-FROM study_items m JOIN items i USING (item_id)
-WHERE m.study_id = $study_id AND m.role = $role AND m.confirmatory = $confirmatory ORDER BY i.item_id
+_ROLE_ITEMS = f"""
+SELECT q.* REPLACE (CAST(q.published AS VARCHAR) AS published)
+FROM study_items i JOIN items q USING (item_id)
+WHERE i.study_id = $study_id AND i.role = $role AND {SIGHT} ORDER BY q.item_id
 """
 
 
-def role_items(store: Store, study_id: str, role: str, *, confirmatory: bool = False) -> list[Item]:
-    """The study's items in one role; those set aside only when asked for, and then alone."""
-    return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, confirmatory=confirmatory)]
+def role_items(store: Store, study_id: str, role: str, *, lock: str | None = None) -> list[Item]:
+    """The study's items in one role; those set aside under a `lock` of the study, and then alone."""
+    seen = sight(store, study_id, lock)
+    return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **seen.params)]
 
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:
-    """The stored items of these ids, in their order; unknown ids are left out."""
+    """The stored items of these ids, in their order; unknown ones and those that are set aside are left out."""
     rows = store.rows_of(
-        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids))",
+        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids)) "
+        f"AND item_id NOT IN ({HIDDEN})",
         ids=item_ids,
     )
     known = {row["item_id"]: _item(row) for row in rows}
@@ -64,16 +68,16 @@ def _item(row: dict) -> Item:
 
 # One answer an item: the first sample of its base prompt, or of the same prompt in another layout or after examples (options
 # in their own order under the usual labels), so a layout and a number of examples are conditions of their own.
-_ACCURACY = """
+_ACCURACY = f"""
 WITH first AS (
-    SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, m.role,
-           i.source_id, r.is_correct, r.probabilities, i.target,
+    SELECT r.model, r.extractor, if(r.axis = 'few_shot' AND v.key <> 'base', v.key, w.layout) AS asked_as, r.item_id, i.role,
+           q.source_id, r.is_correct, r.probabilities, q.target,
            row_number() OVER (PARTITION BY r.model, r.extractor, asked_as, r.item_id
                               ORDER BY v.key <> 'base', r.axis, v.position, r.sample) AS place
     FROM readouts r
-    JOIN study_items m USING (study_id, item_id) JOIN items i USING (item_id)
+    JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
     JOIN study_variants v USING (study_id, item_id, axis, variant_id) JOIN variants w USING (variant_id)
-    WHERE r.study_id = $study_id AND m.role IN ('target', 'retro') AND m.confirmatory = $confirmatory
+    WHERE r.study_id = $study_id AND i.role IN ('target', 'retro') AND {SIGHT_OF_MODELS}
       AND (v.key = 'base' OR r.axis IN ('prompt_format', 'few_shot')) AND v.material_id IS NULL AND w.layout <> $continuation
       AND r.is_correct IS NOT NULL)
 SELECT * EXCLUDE (place, asked_as), asked_as AS layout FROM first WHERE place = 1
@@ -81,10 +85,11 @@ ORDER BY model, extractor, layout, item_id
 """
 
 
-def accuracies(store: Store, study_id: str, *, confirmatory: bool = False) -> pd.DataFrame:
+def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.DataFrame:
     """One row per model, extractor, layout and item of a role target or retro: model, extractor, layout, item_id, role,
     source_id, is_correct (bool), probabilities ([(option, share), …]), target."""
-    frame = store.frame(_ACCURACY, study_id=study_id, confirmatory=confirmatory, continuation=CONTINUATION)
+    seen = sight(store, study_id, lock)
+    frame = store.frame(_ACCURACY, study_id=study_id, continuation=CONTINUATION, **seen.params_of_models)
     frame["probabilities"] = [json.loads(text) for text in frame["probabilities"]]
     frame["is_correct"] = frame["is_correct"].astype(bool)
     frame["source_id"] = frame["source_id"].astype(object).where(frame["source_id"].notna(), None)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
+from flipcore.store.visible import OPENED
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,16 @@ FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN c
 WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
 ORDER BY r.sample, r.extractor
 """
-_ITEM = "SELECT item_id, dataset, kind, question, options, target, category, solution FROM items WHERE item_id = $item_id"
+_ITEM = f"""
+SELECT item_id, dataset, kind, question, options, target, category, solution
+FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id AND item_id = $item_id AND {OPENED}
+"""
 
 
 def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str) -> Inspection | None:
-    """What the inspector shows; None for an item that the store does not hold."""
-    found = store.rows(_ITEM, item_id=item_id)
+    """What the inspector shows; None for an item that is not the study's, or that it set aside
+    and has no lock for."""
+    found = store.rows(_ITEM, study_id=study_id, item_id=item_id)
     if not found:
         return None
     key, dataset, kind, question, options, target, category, solution = found[0]

@@ -11,8 +11,12 @@ import json
 import pandas as pd
 
 from flipcore.store.connection import Store
+from flipcore.store.visible import OPEN
 
-_PARAMS = "SELECT params FROM study_variants WHERE study_id = $study_id AND axis = $axis AND key <> 'base'"
+_PARAMS = f"""
+SELECT params FROM study_variants v JOIN study_items i USING (study_id, item_id)
+WHERE study_id = $study_id AND axis = $axis AND key <> 'base' AND {OPEN}
+"""
 
 
 def operands(store: Store, study_id: str, axis: str) -> list[tuple[float, float]]:
@@ -25,10 +29,11 @@ def operands(store: Store, study_id: str, axis: str) -> list[tuple[float, float]
     return found
 
 
-_REFUSALS = """
+_REFUSALS = f"""
 SELECT i.role AS set, json_extract_string(v.params, '$.refusal') AS "why not", count(*) AS items
 FROM study_variants v JOIN study_items i USING (study_id, item_id)
 WHERE v.study_id = $study_id AND v.axis = $axis AND v.key = 'base' AND json_extract_string(v.params, '$.refusal') IS NOT NULL
+  AND {OPEN}
 GROUP BY ALL ORDER BY 3 DESC, 1, 2
 """
 
@@ -38,9 +43,10 @@ def refusals(store: Store, study_id: str, axis: str) -> pd.DataFrame:
     return store.frame(_REFUSALS, study_id=study_id, axis=axis)
 
 
-_TOUCHED = """
+_TOUCHED = f"""
 SELECT CAST(json_extract(params, '$.level_pct') AS DOUBLE), avg(CAST(json_extract(params, '$.characters_changed') AS DOUBLE))
-FROM study_variants WHERE study_id = $study_id AND axis = $axis GROUP BY ALL
+FROM study_variants v JOIN study_items i USING (study_id, item_id)
+WHERE study_id = $study_id AND axis = $axis AND {OPEN} GROUP BY ALL
 """
 
 

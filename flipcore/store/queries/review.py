@@ -8,22 +8,26 @@ from collections.abc import Sequence
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.store.rows import item_row, now
+from flipcore.store.visible import HIDDEN, OPEN
 
-_PAIRS = """
+_PAIRS = f"""
 SELECT p.pair_id, p.dataset, p.generator, p.item_id, p.original, p.paraphrase, i.kind, i.options, i.target
 FROM paraphrases p LEFT JOIN items i USING (item_id)
-WHERE $ids IS NULL OR p.pair_id IN (SELECT unnest($ids)) ORDER BY p.pair_id
+WHERE ($ids IS NULL OR p.pair_id IN (SELECT unnest($ids))) AND p.item_id NOT IN ({HIDDEN}) ORDER BY p.pair_id
 """
 
 
 def pairs(store: Store, pair_ids: list[str] | None = None) -> list[dict]:
-    """Stored rewordings with what is known of their item (kind, options and target are None where it is not stored)."""
+    """Stored paraphrases with what is known of their item (kind, options and target are None where it is not stored); none of
+    an item that is set aside."""
     return store.rows_of(_PAIRS, ids=pair_ids)
 
 
 def strata(store: Store) -> list[dict]:
-    """pair_id, dataset and generator of every stored rewording: what a queue is made of."""
-    return store.rows_of("SELECT pair_id, dataset, generator FROM paraphrases ORDER BY pair_id")
+    """pair_id, dataset and generator of every paraphrase that may be shown: what a queue is made of."""
+    return store.rows_of(
+        f"SELECT pair_id, dataset, generator FROM paraphrases WHERE item_id NOT IN ({HIDDEN}) ORDER BY pair_id"
+    )
 
 
 def n_pairs(store: Store) -> int:
@@ -32,11 +36,12 @@ def n_pairs(store: Store) -> int:
 
 
 # A reviewer's latest verdict that was not taken back.
-_VERDICTS = """
+_VERDICTS = f"""
 SELECT v.verdict_id, v.pair_id, v.reviewer, v.reviewer_kind, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
        v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S.%f') AS created
 FROM verdicts v
 WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)
+  AND v.pair_id NOT IN (SELECT pair_id FROM paraphrases WHERE item_id IN ({HIDDEN}))
   AND ($reviewer IS NULL OR v.reviewer = $reviewer AND v.reviewer_kind = 'person')
 QUALIFY row_number() OVER (PARTITION BY v.pair_id, v.reviewer, v.reviewer_kind ORDER BY v.created_at DESC, v.verdict_id) = 1
 ORDER BY v.created_at, v.verdict_id
@@ -78,9 +83,10 @@ def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -
 
 
 def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
-    """The stored items of these ids."""
+    """The stored items of these ids; none that is set aside."""
     found = store.rows_of(
-        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids))",
+        "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids)) "
+        f"AND item_id NOT IN ({HIDDEN})",
         ids=item_ids,
     )
     return {row["item_id"]: Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])}) for row in found}
@@ -100,8 +106,9 @@ def materials(store: Store, study_id: str) -> dict[tuple[str, str], str]:
     return {
         (item, key): pair
         for item, key, pair in store.rows(
-            "SELECT item_id, key, material_id FROM study_variants WHERE study_id = $study_id AND axis = 'paraphrase' "
-            "AND material_id IS NOT NULL ORDER BY item_id, position",
+            "SELECT v.item_id, v.key, v.material_id FROM study_variants v JOIN study_items i USING (study_id, item_id) "
+            "WHERE v.study_id = $study_id AND v.axis = 'paraphrase' AND v.material_id IS NOT NULL "
+            f"AND {OPEN} ORDER BY v.item_id, v.position",
             study_id=study_id,
         )
     }
@@ -114,9 +121,10 @@ def n_reworded_readouts(store: Store, study_id: str) -> int:
     ]
 
 
-_FLIP_MARKS = """
-SELECT item_id || '|' || variant_id || '|' || other_variant_id AS flip, reviewer, verdict FROM flip_verdicts
-WHERE study_id = $study_id AND model = $model AND axis = $axis AND extractor = $extractor
+_FLIP_MARKS = f"""
+SELECT item_id || '|' || variant_id || '|' || other_variant_id AS flip, reviewer, verdict
+FROM flip_verdicts JOIN study_items i USING (study_id, item_id)
+WHERE study_id = $study_id AND {OPEN} AND model = $model AND axis = $axis AND extractor = $extractor
 ORDER BY created_at, flip_verdict_id
 """
 
@@ -124,11 +132,6 @@ ORDER BY created_at, flip_verdict_id
 def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
     """What people said of the flips of one axis under one readout, oldest first: {flip, reviewer, verdict}."""
     return store.rows_of(_FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor)
-
-
-def item_of_question(store: Store) -> dict[str, str]:
-    """Question (as stored) -> the id of an item that asks it."""
-    return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))
 
 
 EVERY = "all sources"

@@ -12,6 +12,7 @@ from flipcore.core.study import Study
 from flipcore.extractors import VALUES
 from flipcore.protocols import rotation
 from flipcore.store.connection import Store
+from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
 
 _STUDIES = """
 WITH members AS (SELECT study_id, count(*) AS n_items FROM study_items GROUP BY study_id),
@@ -68,14 +69,14 @@ def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], t
     return tuple(sorted(axes | {axis for axis, _ in rows})), tuple(sorted(extractors | {name for _, name in rows}))
 
 
-_ITEMS = """
+_ITEMS = f"""
 SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta
-FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id ORDER BY position
+FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id AND {OPENED} ORDER BY position
 """
 
 
 def study_items(store: Store, study_id: str) -> pd.DataFrame:
-    """The study's items in the order in which they are asked."""
+    """The study's items in the order in which they are asked; what it set aside only once it has a lock."""
     return store.frame(_ITEMS, study_id=study_id)
 
 
@@ -83,7 +84,7 @@ def study_items(store: Store, study_id: str) -> pd.DataFrame:
 # unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict
 # decides; else a pair is accepted when most people found everything kept that they were asked, rejected when not, unreviewed
 # without a person's verdict.
-_STANDING = """
+STANDING = """
 given AS (
     SELECT pair_id, reviewer, reviewer_kind, rule_version LIKE '%/adjudication' AS settles, note, created_at,
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
@@ -116,17 +117,25 @@ standing AS (
 """
 
 
+_STATES_SHOWN = f"""
+WITH {STANDING}, hidden AS ({HIDDEN})
+SELECT * REPLACE (if(set_aside, '', original) AS original, if(set_aside, '', paraphrase) AS paraphrase)
+FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standing) ORDER BY pair_id
+"""
+
+
 def paraphrase_states(store: Store) -> pd.DataFrame:
     """What stands of each stored paraphrase now, derived from the verdicts that were only ever added to: `state`, the people
-    who judged it (`n_reviewers`, `n_kept`) and the models beside them (`n_models`, `n_models_kept`), who settled it and why."""
-    frame = store.frame(f"WITH {_STANDING} SELECT * FROM standing ORDER BY pair_id")
+    who judged it (`n_reviewers`, `n_kept`) and the models beside them (`n_models`, `n_models_kept`), who settled it and why.
+    Pairs of items that are set aside (`set_aside`) are counted; their texts are empty."""
+    frame = store.frame(_STATES_SHOWN)
     for column in ("settled_by", "settled_why"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
 
 
 _READOUTS = f"""
-WITH {_STANDING}
+WITH {STANDING}
 SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
        r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
 FROM readouts r
@@ -138,25 +147,33 @@ WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $c
                        AND NOT (r.status = 'ok' AND r.answer IS NULL)
                        AND coalesce(v.params->>'$.harmless', 'true') <> 'false'
                        AND r.extractor NOT IN (SELECT unnest($values))))
-  AND r.study_id = $study_id AND i.confirmatory = $confirmatory
-  AND (v.material_id IS NULL OR coalesce(p.state, 'unreviewed') IN (SELECT unnest($states)))
+  AND r.study_id = $study_id AND {SIGHT_OF_MODELS}
+  AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
+                                   coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))
 ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 """
 _STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
 
 
 def readouts(
-    store: Store, study_id: str, *, confirmatory: bool = False, paraphrases: str = "standing", everything: bool = False
+    store: Store, study_id: str, *, lock: str | None = None, paraphrases: str = "standing", everything: bool = False
 ) -> pd.DataFrame:
     """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
     and wrongs without an answer, and variants with another target or recorded as not harmless. A rejected rewording leaves at
-    once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all; confirmatory items come
-    only when asked for, and then alone."""
+    once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all. Items that were set
+    aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
+    BadInput for a lock that does not hold."""
+    from flipcore.store.queries.locks import sight
+
+    seen = sight(store, study_id, lock)
+    pairs = None if seen.verdicts is None else [pair for pair, state in seen.verdicts.items() if state in _STATES[paraphrases]]
     frame = store.frame(
         _READOUTS,
         study_id=study_id,
-        confirmatory=confirmatory,
         states=_STATES[paraphrases],
+        pairs_given=pairs is not None,
+        pairs=pairs or [""],
+        **seen.params_of_models,
         everything=everything,
         continuation=CONTINUATION,
         values=sorted([*VALUES, *rotation.READOUTS]),
@@ -167,7 +184,7 @@ def readouts(
 
 
 _REVIEWED = f"""
-WITH {_STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator FROM standing p
+WITH {STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator FROM standing p
                               JOIN study_variants v ON v.material_id = p.pair_id WHERE v.study_id = $study_id)
 SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed,
        count(*) FILTER (state = 'accepted') AS n_accepted
@@ -182,38 +199,31 @@ def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
 
 
 _UNREVIEWED = f"""
-WITH {_STANDING}
+WITH {STANDING}
 SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id
 WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 """
 
 
-_BASE_TOKENS = """
-SELECT r.item_id, r.probabilities, len(i.options) AS n_options, r.is_correct,
+_BASE_TOKENS = f"""
+SELECT r.item_id, r.probabilities, len(q.options) AS n_options, r.is_correct,
        len((v.parts->>'$')::VARCHAR) AS n_prompt_chars
-FROM readouts r JOIN study_items m USING (study_id, item_id) JOIN items i USING (item_id)
+FROM readouts r JOIN study_items i USING (study_id, item_id) JOIN items q USING (item_id)
 JOIN variants v USING (variant_id) JOIN study_variants s USING (study_id, item_id, axis, variant_id)
 WHERE r.study_id = $study_id AND r.model = $model AND r.extractor = 'first_token' AND s.key = 'base' AND r.sample = 0
-  AND m.confirmatory = $confirmatory
+  AND {SIGHT_OF_MODELS}
 QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
 """
 
 
-def base_first_tokens(store: Store, study_id: str, model: str, *, confirmatory: bool = False) -> pd.DataFrame:
+def base_first_tokens(store: Store, study_id: str, model: str, *, lock: str | None = None) -> pd.DataFrame:
     """The base prompt's first token of each item: its shares on the options, and what else was known before varying it."""
-    frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, confirmatory=confirmatory)
+    from flipcore.store.queries.locks import sight
+
+    seen = sight(store, study_id, lock)
+    frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, **seen.params_of_models)
     frame["probabilities"] = [[share for _, share in json.loads(text)] for text in frame["probabilities"]]
     return frame
-
-
-_COMPLETIONS = """
-SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id IN (SELECT unnest($call_ids))
-"""
-
-
-def completions(store: Store, call_ids: list[str]) -> list[dict]:
-    """The answered ones of these calls."""
-    return store.rows_of(_COMPLETIONS, call_ids=call_ids)
 
 
 def stored_ids(store: Store, call_ids: list[str]) -> set[str]:
@@ -239,8 +249,8 @@ def doses(store: Store, study_id: str) -> dict[str, int]:
     """Item -> how often a model's training data held it, of the items whose own data say so."""
     return dict(
         store.rows(
-            "SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items JOIN items USING "
-            "(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL",
+            "SELECT item_id, CAST(json_extract(meta, '$.dose') AS INTEGER) FROM study_items i JOIN items USING "
+            f"(item_id) WHERE study_id = $study_id AND json_extract(meta, '$.dose') IS NOT NULL AND {OPENED}",
             study_id=study_id,
         )
     )
@@ -251,8 +261,8 @@ def fresh_items(store: Store, study_id: str) -> set[str]:
     return {
         item_id
         for (item_id,) in store.rows(
-            "SELECT item_id FROM study_items JOIN items USING (item_id) WHERE study_id = $study_id "
-            "AND json_extract_string(meta, '$.split') = 'fresh'",
+            "SELECT item_id FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id "
+            f"AND json_extract_string(meta, '$.split') = 'fresh' AND {OPENED}",
             study_id=study_id,
         )
     }
@@ -263,11 +273,6 @@ def n_unreviewed(store: Store, study_id: str) -> int:
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
 
 
-def flip_verdicts(store: Store, study_id: str) -> pd.DataFrame:
-    """What people said of flips, newest first."""
-    return store.frame("SELECT * FROM flip_verdicts WHERE study_id = $study_id ORDER BY created_at DESC", study_id=study_id)
-
-
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
     """The decision record of a study, newest first."""
     return store.frame(
@@ -275,12 +280,6 @@ def decisions(store: Store, study_id: str) -> pd.DataFrame:
         "WHERE study_id = $study_id ORDER BY created_at DESC",
         study_id=study_id,
     )
-
-
-def locks(store: Store, study_id: str) -> list[dict]:
-    """The study's locks, oldest first; the first one holds."""
-    frame = store.frame("SELECT * FROM locks WHERE study_id = $study_id ORDER BY created_at", study_id=study_id)
-    return [row | {"settings": json.loads(row["settings"])} for row in frame.to_dict("records")]
 
 
 def verdict_state(store: Store) -> str:

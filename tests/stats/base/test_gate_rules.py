@@ -64,7 +64,7 @@ def test_a_judge_passes_by_the_lower_bound_of_kappa():
     human = [0, 1] * 100
     good = [1 - label if index % 10 == 9 else label for index, label in enumerate(human)]
     poor = [1 - label if index % 4 == 3 else label for index, label in enumerate(human)]
-    passed, failed = (gate_rules.judge_gate(human, one, UNBIASED, STEADY, n_boot=400) for one in (good, poor))
+    passed, failed = (gate_rules.judge_gate(human, one, UNBIASED, STEADY) for one in (good, poor))
     assert passed.agreement.estimate.value == pytest.approx(0.8) and passed.is_open and "passes" in passed.sentence()
     assert failed.agreement.estimate.value == pytest.approx(0.5) and not failed.is_open
     assert "must reach 0.60" in failed.sentence()
@@ -73,18 +73,18 @@ def test_a_judge_passes_by_the_lower_bound_of_kappa():
 def test_a_judge_with_a_point_above_and_a_bound_below_does_not_pass():
     human = [0, 1] * 50
     judge = [1 - label if index % 6 == 5 else label for index, label in enumerate(human)]
-    found = gate_rules.judge_gate(human, judge, UNBIASED, STEADY, n_boot=400)
+    found = gate_rules.judge_gate(human, judge, UNBIASED, STEADY)
     assert found.agreement.estimate.value > 0.60 > found.agreement.estimate.low and not found.is_open
 
 
 def test_an_unreadable_reading_counts_against_the_judge():
     human, blind = [0, 1] * 60, [0, 1] * 30 + [None] * 60
-    found = gate_rules.judge_gate(human, blind, n_boot=50)
+    found = gate_rules.judge_gate(human, blind)
     assert found.agreement.n_items == 120 and found.agreement.raw == 0.5
 
 
 def test_a_judge_needs_100_labels():
-    found = gate_rules.judge_gate([0, 1] * 40, [0, 1] * 40, n_boot=50)
+    found = gate_rules.judge_gate([0, 1] * 40, [0, 1] * 40)
     assert not found.is_open and "20 more labels" in found.sentence()
 
 
@@ -97,20 +97,20 @@ def test_a_judge_without_labels_or_with_one_answer_has_no_kappa_and_does_not_pas
 def test_a_judge_that_favours_a_position_does_not_pass():
     bias = gate_rules.position_bias([0] * 10 + [1] * 90, [1] * 10 + [1] * 90)
     assert bias.p == pytest.approx(2 * 0.5**10) and "favours the first option" in bias.sentence()
-    found = gate_rules.judge_gate([0, 1] * 60, [0, 1] * 60, bias, STEADY, n_boot=50)
+    found = gate_rules.judge_gate([0, 1] * 60, [0, 1] * 60, bias, STEADY)
     assert not found.is_open and "favours a position" in found.sentence()
 
 
 def test_a_judge_passes_only_with_its_position_test_and_its_re_ask_test():
     labels = [0, 1] * 60
-    gate = gate_rules.judge_gate(labels, labels, n_boot=50)
+    gate = gate_rules.judge_gate(labels, labels)
     assert not gate.is_open and "position test needs 30" in gate.sentence() and "re-ask test needs 30" in gate.sentence()
-    assert "position" not in gate_rules.judge_gate(labels, labels, None, STEADY, n_boot=50, has_options=False).sentence()
-    assert gate_rules.judge_gate(labels, labels, None, STEADY, n_boot=50, has_options=False).is_open  # numbers have no order
-    assert not gate_rules.judge_gate(labels, labels, gate_rules.position_bias([0], [0]), STEADY, n_boot=50).is_open
-    unsteady = gate_rules.judge_gate(labels, labels, UNBIASED, asked_again(9), n_boot=50)
+    assert "position" not in gate_rules.judge_gate(labels, labels, None, STEADY, has_options=False).sentence()
+    assert gate_rules.judge_gate(labels, labels, None, STEADY, has_options=False).is_open  # numbers have no order
+    assert not gate_rules.judge_gate(labels, labels, gate_rules.position_bias([0], [0]), STEADY).is_open
+    unsteady = gate_rules.judge_gate(labels, labels, UNBIASED, asked_again(9))
     assert not unsteady.is_open and "0.15 [0.08, 0.26] of 60 prompts differently" in unsteady.sentence()
-    assert gate_rules.judge_gate(labels, labels, UNBIASED, STEADY, n_boot=50).is_open
+    assert gate_rules.judge_gate(labels, labels, UNBIASED, STEADY).is_open
 
 
 def test_position_bias_counts_changes_and_unreadable_answers_flip():

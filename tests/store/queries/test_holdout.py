@@ -7,7 +7,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout
+from flipcore.store.queries import holdout, locks
 
 STUDY = Study(
     "roles",
@@ -36,11 +36,12 @@ def test_studies_with_items_of_both_roles_are_found(store):
     assert [(row["study_id"], row["n_target"], row["n_retro"]) for row in found] == [(STUDY.study_id, 24, 24)]
 
 
-def test_items_of_a_role_come_back_as_they_were_and_those_set_aside_only_when_asked_for(store):
+def test_items_of_a_role_come_back_as_they_were_and_those_set_aside_only_under_a_lock(store):
     from flipcore.datasets import load
 
     loaded = {item.item_id: item for item in load(STUDY.items[0])}
-    shown, hidden = (holdout.role_items(store, STUDY.study_id, "target", confirmatory=aside) for aside in (False, True))
+    lock = locks.keep_lock(store, STUDY.study_id, "holdout", {}, "Ada")
+    shown, hidden = (holdout.role_items(store, STUDY.study_id, "target", lock=one) for one in (None, lock))
     assert len(shown) + len(hidden) == 24 and shown and hidden
     assert all(item == loaded[item.item_id] and item.meta == loaded[item.item_id].meta for item in (*shown, *hidden))
 
@@ -114,7 +115,8 @@ def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):
     assert holdout.studies_of(store, ids["target"][:3], ids["retro"][:3]) == (STUDY.study_id,)
     assert holdout.studies_of(store, ids["retro"], ids["target"]) == ()
     assert holdout.studies_of(store, [*ids["target"], "another"], ids["retro"]) == ()
-    aside = holdout.role_items(store, STUDY.study_id, "target", confirmatory=True)[0].item_id
+    sql = "SELECT min(item_id) FROM study_items WHERE confirmatory AND role = 'target'"
+    aside = store.rows(sql)[0][0]
     assert holdout.studies_of(store, [*ids["target"], aside], ids["retro"]) == ()
 
 

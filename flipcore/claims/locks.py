@@ -1,0 +1,80 @@
+"""What the word "locked" claims, and when it may not be said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flipcore.claims.claim import Assertion, Claim
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries import locks as lock_queries
+from flipcore.store.queries.locks import STATE, lock_id
+
+LOCKED = Assertion(
+    "locked",
+    "computed on items that nobody could read before these settings were stored, at the state of that moment",
+    0.0,
+    1,
+    "each lock",
+    ("settings changed after the lock", "opened by an earlier lock", "answers shown in another study", "no state stored"),
+)
+ASSERTIONS = (LOCKED,)
+
+
+def locked(store: Store, record_id: str, page: str) -> Claim | None:
+    """The claim of the lock that holds for a page of a study; None without one."""
+    found = lock_queries.locks(store, record_id)
+    lock = lock_queries.lock_of_page(store, record_id, page)
+    return None if lock is None else locked_claim(lock, found, lock_queries.n_verdicts_changed(store, lock))
+
+
+def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]], n_changed: int = 0) -> Claim:
+    """`all_locks` are those of the study, oldest first; `n_changed` verdicts stand differently today.
+
+    Withheld where the lock was changed, keeps no state, came after another lock had opened the same items, or where another
+    study shows what the same models answered to them."""
+    state = lock["settings"].get(STATE)
+    later = (
+        f"{n_changed:,} verdicts have changed since; the result is that of the lock."
+        if n_changed
+        else "Nothing has changed since."
+    )
+    n = len(state["items"]) if state else 0
+    claim = Claim(
+        LOCKED,
+        "locked",
+        f"Locked: {n:,} items were set aside, and these settings were stored before anybody could read them.",
+        True,
+        later,
+        "",
+        {"n_items": n, "n_verdicts_changed": n_changed},
+    )
+    return claim.not_claimed(_why_not(lock, state, all_locks))
+
+
+def _why_not(lock: Mapping[str, Any], state: Mapping[str, Any] | None, all_locks: Sequence[Mapping[str, Any]]) -> str:
+    if state is None:
+        return "this lock comes from a release that stored no state, so nobody can check what it fixed."
+    if lock_id(lock["settings"]) != lock["lock_id"]:
+        return "this lock was changed after it was stored."
+    earlier = [one for one in all_locks if one["created_at"] < lock["created_at"]]
+    if earlier:
+        page = earlier[0]["settings"].get("page", "decomposition").replace("_", " ")
+        return f"a lock on {page} had opened these items before these settings were stored."
+    if state.get("seen_before"):
+        return (
+            f"another study shows what the same models answered to {state['seen_before']:,} of the {len(state['items']):,} "
+            "items that were set aside."
+        )
+    return ""
+
+
+def check(store: Store, record_id: str, page: str) -> str:
+    """Why nothing can be read under the lock of this page; "" where its state can be computed again."""
+    lock = lock_queries.lock_of_page(store, record_id, page)
+    try:
+        lock_queries.sight(store, record_id, lock["lock_id"] if lock else "")
+    except BadInput as error:
+        return str(error)
+    return ""

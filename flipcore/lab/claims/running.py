@@ -1,0 +1,19 @@
+"""One cell, run. A module of its own: a process that is spawned cannot import `__main__`."""
+
+from __future__ import annotations
+
+from flipcore.core.randomness import generator
+from flipcore.lab.claims import cells_of
+from flipcore.lab.claims.acceptance import Row
+
+Place = tuple[str, int]  # module, index among its cells
+
+
+def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str = "") -> Row:
+    """One cell run: all of its runs, on the stream of its name."""
+    module, index = place
+    cell = cells_of(module)[index]
+    asked = min(runs or cell.n_runs, cell.n_runs)
+    n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), asked)
+    claim = cell.assertion
+    return Row(cell.name, claim.name, cell.world, cell.n, cell.truth, int(n_asserted), int(n_runs), claim.error_rate, commit)

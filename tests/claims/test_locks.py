@@ -1,0 +1,136 @@
+"""A lock gives back exactly the state that it stored, or is refused; and the word is said only where it is true."""
+
+import json
+
+import pytest
+
+from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.claims.locks import check, locked, locked_claim
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.study import study_report
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import locks, review, studies
+from flipcore.store.rows import now
+from tests.annotation.paraphrases.pairs import OTHER
+
+STUDY = Study(
+    name="reworded, half set aside",
+    items=(ItemSource("flipscope_choice", n=30),),
+    axes=(Part("paraphrase", {"unreviewed": True}),),
+    extractors=(Part("first_token"), Part("regex")),
+    models=(ModelUse("simulated-brittle"),),
+    confirmatory_share=0.5,
+)
+S = STUDY.study_id
+PAGE = "decomposition"
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    demo.fill_store(opened)
+    runner.run(STUDY, opened)
+    yield opened
+    opened.close()
+
+
+def result(store, lock):
+    """What the study says under the lock: every number of its report."""
+    return json.dumps(study_report(studies.readouts(store, S, lock=lock), n_boot=99).as_dict(), sort_keys=True, default=str)
+
+
+def strike(store, reviewer="Ada"):
+    rows = store.rows(
+        "SELECT DISTINCT material_id FROM study_variants v JOIN study_items i USING (study_id, item_id) "
+        "WHERE i.study_id = $one AND i.confirmatory AND material_id IS NOT NULL",
+        one=S,
+    )
+    pairs = review.pairs(store, [pair for (pair,) in rows])
+    review.keep_verdicts(store, [verdict_row(pair, reviewer, OTHER, "changes it") for pair in pairs[:-2]])
+    return len(pairs) - 2
+
+
+def test_striking_pairs_after_the_lock_moves_nothing_under_it(store):
+    lock = locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
+    before, rows = result(store, lock), len(studies.readouts(store, S, lock=lock))
+    n = strike(store)
+    assert n > 5 and result(store, lock) == before and len(studies.readouts(store, S, lock=lock)) == rows
+    claim = locked(store, S, PAGE)
+    assert claim.is_made and claim.detail.startswith(f"{n} verdicts have changed since") and claim.numbers["n_items"] > 5
+    assert check(store, S, PAGE) == ""
+
+
+def test_a_lock_stored_after_the_strikes_has_them(store):
+    lock = locks.keep_lock(store, S, "memorization", {}, "Ada")
+    rows = len(studies.readouts(store, S, lock=lock))
+    strike(store)
+    later = locks.keep_lock(store, S, PAGE, {}, "Bea")
+    assert len(studies.readouts(store, S, lock=later)) < rows == len(studies.readouts(store, S, lock=lock))
+
+
+def changed(store, lock, **settings):
+    row = next(one for one in locks.locks(store, S) if one["lock_id"] == lock)
+    cursor = store.cursor()
+    text = json.dumps(row["settings"] | settings)
+    cursor.execute("UPDATE locks SET settings = $text WHERE lock_id = $one", {"text": text, "one": lock})
+    cursor.close()
+
+
+def test_a_lock_that_was_changed_is_refused(store):
+    lock = locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
+    changed(store, lock, level=0.8)
+    with pytest.raises(BadInput, match="changed after it was stored"):
+        studies.readouts(store, S, lock=lock)
+    assert not locked(store, S, PAGE).is_made and "changed after" in locked(store, S, PAGE).text
+    assert "changed after" in check(store, S, PAGE)
+
+
+def test_models_and_items_that_came_later_are_not_in_it(store):
+    lock = locks.keep_lock(store, S, PAGE, {}, "Ada")
+    before = result(store, lock)
+    cursor = store.cursor()
+    cursor.execute("INSERT INTO readouts SELECT study_id, 'another', * EXCLUDE (study_id, model) FROM readouts")
+    cursor.execute("UPDATE study_items SET confirmatory = true WHERE study_id = $one", {"one": S})
+    cursor.close()
+    assert result(store, lock) == before
+
+
+def test_the_first_lock_of_a_page_holds_and_a_second_is_refused(store):
+    locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
+    with pytest.raises(BadInput, match="locked already"):
+        locks.keep_lock(store, S, PAGE, {"level": 0.8}, "Ada")
+    with pytest.raises(BadInput, match="needs the name"):
+        locks.keep_lock(store, S, "memorization", {}, " ")
+    with pytest.raises(BadInput, match="nothing to lock"):
+        locks.keep_lock(store, "no study", PAGE, {}, "Ada")
+
+
+def test_the_word_is_withheld_where_another_lock_had_opened_the_items(store):
+    locks.keep_lock(store, S, "memorization", {}, "Ada")
+    locks.keep_lock(store, S, PAGE, {}, "Ada")
+    assert locked(store, S, "memorization").is_made and not locked(store, S, PAGE).is_made
+    assert locked(store, S, PAGE).text.startswith("Not claimed: a lock on memorization had opened")
+    assert locked(store, S, "holdout") is None
+
+
+def test_the_word_is_withheld_where_another_study_shows_the_answers(store):
+    runner.run(Study(**{**vars(STUDY), "name": "all of it", "confirmatory_share": 0.0}), store)
+    locks.keep_lock(store, S, PAGE, {}, "Ada")
+    assert "another study shows what the same models answered" in locked(store, S, PAGE).text
+
+
+def test_a_lock_of_an_earlier_release_holds_while_its_verdicts_do(store):
+    row = {"lock_id": "old", "study_id": S, "reviewer": "Ada", "created_at": now()}
+    store.writer.add("locks", [row | {"settings": {"page": PAGE, "verdicts": studies.verdict_state(store)}}]).result(10)
+    assert len(studies.readouts(store, S, lock="old")) and "stored no state" in locked(store, S, PAGE).text
+    strike(store)
+    with pytest.raises(BadInput, match="Verdicts have changed"):
+        studies.readouts(store, S, lock="old")
+
+
+def test_the_claim_is_of_the_lock_alone():
+    settings = {"page": PAGE, "state": {"items": [["a", "benchmark"]], "seen_before": 0}}
+    lock = {"lock_id": locks.lock_id(settings), "settings": settings, "created_at": now()}
+    assert locked_claim(lock, [lock]).is_made

@@ -1,0 +1,258 @@
+"""Items that a study set aside are read by nothing before a lock: every query is walked, found by looking into the modules.
+
+A new query function without a call here fails `test_every_query_is_walked`, so that somebody decides what it may show.
+"""
+
+import ast
+import importlib
+import inspect
+import json
+import pkgutil
+
+import pandas as pd
+import pytest
+
+from flipcore.annotation.judge_labels import label_row
+from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.core.errors import BadInput
+from flipcore.core.records import digest
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo, runner
+from flipcore.store import queries
+from flipcore.store.connection import Store
+from flipcore.store.export import export
+from flipcore.store.queries import budgets, holdout, inspection, judges, locks, memory, review, studies, vectors
+from flipcore.store.rows import now
+from tests.annotation.paraphrases.pairs import SAME
+from tests.conftest import ROOT
+
+READER = "tests.annotation.judging:reader"
+STUDY = Study(
+    name="half set aside",
+    items=(ItemSource("flipscope_choice", role="target", n=16), ItemSource("flipscope_problems", role="retro", n=16)),
+    axes=(Part("identity"), Part("paraphrase", {"unreviewed": True}), Part("numeric_resample")),
+    extractors=(Part("regex"), Part("first_token"), Part("judge"), Part("judge_backwards")),
+    models=(ModelUse(READER, n_samples=2),),
+    judge=READER,
+    confirmatory_share=0.5,
+)
+S = STUDY.study_id
+WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
+WRITES |= {"delete_study", "set_budget"}
+NOTE = "a note that quotes the item"
+
+
+def hidden_ids(store):
+    return [one for (one,) in store.rows("SELECT item_id FROM study_items WHERE confirmatory ORDER BY item_id")]
+
+
+def open_ids(store):
+    return [one for (one,) in store.rows("SELECT item_id FROM study_items WHERE NOT confirmatory ORDER BY item_id")]
+
+
+# name -> the call; what each may show is in the two tests below
+CALLS = {
+    "studies.studies": lambda s: studies.studies(s),
+    "studies.study": lambda s: studies.study(s, S),
+    "studies.toml": lambda s: studies.toml(s, S),
+    "studies.axes_and_extractors": lambda s: studies.axes_and_extractors(s, S),
+    "studies.study_items": lambda s: studies.study_items(s, S),
+    "studies.paraphrase_states": lambda s: studies.paraphrase_states(s),
+    "studies.readouts": lambda s: studies.readouts(s, S, paraphrases="all", everything=True),
+    "studies.reviewed": lambda s: studies.reviewed(s, S),
+    "studies.base_first_tokens": lambda s: studies.base_first_tokens(s, S, READER),
+    "studies.doses": lambda s: studies.doses(s, S),
+    "studies.fresh_items": lambda s: studies.fresh_items(s, S),
+    "studies.n_unreviewed": lambda s: studies.n_unreviewed(s, S),
+    "studies.decisions": lambda s: studies.decisions(s, S),
+    "studies.verdict_state": lambda s: studies.verdict_state(s),
+    "studies.n_moves": lambda s: studies.n_moves(s, S),
+    "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
+    "studies.has_answers_of": lambda s: studies.has_answers_of(s, [READER]),
+    "studies.n_stored_of": lambda s: studies.n_stored_of(s, S, READER),
+    "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
+    "budgets.overbilling": lambda s: budgets.overbilling(s),
+    "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
+    "inspection.inspection": lambda s: [
+        inspection.inspection(s, S, READER, item, axis) for item in hidden_ids(s) for axis in ("identity", "paraphrase")
+    ],
+    "judges.studies_with_judge": lambda s: judges.studies_with_judge(s),
+    "judges.judged_texts": lambda s: judges.judged_texts(s, S),
+    "judges.labels": lambda s: judges.labels(s),
+    "judges.n_label_rows": lambda s: judges.n_label_rows(s),
+    "locks.locks": lambda s: locks.locks(s, S),
+    "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
+    "locks.sight": lambda s: locks.sight(s, S, None),
+    "locks.n_verdicts_changed": lambda s: locks.n_verdicts_changed(s, {"settings": {}}),
+    "locks.n_set_aside": lambda s: locks.n_set_aside(s, S),
+    "memory.operands": lambda s: memory.operands(s, S, "numeric_resample"),
+    "memory.refusals": lambda s: memory.refusals(s, S, "numeric_resample"),
+    "memory.characters_touched": lambda s: memory.characters_touched(s, S),
+    "holdout.studies_with_both": lambda s: holdout.studies_with_both(s),
+    "holdout.studies_of": lambda s: holdout.studies_of(s, open_ids(s), hidden_ids(s)),
+    "holdout.role_items": lambda s: holdout.role_items(s, S, "target") + holdout.role_items(s, S, "retro"),
+    "holdout.items": lambda s: holdout.items(s, hidden_ids(s)),
+    "holdout.accuracies": lambda s: holdout.accuracies(s, S),
+    "holdout.surveys": lambda s: holdout.surveys(s),
+    "holdout.answers": lambda s: holdout.answers(s, "survey"),
+    "holdout.versions": lambda s: holdout.versions(s),
+    "review.pairs": lambda s: review.pairs(s) + review.pairs(s, [row["pair_id"] for row in all_pairs(s)]),
+    "review.strata": lambda s: review.strata(s),
+    "review.n_pairs": lambda s: review.n_pairs(s),
+    "review.verdicts": lambda s: review.verdicts(s),
+    "review.judged_by_others": lambda s: review.judged_by_others(s, "Bea"),
+    "review.n_verdict_rows": lambda s: review.n_verdict_rows(s),
+    "review.items": lambda s: review.items(s, hidden_ids(s)),
+    "review.studies_with_rewordings": lambda s: review.studies_with_rewordings(s),
+    "review.materials": lambda s: review.materials(s, S),
+    "review.n_reworded_readouts": lambda s: review.n_reworded_readouts(s, S),
+    "review.flip_marks": lambda s: review.flip_marks(s, S, READER, "paraphrase", "regex"),
+    "review.sources_of_pairs": lambda s: review.sources_of_pairs(s),
+    "review.verdicts_of": lambda s: review.verdicts_of(s, review.EVERY),
+    "vectors.vectors": lambda s: vectors.vectors(s, "words", "1", ["hash"]),
+    "vectors.accuracies": lambda s: vectors.accuracies(s, hidden_ids(s)),
+}
+NAMES_IDS = {"studies.paraphrase_states", "review.judged_by_others"}  # ids of hidden items or pairs, and no word of them
+CONSTANT = {"locks.lock_id", "budgets.purchase_row"}  # made of what they are given
+
+
+def all_pairs(store):
+    return store.rows_of("SELECT * EXCLUDE (created_at) FROM paraphrases")
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    demo.fill_store(opened)
+    runner.run(STUDY, opened)
+    hidden = set(hidden_ids(opened))
+    pairs = [row for row in all_pairs(opened) if row["item_id"] in hidden]
+    review.keep_verdicts(opened, [verdict_row(pair, "Ada", SAME, NOTE) for pair in pairs])
+    sql = "SELECT call_id, item_id FROM readout_sources WHERE extractor = 'regex' AND item_id IN (SELECT unnest($ids))"
+    texts = [
+        {"call_id": call, "item_id": item, "kind": "number", "options": (), "text": "5"}
+        for call, item in opened.rows(sql, ids=sorted(hidden))
+    ]
+    judges.keep_labels(opened, [label_row(one, "Ada", "5") for one in texts])
+    mark = {
+        **{"study_id": S, "model": READER, "axis": "paraphrase", "extractor": "regex", "verdict": "genuine"},
+        **{"variant_id": "a", "other_variant_id": "b", "reviewer": "Ada", "created_at": now()},
+    }
+    opened.writer.add(
+        "flip_verdicts", [mark | {"item_id": item, "flip_verdict_id": digest(item)} for item in sorted(hidden)]
+    ).result(10)
+    yield opened
+    opened.close()
+
+
+def modules():
+    names = [name for _, name, _ in pkgutil.iter_modules(queries.__path__)]
+    return {name: importlib.import_module(f"flipcore.store.queries.{name}") for name in names}
+
+
+def written(value):
+    if isinstance(value, pd.DataFrame):
+        return value.to_csv()
+    if isinstance(value, dict):
+        return json.dumps({str(key): str(one) for key, one in value.items()}, ensure_ascii=False)
+    return str(value)
+
+
+def secrets(store):
+    """(texts, ids) of what was set aside: questions, paraphrases, completions, prompts; item, pair and call ids."""
+    ids = hidden_ids(store)
+    assert ids and open_ids(store)
+    texts = [text for (text,) in store.rows("SELECT question FROM items WHERE item_id IN (SELECT unnest($ids))", ids=ids)]
+    pairs = [row for row in all_pairs(store) if row["item_id"] in set(ids)]
+    assert pairs
+    texts += [row["paraphrase"] for row in pairs] + [NOTE]
+    calls = "SELECT DISTINCT call_id FROM readout_sources WHERE item_id IN (SELECT unnest($ids))"
+    return texts, [*ids, *(row["pair_id"] for row in pairs), *(one for (one,) in store.rows(calls, ids=ids))]
+
+
+def leaks(store, value, names_ids=False):
+    texts, ids = secrets(store)
+    said = written(value)
+    found = [one for one in texts if one in said or str([one])[2:-2] in said]
+    return found + ([] if names_ids else [one for one in ids if one in said])
+
+
+def test_every_query_is_walked():
+    found = {
+        f"{name}.{function}"
+        for name, module in modules().items()
+        if name != "planning"
+        for function, one in inspect.getmembers(module, inspect.isfunction)
+        if one.__module__ == module.__name__ and not function.startswith("_") and function not in WRITES
+    }
+    assert found - set(CALLS) - CONSTANT == set(), "decide what the new query may show, and call it above"
+    assert set(CALLS) <= found
+
+
+def test_no_query_shows_what_is_set_aside_before_a_lock(store):
+    found = {name: leaks(store, call(store), name in NAMES_IDS) for name, call in CALLS.items()}
+    assert {name: what[:2] for name, what in found.items() if what} == {}
+
+
+def test_the_walk_would_see_a_leak(store):
+    item = hidden_ids(store)[0]
+    assert leaks(store, store.rows("SELECT question FROM items WHERE item_id = $one", one=item))
+    assert leaks(store, pd.DataFrame({"item_id": [item]})) and not leaks(store, pd.DataFrame({"item_id": [item]}), True)
+
+
+def test_an_export_holds_nothing_that_is_set_aside_and_all_else(store, tmp_path):
+    for kind in ("csv", "parquet"):
+        for path in export(store, S, tmp_path / kind, kind):
+            frame = pd.read_csv(path) if kind == "csv" else pd.read_parquet(path)
+            assert leaks(store, frame) == [] and set(frame["item_id"]) <= set(open_ids(store)) and len(frame)
+
+
+def test_under_a_lock_the_items_are_there_and_only_under_one_of_this_study(store):
+    for lock in ("", "0" * 20, "readouts"):
+        for read in (
+            lambda lock=lock: studies.readouts(store, S, lock=lock),
+            lambda lock=lock: holdout.role_items(store, S, "target", lock=lock),
+            lambda lock=lock: holdout.accuracies(store, S, lock=lock),
+            lambda lock=lock: studies.base_first_tokens(store, S, READER, lock=lock),
+        ):
+            with pytest.raises(BadInput, match="has no lock"):
+                read()
+    lock = locks.keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
+    assert set(studies.readouts(store, S, lock=lock)["item_id"]) == set(hidden_ids(store))
+    assert set(studies.readouts(store, S)["item_id"]) == set(open_ids(store))  # without it the open ones, as before
+    assert {one.item_id for one in holdout.role_items(store, S, "target", lock=lock)} <= set(hidden_ids(store))
+    assert inspection.inspection(store, S, READER, hidden_ids(store)[0], "identity") is not None
+    assert len(studies.study_items(store, S)) == 32 and holdout.items(store, hidden_ids(store))
+
+
+def test_items_that_another_study_shows_are_no_secret_of_the_items_but_stay_one_of_the_study(store):
+    everywhere = Study(**{**vars(STUDY), "name": "open", "confirmatory_share": 0.0})
+    runner.run(everywhere, store)
+    hidden = [one for (one,) in store.rows("SELECT item_id FROM study_items WHERE confirmatory")]
+    assert len(holdout.items(store, hidden)) == len(hidden)
+    assert not set(studies.readouts(store, S)["item_id"]) & set(hidden)
+    assert inspection.inspection(store, S, READER, hidden[0], "identity") is None
+
+
+READERS_FOR_RUNS = {"runs", "annotation"}  # folders that ask models or take files in
+
+
+def test_only_code_that_asks_or_takes_in_reads_what_a_run_needs():
+    users = set()
+    for path in [*(ROOT / "flipcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if any("queries.planning" in name for name in names):
+                users.add(path.relative_to(ROOT).parts[:2])
+    assert users and {folder for _, folder in users} <= READERS_FOR_RUNS and {top for top, _ in users} == {"flipcore"}
+
+
+def test_no_other_module_reads_the_store_by_sql():
+    """A query outside the queries would not be walked."""
+    allowed = {"store", "runs"}
+    for path in [*(ROOT / "flipcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]:
+        parts = path.relative_to(ROOT).parts
+        text = path.read_text(encoding="utf-8")
+        if parts[0] == "pages" or parts[1] not in allowed:
+            assert "FROM items" not in text and "FROM study_items" not in text and "FROM readouts" not in text, path
