@@ -6,10 +6,33 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import product
 
+from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.records import digest
-from flipcore.stats.base.estimate import number_text, p_text
-from flipcore.stats.holdout.verdict import NOTHING, ONE_SIDED, TESTS, TITLES, HoldoutTest, HoldoutVerdict
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.holdout.units import (
+    NOTHING,
+    ONE_SIDED,
+    TITLES,
+    axis_text,
+    detectable_text,
+    estimate_text,
+    held_text,
+    margin_text,
+    unit,
+)
+from flipcore.stats.holdout.verdict import (
+    BEYOND,
+    DIFFERENT,
+    EQUIVALENT,
+    TESTS,
+    UNDECIDED,
+    WITHIN,
+    HoldoutTest,
+    HoldoutVerdict,
+    as_family,
+)
 
+SIGNS = {BEYOND: "✗✗", DIFFERENT: "✗", WITHIN: "≈", EQUIVALENT: "✓", UNDECIDED: "–"}
 _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}  # from, to, divided by
 
 
@@ -32,8 +55,8 @@ def _near(margins: Sequence[float | None], wanted: float | None) -> int:
 
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     margins = margins_of(test)
-    states = [test.held_against(one).state for one in margins]
-    sentences = [test.held_against(one).sentence() for one in margins]
+    claims = [outcome_claim(test.held_against(one)) for one in margins]
+    states = [one.outcome for one in claims]
     given = [one for one in margins if one is not None]
     low, high = test.bound
     low = test.estimate.low if test.name in ONE_SIDED else low  # the bound of a share has no lower end: the interval has
@@ -46,7 +69,10 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
         "title": TITLES[test.name],
         "margins": margins,
         "states": states,
-        "sentences": sentences,
+        "signs": [SIGNS[state] for state in states],
+        "sentences": [one.text for one in claims],
+        "labels": [f"margin {margin_text(test.name, one)}" if one is not None else "no margin" for one in margins],
+        "zones": [None if one is None else [-one if two_sided else axis[0], one] for one in margins],
         "start": _near(margins, margin),
         "value": _finite(test.estimate.value),
         "bound": [_finite(low), _finite(high)],
@@ -63,56 +89,12 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     }
 
 
-def held_text(test: HoldoutTest) -> str:
-    """What is held against the margin, in the unit of its test: a bound on a share, or an interval of a difference."""
-    low, high = test.bound
-    if test.name in ONE_SIDED:
-        return f"at most {number_text(high)}"
-    scale, digits = (100, 1) if test.name == "difficulty" else (1, _decimals(test))
-    return f"[{number_text(scale * low, digits)}, {number_text(scale * high, digits)}]"
-
-
-def axis_text(test: HoldoutTest, x: float) -> str:
-    """A value on the picture's axis, in the unit of its test."""
-    if test.name == "difficulty":
-        return f"{number_text(100 * x, 0, sign=True)} pp"
-    return number_text(x, _decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
-
-
-def _decimals(test: HoldoutTest) -> int:
-    """Of MMD², whose size depends on the embedding: two digits of what the data leave open."""
-    width = test.bound[1] - test.bound[0]
-    return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
-
-
-def unit(name: str) -> str:
-    return {"difficulty": "pp", "semantic": "MMD²"}.get(name, "share")
-
-
-def estimate_text(test: HoldoutTest) -> str:
-    """The estimate in the unit of its test."""
-    if test.name == "difficulty":
-        return test.estimate.text_pp()
-    return test.estimate.text(_decimals(test) if test.name == "semantic" else 2)
-
-
-def detectable_text(test: HoldoutTest) -> str:
-    """The smallest difference that four in five such studies would find; answers that are all alike do not tell."""
-    if not math.isfinite(test.detectable) or test.detectable <= 0:
-        return "unknown"
-    if test.name == "difficulty":
-        return f"{number_text(100 * test.detectable, 1)} pp"
-    if test.name == "semantic":
-        return f"{number_text(test.detectable, _decimals(test))} MMD²"
-    return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"
-
-
 def board(
     tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str], missing: Mapping[str, str]
 ) -> dict:
     """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for every combination of
     states that the margins can bring about, keyed by the states joined with "|"."""
-    by_name = {test.name: test for test in tests}
+    by_name = {test.name: test for test in as_family(tests)}
     rows = [
         _row(by_name[name], margins.get(name), about.get(name, ""))
         if name in by_name
@@ -126,8 +108,8 @@ def board(
             by_name[row["name"]].held_against(row["margins"][row["states"].index(state)])
             for row, state in zip(run, states, strict=True)
         ]
-        verdict = HoldoutVerdict(tuple(chosen))
-        overall["|".join(states)] = {"state": verdict.state, "sentence": verdict.sentence()}
+        said = verdict_claim(HoldoutVerdict(tuple(chosen)))
+        overall["|".join(states)] = {"state": said.outcome, "sentence": said.text, "detail": said.detail}
     return {"rows": rows, "overall": overall, "id": digest(rows)}
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, NOTHING, ONE_SIDED, TITLES
+from flipcore.stats.holdout.units import NOTHING, ONE_SIDED, TITLES
+from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
 
-SYMBOLS = {EQUIVALENT: "circle", DIFFERENT: "x"}
+SYMBOLS = {EQUIVALENT: "circle", WITHIN: "diamond", DIFFERENT: "x", BEYOND: "cross"}
 
 
 def equivalence_figure(versions: Sequence[Mapping], c: Colours):
     """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest first; tests that no version
-    ran have no panel. Filled circles are equivalent, crosses different, open circles inconclusive."""
+    ran have no panel. Filled circles are equivalent, diamonds different within the
+    margin, crosses different, upright crosses beyond the margin, open circles undecided."""
     from plotly.subplots import make_subplots
 
     tests = [name for name in TITLES if any(name in one["results"] for one in versions)]

@@ -1,7 +1,192 @@
-"""Claims about holdout: every sentence that asserts something of it, each with its error rate."""
+"""What may be said of two sets: each test's outcome, the verdict on all four, inflation, and the survey (statistics.md, 16.8)."""
 
 from __future__ import annotations
 
-from flipcore.claims.claim import Assertion
+from collections.abc import Iterable, Sequence
 
-ASSERTIONS: tuple[Assertion, ...] = ()
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.base.multiplicity import holm
+from flipcore.stats.holdout.difficulty import Condition
+from flipcore.stats.holdout.survey import CHANCE, OddOneOut
+from flipcore.stats.holdout.units import estimate_text, held_text, margin_text
+from flipcore.stats.holdout.verdict import (
+    ALPHA,
+    BEYOND,
+    DIFFERENT,
+    DISTINGUISHABLE,
+    EQUIVALENT,
+    INDISTINGUISHABLE,
+    TESTS,
+    UNDECIDED,
+    WITHIN,
+    HoldoutTest,
+    HoldoutVerdict,
+)
+
+SAID = {
+    "difficulty": "difficulty",
+    "semantic": "semantic similarity",
+    "prediction": "prediction accuracy",
+    "odd one out": "the survey",
+}
+_NULL = ("identical sets", "identical sets of unequal size", "source-paired sets", "templated entries")
+_BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes", "at the margin, unequal spread")
+SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
+SETS_DIFFER_BEYOND = Assertion(
+    "sets differ beyond the margin", "the difference is larger than the margin", 0.05, 2, "each test", _BOUNDARY
+)
+SETS_EQUIVALENT = Assertion(
+    "sets are equivalent on a test", "the difference is smaller than the margin", 0.05, 1, "each test", _BOUNDARY
+)
+SETS_WITHIN = Assertion(
+    "sets differ within the margin", "there is a difference, and it is smaller than the margin", 0.05, 2, "each test", _BOUNDARY
+)
+SAME_SOURCE = Assertion(
+    "sets could have one source",
+    "on every test the difference is smaller than its margin",
+    0.05,
+    1,
+    "all four tests, intersection-union",
+    ("three tests equivalent, one at its margin",),
+)
+TARGET_BETTER = Assertion(
+    "target is answered better",
+    "a model's accuracy on the target is higher than on retro",
+    0.05,
+    2,
+    "the models of a page, Holm",
+    ("equal accuracies", "equal accuracies of unequal sets", "equal accuracies of pairs", "equal accuracies of templates"),
+)
+RETRO_STANDS_OUT = Assertion(
+    "annotators find the retro entry",
+    "annotators choose the retro entry more often than one time in three",
+    0.05,
+    2,
+    "each kind of annotator",
+    ("entries of unequal oddness", "annotators of unequal skill", "few annotators"),
+)
+ASSERTIONS = (SETS_DIFFER, SETS_DIFFER_BEYOND, SETS_EQUIVALENT, SETS_WITHIN, SAME_SOURCE, TARGET_BETTER, RETRO_STANDS_OUT)
+_BY_OUTCOME = {BEYOND: SETS_DIFFER_BEYOND, DIFFERENT: SETS_DIFFER, WITHIN: SETS_WITHIN, EQUIVALENT: SETS_EQUIVALENT}
+_WHO = {
+    "person": ("People", "these people", "One person"),
+    "model": ("Sheets of models", "these sheets", "One sheet of a model"),
+}
+
+
+def outcome_claim(test: HoldoutTest) -> Claim:
+    """The outcome of one test at its margin."""
+    said, p, margin = SAID[test.name], p_text(test.p), margin_text(test.name, test.margin)
+    numbers = {"estimate": test.estimate, "p": test.p, "margin": test.margin, "bound": test.bound}
+    outcome = test.state
+    if outcome == BEYOND:
+        sentence = f"The sets differ on {said} beyond the margin: {estimate_text(test)} against {margin} ({p})."
+    elif outcome == WITHIN:
+        sentence = f"The sets differ on {said} ({p}), but within the margin: {held_text(test)} against {margin}."
+    elif outcome == DIFFERENT:
+        sentence = f"The sets differ on {said} ({p}), {_not_placed(test)}."
+    elif outcome == EQUIVALENT:
+        sentence = f"The sets are equivalent on {said}: {held_text(test)} lies within the margin {margin}."
+    else:
+        return Claim(None, outcome, f"Undecided on {said}: {_why_open(test, margin)}.", numbers=numbers)
+    return Claim(_BY_OUTCOME[outcome], outcome, sentence, True, numbers=numbers)
+
+
+def _not_placed(test: HoldoutTest) -> str:
+    if test.margin is None:
+        return "and no margin is set"
+    if not test.is_bounded:
+        return "in how alike the entries of a set are, which no margin bounds"
+    return "not shown to lie within the margin or beyond it"
+
+
+def _why_open(test: HoldoutTest, margin: str) -> str:
+    if test.too_few:
+        return test.too_few
+    if test.margin is None:
+        return f"no difference is shown ({p_text(test.p)}), and no margin is set"
+    shown = "no difference is shown" if not test.p < ALPHA else f"{p_text(test.p)} alone, no difference by Holm over the tests"
+    return f"{shown}, and {held_text(test)} reaches past the margin {margin}"
+
+
+def verdict_claim(verdict: HoldoutVerdict) -> Claim:
+    """What the tests say together, and beside it what the source's rule says."""
+    detail = f"The source's rule says {verdict.source_state}."
+    by_outcome = {
+        outcome: [SAID[test.name] for test in verdict.tests if test.state == outcome]
+        for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
+    }
+    if verdict.state == DISTINGUISHABLE:
+        parts = [f"beyond the margin on {_listed(by_outcome[BEYOND])}"] if by_outcome[BEYOND] else []
+        parts += [f"different on {_listed(by_outcome[DIFFERENT])}"] if by_outcome[DIFFERENT] else []
+        return Claim(SETS_DIFFER, verdict.state, f"The sets can be told apart: {'; '.join(parts)}.", True, detail)
+    if verdict.state == INDISTINGUISHABLE:
+        sentence = f"The sets could have come from the same source: all {len(TESTS)} tests show equivalence."
+        if by_outcome[WITHIN]:
+            sentence = f"All {len(TESTS)} tests lie within their margins; a small difference is shown on {_listed(by_outcome[WITHIN])}."
+        return Claim(SAME_SOURCE, verdict.state, sentence, True, detail)
+    return Claim(None, verdict.state, f"Undecided: {_counts(verdict, by_outcome)}.", detail=detail)
+
+
+def _counts(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
+    """ "1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run"."""
+    n = len(by_outcome[EQUIVALENT])
+    parts = [f"{n or 'none'} of {len(TESTS)} tests show{'' if n > 1 else 's'} equivalence"]
+    for n, one, many in (
+        (len(by_outcome[WITHIN]), "differs within its margin", "differ within their margins"),
+        (len(by_outcome[UNDECIDED]), "is inconclusive", "are inconclusive"),
+        (len(verdict.missing), "has not been run", "have not been run"),
+    ):
+        parts += [f"{n} {one if n == 1 else many}"] if n else []
+    return ", ".join(parts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def inflation_claim(conditions: Sequence[Condition]) -> Claim:
+    """How many models answer the target better than retro (Holm over the models), and the largest difference. One condition a
+    model; none: a description."""
+    if not conditions:
+        return description("No model has answered both sets, so there is no inflation to show.", "missing")
+    estimates = [one.inflation() for one in conditions]
+    p = holm([one.test(1.0).p for one in conditions])
+    better = sum(q < ALPHA and each.low > 0 for q, each in zip(p, estimates, strict=True))
+    largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
+    model, size = conditions[largest].model, estimates[largest].text_pp()
+    if len(conditions) == 1:
+        verb = "answers the target better than retro" if better else "is not shown to answer the target better than retro"
+        sentence, detail = f"{model} {verb}: {size} ({p_text(p[0])}).", ""
+    else:
+        verb = f"{better:,} of {len(conditions):,} models answer" + ("s" if better == 1 else "")
+        if not better:
+            verb = f"None of {len(conditions):,} models is shown to answer"
+        sentence = f"{verb} the target better than retro; the largest difference is {model}'s, {size}."
+        detail = "Holm over the models. The largest of several differences is on average too large."
+    numbers = {"inflation": estimates[largest], "p": min(p), "better": better, "models": len(conditions)}
+    return Claim(
+        TARGET_BETTER if better else None, "inflated" if better else UNDECIDED, sentence, bool(better), detail, "", numbers
+    )
+
+
+def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
+    """Whether annotators find the retro entry; `who` is person or model (a sheet each)."""
+    if answers.too_few:
+        return description(f"Undecided: {answers.too_few}.", UNDECIDED, n_entries=answers.n_entries)
+    many, these, one = _WHO[who]
+    alone = answers.n_annotators == 1
+    name = one if alone else many if answers.n_annotators >= 10 else these.capitalize()
+    better = answers.p < ALPHA and answers.accuracy.value > CHANCE
+    verb = ("finds" if better else "is not shown to find") if alone else ("find" if better else "are not shown to find")
+    detail = f"{answers.n_annotators:,} annotators, {answers.n_entries:,} retro entries. {answers.accuracy.note}".strip()
+    return Claim(
+        RETRO_STANDS_OUT if better else None,
+        "stands out" if better else UNDECIDED,
+        f"{name} {verb} the retro entry more often than one time in three: {answers.accuracy.text()} ({p_text(answers.p)}).",
+        better,
+        detail,
+        "",
+        {"accuracy": answers.accuracy, "p": answers.p},
+    )

@@ -10,17 +10,15 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
-from flipcore.stats.base.estimate import Estimate, number_text, p_text
+from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.holdout import neighbours, projection
-from flipcore.stats.holdout.semantic import perm_test_semantic, perm_test_within_paired
 from flipcore.store.connection import Store
-from flipcore.vectors.classifiers.classifier import paired_rows
+from flipcore.vectors.classifiers.classifier import one_per_source, paired_rows
 from flipcore.vectors.embeddings import DEFAULT, embedded
 from flipcore.vectors.embeddings.embedding import entry_text
 
 N_BINS = 60
 LOWEST = -0.5  # cosines of texts hardly go lower; the first bin takes what does
-N_PERMUTATIONS = 1_999
 
 
 @dataclass(frozen=True)
@@ -116,14 +114,22 @@ class Comparison:
         return tuple(neighbours.mean_cosine(units) for units in self.sets)
 
     @cached_property
-    def likeness_p(self) -> float:
-        """Source 002's permutation test of the retro-holdout's mean cosine; within pairs where they are source-paired."""
-        if self.pairs is not None:
-            half = len(self.pairs) // 2
-            return perm_test_within_paired(
-                self.units[self.pairs[:half]], self.units[self.pairs[half:]], "retro", N_PERMUTATIONS
-            )["p"]
-        return perm_test_semantic(*self.sets, "retro", N_PERMUTATIONS)["p"]
+    def distinct(self) -> Comparison:
+        """The same with the first entry of each template or source, which is what a test may count."""
+        target, retro, left_out = one_per_source(self.items[: self.n_target], self.items[self.n_target :])
+        if not left_out:
+            return self
+        ids = {item.item_id for item in (*target, *retro)}
+        rows = [i for i, item in enumerate(self.items) if item.item_id in ids]
+        return Comparison((*target, *retro), len(target), self.units[rows], self.described)
+
+    @property
+    def likeness_difference(self) -> Estimate:
+        """Mean cosine inside the retro-holdout less that inside the target; pair by pair where they are source-paired."""
+        if self.pairs is None:
+            return neighbours.likeness_difference(*self.sets)
+        half = len(self.pairs) // 2
+        return neighbours.likeness_difference(self.units[self.pairs[:half]], self.units[self.pairs[half:]], paired=True)
 
     @cached_property
     def likeness_counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -137,20 +143,6 @@ class Comparison:
         return (
             neighbours.most_alike(self.sets[0], k),
             [(i + n, j + n, cosine) for i, j, cosine in neighbours.most_alike(self.sets[1], k)],
-        )
-
-    def likeness_sentence(self) -> str:
-        """How alike two entries are inside either set, and whether that differs."""
-        target, retro = self.likeness
-        if self.likeness_p != self.likeness_p:
-            return "A set of fewer than two entries has no pairs to compare."
-        if self.likeness_p < 0.05:
-            verdict = f"the retro-holdout is {'more' if retro.value > target.value else 'less'} alike inside"
-        else:
-            verdict = "that is what regrouping the entries gives too"
-        return (
-            f"Two target entries have a cosine of {target.text(3)} on average, two retro entries {retro.text(3)}: "
-            f"{verdict} ({p_text(self.likeness_p)})."
         )
 
     def coverage_sentence(self) -> str:

@@ -1,6 +1,5 @@
 // The margin board: states and sentences were computed by flipcore for every margin; dragging only looks another one up.
 const SVG = "http://www.w3.org/2000/svg";
-const SIGNS = { equivalent: "✓", different: "✗", inconclusive: "–" };
 const WIDTH = 420;
 
 function made(name, attributes, parent) {
@@ -22,17 +21,12 @@ export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".margins");
   const answer = root.querySelector(".answer");
+  const under = root.querySelector(".under");
   const list = root.querySelector(".rows");
   const { rows, overall, colours, locked } = data;
   const state = root._state?.id === data.id ? root._state
     : (root._state = { id: data.id, at: Object.fromEntries(rows.filter((r) => !r.missing).map((r) => [r.name, r.start])) });
   const parts = [];
-
-  function marginText(row, margin) {
-    if (margin === null) return "no margin";
-    if (row.unit === "pp") return `margin ±${(100 * margin).toFixed(0)} pp`;
-    return row.unit === "share" ? `margin ${margin.toFixed(2)}` : `margin ${Number(margin.toPrecision(2))} MMD²`;
-  }
 
   function view() {
     return Object.fromEntries(rows.filter((r) => !r.missing).map((r) => [r.name, r.margins[state.at[r.name]]]));
@@ -121,14 +115,13 @@ export default function (component) {
     for (const part of parts) {
       const { row, x } = part;
       const at = state.at[row.name];
-      const margin = row.margins[at];
-      part.sign.textContent = SIGNS[row.states[at]];
+      const zone = row.zones[at];
+      part.sign.textContent = row.signs[at];
       part.sign.dataset.verdict = row.states[at];
       part.sentence.textContent = row.sentences[at].replace(/p ([=<>]) /, "p\u00a0$1\u00a0");
-      part.shown.textContent = marginText(row, margin);
-      const there = margin === null ? "hidden" : "visible";
-      const left = x(row.two_sided ? -(margin ?? 0) : row.axis[0]);
-      const right = x(margin ?? row.axis[0]);
+      part.shown.textContent = row.labels[at];
+      const there = zone === null ? "hidden" : "visible";
+      const [left, right] = (zone ?? row.axis).map(x);
       part.zone.setAttribute("x", left);
       part.zone.setAttribute("width", Math.max(right - left, 0));
       for (const node of [part.zone, ...part.edges]) node.setAttribute("visibility", there);
@@ -147,6 +140,7 @@ export default function (component) {
     const verdict = overall[parts.map((part) => part.row.states[state.at[part.row.name]]).join("|")];
     answer.textContent = verdict.sentence;
     answer.dataset.verdict = verdict.state;
+    under.textContent = verdict.detail;
     root.dataset.painted = String(performance.now());
   }
 

@@ -12,7 +12,7 @@ from flipcore.charts.theme import colours
 _HTML = """
 <div class="margins" tabindex="0">
   <div class="top">
-    <div class="answer" aria-live="polite"></div>
+    <div><div class="answer" aria-live="polite"></div><div class="under quiet"></div></div>
     <button type="button" title="Key: w">Write to record</button>
   </div>
   <div class="rows"></div>
@@ -21,7 +21,7 @@ _HTML = """
 _CSS = """
 .margins { font-family: var(--st-font); color: var(--st-text-color); outline: none; }
 .margins .top { display: flex; gap: 20px; align-items: start; justify-content: space-between; margin-bottom: 12px; }
-.margins .answer { font-size: 21px; line-height: 1.35; font-weight: 600; min-height: 57px; }
+.margins .answer { font-size: 21px; line-height: 1.35; font-weight: 600; min-height: 28px; }
 .margins button { font: inherit; font-size: 14px; padding: 5px 10px; border-radius: 6px; cursor: pointer; flex: none;
   border: 1px solid var(--st-primary-color); background: var(--st-background-color); color: var(--st-primary-color);
   font-weight: 600; }

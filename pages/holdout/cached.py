@@ -56,16 +56,20 @@ def duplicates(sets: Sets):
 @st.cache_resource(show_spinner="Regrouping the entries …", max_entries=24)
 def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
     rows, words = vectors(_sets, embedding)
-    n = len(_sets.target)
-    paired = classifiers.paired_rows(_sets.target, _sets.retro)
+    kept_target, kept_retro, left_out = classifiers.one_per_source(_sets.target, _sets.retro)
+    if left_out:
+        ids = {item.item_id for item in (*kept_target, *kept_retro)}
+        rows = rows[[i for i, item in enumerate((*_sets.target, *_sets.retro)) if item.item_id in ids]]
+    n = len(kept_target)
+    paired = classifiers.paired_rows(kept_target, kept_retro)
     half = 0 if paired is None else len(paired) // 2
     target, retro = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
     found = verdict.semantic_test(target, retro, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     return found, (
         f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
-        f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}"
-    )
+        f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}. {left_out}"
+    ).strip()
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -127,7 +131,7 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool):
             missing[name] = words
         else:
             tests[name], about[name] = test.held_against(view[name]), words
-    return tests, about, missing
+    return {test.name: test for test in verdict.as_family(list(tests.values()))}, about, missing
 
 
 def _survey_test(sets: Sets):

@@ -6,8 +6,9 @@ import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
+from flipcore.claims.holdout import inflation_claim
 from flipcore.stats.base.estimate import p_text, without_interval
-from flipcore.stats.holdout.difficulty import BEFORE, Condition, inflation_sentence
+from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import cached
@@ -39,7 +40,7 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
     found = cached.all_conditions(sets, confirmatory, boosted=False)
     if found:
         shown = [one for one in found if (one.extractor, one.layout) == _ways(found)[0]]
-        st.markdown(f"**Inflation.** {plain(inflation_sentence(shown))}")
+        st.markdown(f"**Inflation.** {plain(inflation_claim(shown).text)}")
 
 
 def _ways(found: list[Condition]) -> list[tuple[str, str]]:
@@ -65,12 +66,13 @@ def _measured(sets: Sets, found: list[Condition]) -> None:
     )
     shown = sorted((one for one in found if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
     rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in shown]
-    st.markdown(f"#### {plain(inflation_sentence(shown))}")
+    said = inflation_claim(shown)
+    st.markdown(f"#### {plain(said.text)}")
     states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in shown)))
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
     st.caption(
         plain(
-            f"One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
+            f"{said.detail} One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
             f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
             f"from the same source: read the verdict above with it. {before}"
         )

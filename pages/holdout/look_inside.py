@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.charts.likeness import pair_likeness
 from flipcore.charts.theme import colours
+from flipcore.claims.likeness import compared_claims
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.duplicates import NEAR, duplicates
 from flipcore.store.connection import Store
@@ -81,7 +82,9 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     if embedding is None:
         return
     found = compared(target, retro, store, embedding)
-    st.markdown(f"**{plain(found.likeness_sentence())}**")
+    said = compared_claims(found)[1]
+    st.markdown(f"**{plain(said.text)}**")
+    st.caption(plain(said.detail))
     st.plotly_chart(
         pair_likeness(*found.likeness_counts, colours(st.context.theme.type)),
         key="pair-likeness",
@@ -92,7 +95,7 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     st.caption(
         plain(
             f"{found.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
-            "Intervals from the entries' own means; p by regrouping the entries. The scale of the shares is a square "
+            "Intervals from the entries' own means. The scale of the shares is a square "
             "root, so that the few very alike pairs at the right end show."
         )
     )

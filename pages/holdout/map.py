@@ -9,6 +9,7 @@ import streamlit as st
 from flipcore.charts.entry_map import Colouring, entry_map
 from flipcore.charts.likeness import nearest_histogram
 from flipcore.charts.theme import colours
+from flipcore.claims.likeness import compared_claims
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
@@ -37,7 +38,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
         if embedding is None:
             return
         found = compared(target, retro, store, embedding)
-        st.markdown(f"### {plain(found.mixing.sentence())}")
+        st.markdown(f"### {plain(compared_claims(found)[0].text)}")
         first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
         colour = first.selectbox("Colour by", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.get)
         wanted = second.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)

@@ -119,12 +119,9 @@ if sets is not None:
 
 with st.expander("How to read this"):
     st.markdown(
-        "**Source's rule**: a test that fails to reject is taken as a pass, and four passes make a retro-holdout. **Ours** has "
-        "three answers. ✗ different: p below .05. ✓ equivalent: the interval lies inside the blue margin, which says how large "
-        "a difference would still be harmless. – inconclusive: neither, so there is too little data to say. A margin is a "
-        "decision, not a result: set it before looking, or in Locked mode. **Against the margin** stands what decides: "
-        "the 90 % interval of a difference, the one-sided 95 % bound of a share, both wider in Simultaneous; the number above "
-        "it has an interval of its own. **could detect** is the smallest difference that four such studies in five would "
-        "find. The dashed grey line is no difference; on semantic similarity (MMD², no natural unit) there is no margin until "
-        "you set one."
+        "**Source's rule**: a test that does not reject passes, and four passes make a retro-holdout. **Ours** has five outcomes. "
+        "✗✗ beyond: the 95 % interval lies outside the blue margin. ✗ different: p below .05 by Holm over the tests. ≈ different, "
+        "but within the margin. ✓ equivalent: the interval lies inside it. – undecided: too little data. Set margins before "
+        "looking, or in Locked mode. **Against the margin** is a 90 % interval or a one-sided 95 % bound. **Could detect**: the "
+        "smallest difference that four such studies in five would find."
     )

@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.annotation.surveys import files, models
 from flipcore.annotation.surveys.results import NO_ANSWER, survey_results
 from flipcore.annotation.surveys.sheets import Survey
+from flipcore.claims.holdout import survey_claim
 from flipcore.models import model_cards
 from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
@@ -33,10 +34,14 @@ def _results(sets: Sets) -> None:
         found, how = survey_results(session.store(), sets.sets_id, is_model)
         if is_model and how == NO_ANSWER:
             continue
-        sentence = how if found is None else found.sentence("model" if is_model else "person")
-        st.markdown(f"**{who}.** {plain(sentence)}")
+        said = None if found is None else survey_claim(found, "model" if is_model else "person")
+        st.markdown(f"**{who}.** {plain(said.text if said else how)}")
         if found is not None:
-            st.caption(plain(f"{how}. Source's binomial test of rows: {p_text(found.p_source)}. One time in three is chance."))
+            st.caption(
+                plain(
+                    f"{said.detail} {how}. Source's binomial test of rows: {p_text(found.p_source)}. One time in three is chance."
+                )
+            )
 
 
 def _one(survey: Survey, sets: Sets) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.boards.margins import TITLES, axis_text, detectable_text, estimate_text
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.holdout.difficulty import BEFORE
-from flipcore.stats.holdout.verdict import ONE_SIDED
+from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text, detectable_text, estimate_text
 from pages.common.notes import plain
 from pages.holdout import cached
 from pages.holdout.sets import Sets

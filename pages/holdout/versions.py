@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.theme import colours
-from flipcore.stats.holdout.versions import edited, result_of
+from flipcore.stats.holdout.versions import edited, read_results, result_of
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
@@ -25,7 +25,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
         )
         return
     name = st.selectbox("Series", names, key="series", bind="query-params")
-    rows = [row for row in kept if row["name"] == name]
+    rows = [row | {"results": read_results(row["results"])} for row in kept if row["name"] == name]
     labelled = [{"label": f"v{i}", "results": row["results"]} for i, row in enumerate(rows, start=1)]
     if len(rows) > 1:
         for sentence in edited(rows[-2], rows[-1]):
@@ -42,8 +42,8 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
         config={"displayModeBar": False},
     )
     st.caption(
-        "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, cross different, open circle "
-        "inconclusive; a change of embedding, classifier or seed between versions is in the table."
+        "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, diamond different within it, cross different, "
+        "upright cross beyond it, open circle undecided; a change of embedding, classifier or seed between versions is in the table."
     )
     st.dataframe(
         [

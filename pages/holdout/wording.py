@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.charts.giveaways import giveaway_bars
 from flipcore.charts.theme import colours
+from flipcore.claims.likeness import words_claim
 from flipcore.core.records import Item
 from flipcore.stats.holdout.ngrams import NgramTable
 from flipcore.stats.holdout.ngrams import ngrams as counted
@@ -20,10 +21,11 @@ N_SHOWN = 15
 
 @st.cache_resource(show_spinner="Counting words …", max_entries=8)
 def _counted(key: str, _target, _retro) -> NgramTable:
-    pairs = classifiers.paired_rows(_target, _retro)
-    items = [*_target, *_retro]
+    target, retro, _ = classifiers.one_per_source(_target, _retro)
+    pairs = classifiers.paired_rows(target, retro)
+    items = [*target, *retro]
     rows = range(len(items)) if pairs is None else pairs
-    half = len(_target) if pairs is None else len(rows) // 2
+    half = len(target) if pairs is None else len(rows) // 2
     texts = [entry_text(items[row]) for row in rows]
     return counted(texts[:half], texts[half:], paired=pairs is not None)
 
@@ -31,7 +33,9 @@ def _counted(key: str, _target, _retro) -> NgramTable:
 def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     table = _counted(key, target, retro)
     st.subheader("Which words does one set use more?", anchor=False)
-    st.markdown(f"**{plain(table.sentence())}**")
+    said = words_claim(table)
+    st.markdown(f"**{plain(said.text)}**")
+    st.caption(plain(said.detail))
     top = table.rows[:N_SHOWN]
     if top:
         st.plotly_chart(
@@ -74,13 +78,13 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     )
 
 
-@st.cache_resource(show_spinner="Training on four fifths, five times …", max_entries=8)
+@st.cache_resource(show_spinner="Running 5-fold cross-validation …", max_entries=8)
 def _giveaways(key: str, classifier: str, _target, _retro):
     return classifiers.giveaways(_target, _retro, classifier)
 
 
 def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
-    st.subheader("By what does a classifier tell the sets apart?", anchor=False)
+    st.subheader("What does the classifier rely on?", anchor=False)
     known = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     chosen = known[
@@ -103,7 +107,7 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
         return
     found = _giveaways(key, chosen.name, target, retro)
     if not found:
-        st.info("No token pulls the same way in every fold: there is nothing that this classifier leans on.")
+        st.info("No token pulls the same way in every fold, so there is none to list.")
         return
     _token_figure(found[:N_SHOWN])
     _token_table(found[:1_000])

@@ -4,12 +4,14 @@ from dataclasses import replace
 import pytest
 
 from flipcore.boards.margins import NOTHING, TITLES, axis_text, board, detectable_text, estimate_text, margins_of
+from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.holdout.verdict import (
     TESTS,
     HoldoutTest,
     HoldoutVerdict,
+    as_family,
     difficulty_test,
     joined,
     semantic_test,
@@ -42,7 +44,8 @@ def test_each_margin_has_the_state_and_sentence_that_the_verdict_would_give():
     for row, test in zip(rows, FOUR, strict=True):
         assert row["name"] == test.name and len(row["margins"]) == len(row["states"]) == len(row["sentences"])
         for margin, state, sentence in zip(row["margins"], row["states"], row["sentences"], strict=True):
-            assert state == test.held_against(margin).state and sentence == test.held_against(margin).sentence()
+            said = outcome_claim(as_family(FOUR)[FOUR.index(test)].held_against(margin))
+            assert state == said.outcome and sentence == said.text
         assert row["margins"][row["start"]] == test.margin
 
 
@@ -62,7 +65,7 @@ def test_the_overall_sentence_of_every_combination_is_the_verdict_on_it():
             replace(test, equivalent=state == "equivalent", margin=1.0 if state == "equivalent" else test.margin)
             for test, state in zip(FOUR, states.split("|"), strict=True)
         )
-        assert said["state"] == HoldoutVerdict(tests).state
+        assert said["state"] == HoldoutVerdict(tests).state and said["sentence"] == verdict_claim(HoldoutVerdict(tests)).text
     assert found["overall"]["|".join(["equivalent"] * 4)]["state"] == "indistinguishable"
 
 
@@ -80,13 +83,18 @@ def test_a_bound_on_a_share_is_a_share():
 
 def test_a_difference_stays_a_difference_whatever_the_margin():
     found = board([made("prediction", p=0.001)], {"prediction": 0.6}, {}, {})
-    assert set(found["rows"][2]["states"]) == {"different"} and list(found["overall"]) == ["different"]
+    # what changes is whether it lies inside the margin: "different" below the bound of .55, "within" above
+    row = found["rows"][2]
+    assert set(row["states"]) == {"different", "within"} and row["states"].index("within") == row["margins"].index(0.56)
+    assert {said["state"] for said in found["overall"].values()} == {"distinguishable", "undecided"}
 
 
 def test_tests_that_were_not_run_have_a_row_that_says_why():
     found = board(FOUR[1:3], ALL, {}, {"difficulty": "No model is older."})
     assert found["rows"][0] == {"name": "difficulty", "title": "Similarity of difficulty", "missing": "No model is older."}
-    assert "missing" in found["rows"][3] and all("were not run" in said["sentence"] for said in found["overall"].values())
+    assert "missing" in found["rows"][3] and all(
+        "2 have not been run" in said["sentence"] for said in found["overall"].values()
+    )
 
 
 def test_the_picture_holds_estimate_bound_and_no_difference():
@@ -105,15 +113,15 @@ def test_missing_numbers_travel_as_none():
     nothing = made("odd one out", p=math.nan, value=math.nan, bound=(0.0, math.nan), detectable=math.nan)
     row = board([nothing], {"odd one out": 0.45}, {}, {})["rows"][3]
     assert (row["value"], row["bound"][1], row["detectable"]) == (None, None, "unknown")
-    assert set(row["states"]) == {"inconclusive"}
+    assert set(row["states"]) == {"undecided"}
     assert margins_of(replace(nothing, name="semantic", bound=(math.nan, math.nan)))[0] is None
 
 
 def test_the_margin_of_difficulty_holds_on_both_sides():
     harder, easier = (made("difficulty", bound=bound, margin=0.1) for bound in ((-0.12, 0.02), (-0.02, 0.12)))
-    assert (harder.state, easier.state) == ("inconclusive", "inconclusive")
+    assert (harder.state, easier.state) == ("undecided", "undecided")
     assert harder.held_against(0.13).state == easier.held_against(0.13).state == "equivalent"
-    assert harder.held_against(None).state == "inconclusive"
+    assert harder.held_against(None).state == "undecided"
 
 
 def test_several_models_are_as_different_as_their_worst_and_as_equal_as_all_of_them():

@@ -15,7 +15,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import Estimate, p_text
+from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import clopper_pearson, wilson, z_quantile
 from flipcore.stats.base.ranking import auc
 
@@ -62,7 +62,8 @@ class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
     cross-validation; `p_limits` its 99 % interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95 %
     bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`; never
-    counted from below one half, because guessing worse than a coin (F15) is no evidence of sameness."""
+    counted from below one half, because guessing worse than a coin (F15) is no evidence of sameness. `too_few` says why nothing
+    may be claimed, else ""."""
 
     balanced: Estimate
     upper: float
@@ -73,14 +74,7 @@ class Separability:
     n_permutations: int
     k_correct: int
     n: int
-
-    def sentence(self) -> str:
-        """Whether the sets can be told apart."""
-        verb = "can" if self.p < 0.05 else "cannot"
-        return (
-            f"A classifier {verb} tell the sets apart: balanced accuracy {self.balanced.text()}, "
-            f"{p_text(self.p)} ({self.n_permutations} permutations of the whole cross-validation)."
-        )
+    too_few: str = ""
 
 
 def separability(
@@ -95,36 +89,67 @@ def separability(
     watch: Callable[[int, int], None] = lambda done, m: None,
 ) -> Separability:
     """Cross-validated separability of rows X (n, ...) labelled 0 / 1. `groups` keeps rows of one source in one fold;
-    with `paired` (each group has one row of either label) labels swap within groups, otherwise they are shuffled. `watch` is
-    told after every permutation how many of how many are done.
+    with `paired` (each group has one row of either label) labels swap within groups; where no group has both labels (templates)
+    whole groups are shuffled; otherwise rows are. `watch` is told after every permutation how many of how many are done.
 
     Raises BadInput with one label only, or when `paired` groups are not pairs.
     """
     y = np.asarray(labels, dtype=int)
     group = np.arange(len(y)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    if len(X) != len(y) or len(group) != len(y):
-        raise BadInput(f"Rows, labels and groups must be equally many: came {len(X)}, {len(y)} and {len(group)}.")
-    if set(np.unique(y)) != {0, 1}:
-        raise BadInput("Telling two sets apart needs rows of both, labelled 0 and 1.")
-    if paired and not (np.bincount(group) == 2).all():
-        raise BadInput("A paired test needs exactly two rows a group, one of each set.")
-    if paired and not (np.bincount(group, weights=y) == 1).all():
-        raise BadInput("A paired test needs one row of either set in each group.")
+    _check(len(X), y, group, paired)
     rng = generator(seed)
     observed, scores = _run(X, y, group, fit_predict, n_folds, rng)
     draws = np.empty(m)
     for k in range(m):
         draws[k] = _run(X, _relabelled(y, group, paired, rng), group, fit_predict, n_folds, rng)[0]
         watch(k + 1, m)
-    b = int((draws >= observed - SLACK).sum())
+    return _summary(y, group, paired, observed, scores, draws)
+
+
+def _check(n_rows: int, y: np.ndarray, group: np.ndarray, paired: bool) -> None:
+    if n_rows != len(y) or len(group) != len(y):
+        raise BadInput(f"Rows, labels and groups must be equally many: came {n_rows}, {len(y)} and {len(group)}.")
+    if set(np.unique(y)) != {0, 1}:
+        raise BadInput("Telling two sets apart needs rows of both, labelled 0 and 1.")
+    if paired and not (np.bincount(group) == 2).all():
+        raise BadInput("A paired test needs exactly two rows a group, one of each set.")
+    if paired and not (np.bincount(group, weights=y) == 1).all():
+        raise BadInput("A paired test needs one row of either set in each group.")
+
+
+def _summary(
+    y: np.ndarray, group: np.ndarray, paired: bool, observed: float, scores: np.ndarray, draws: np.ndarray
+) -> Separability:
+    """What the observed scores (n,) are worth beside the balanced accuracies (m,) of the permutations."""
+    b, m = int((draws >= observed - SLACK).sum()), len(draws)
     k = int(((scores > 0.5) == (y == 1)).sum())
     low, high = _balanced_limits(y, scores, observed, 0.95)
     balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
     null_sd = float(draws.std())
     upper = max(_balanced_limits(y, scores, observed, 0.90)[1], max(observed, 0.5) + z_quantile(0.95) * null_sd)
     return Separability(
-        balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), tuple(clopper_pearson(b, m, 0.99)), m, k, len(y)
+        balanced,
+        upper,
+        null_sd,
+        auc(y, scores),
+        (b + 1) / (m + 1),
+        tuple(clopper_pearson(b, m, 0.99)),
+        m,
+        k,
+        len(y),
+        _too_few(y, group, paired),
     )
+
+
+def _too_few(y: np.ndarray, group: np.ndarray, paired: bool) -> str:
+    """Why no claim rests on these rows: fewer than ten groups of one label, or shared groups that are no pairs."""
+    fewest = min(len(set(group[y == label].tolist())) for label in (0, 1))
+    if fewest < MIN_N:
+        return f"{fewest} entries or sources in one set, and at least {MIN_N} are needed"
+    shared = len(set(group[y == 0].tolist()) & set(group[y == 1].tolist()))
+    if not paired and shared and (np.bincount(group) > 1).sum() != shared:
+        return "entries share sources across the sets and within them, so no shuffling of labels is fair"
+    return ""
 
 
 def _run(
@@ -137,6 +162,9 @@ def _run(
 
 def _relabelled(y: np.ndarray, group: np.ndarray, paired: bool, rng: np.random.Generator) -> np.ndarray:
     if not paired:
+        sizes, ones = np.bincount(group), np.bincount(group, weights=y)
+        if sizes.max() > 1 and ((ones == 0) | (ones == sizes)).all():
+            return rng.permutation((ones > 0).astype(int))[group]
         return rng.permutation(y)
     return np.where(rng.integers(0, 2, size=group.max() + 1)[group] == 1, 1 - y, y)
 

@@ -15,8 +15,14 @@ import numpy as np
 import pandas as pd
 
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.base.multiplicity import holm
-from flipcore.stats.holdout.verdict import HoldoutTest, difficulty_test, difficulty_test_paired, inflation, inflation_paired
+from flipcore.stats.holdout.verdict import (
+    HoldoutTest,
+    difficulty_test,
+    difficulty_test_clustered,
+    difficulty_test_paired,
+    inflation,
+    inflation_paired,
+)
 from flipcore.text.dates import span
 
 BEFORE, AFTER, UNKNOWN = "before", "after", "unknown"
@@ -81,11 +87,32 @@ class Condition:
 
     @property
     def pairs(self) -> list[tuple[float, float]]:
-        """(target, retro) of entries where every retro entry names a target entry of its own; empty otherwise."""
+        """(target, retro) of entries where every retro entry names a target entry of its own, and these share no template;
+        empty otherwise."""
         sources = [self.source_of.get(item) for item in self.retro]
         if not sources or None in sources or len(set(sources)) < len(sources) or not set(sources) <= set(self.target):
             return []
+        if len({self._root(source) for source in sources}) < len(sources):
+            return []
         return [(self.target[source], self.retro[item]) for item, source in zip(self.retro, sources, strict=True)]
+
+    def _root(self, item: str) -> str:
+        """Where an entry goes back to, over any number of steps."""
+        seen = {item}
+        while (above := self.source_of.get(item)) and above not in seen:
+            item = above
+            seen.add(item)
+        return item
+
+    @property
+    def clusters(self) -> list[str]:
+        """The template or source of each entry, target's then retro's."""
+        return [self._root(item) for item in (*self.target, *self.retro)]
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether entries share a template or source and are no pairs."""
+        return not self.pairs and len(set(self.clusters)) < len(self.target) + len(self.retro)
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
@@ -99,29 +126,19 @@ class Condition:
         return (k_target / n_target if n_target else math.nan, k_retro / n_retro if n_retro else math.nan)
 
     def test(self, margin: float) -> HoldoutTest:
-        """Paired entries entry by entry, others as two proportions."""
+        """Paired entries entry by entry, families of a template as clusters, others as two proportions."""
         if self.pairs:
             return difficulty_test_paired(*zip(*self.pairs, strict=True), margin)
+        if self.is_clustered:
+            hits = [*self.target.values(), *self.retro.values()]
+            return difficulty_test_clustered(hits, np.arange(len(hits)) >= len(self.target), self.clusters, margin)
         return difficulty_test(*self.counts, margin)
 
     def inflation(self, level: float = 0.95) -> Estimate:
         """Accuracy on target minus accuracy on retro, as a share."""
+        if self.is_clustered:
+            return self.test(1.0).estimate
         return inflation_paired(*zip(*self.pairs, strict=True), level) if self.pairs else inflation(*self.counts, level)
-
-
-def inflation_sentence(found: Sequence[Condition], alpha: float = 0.05) -> str:
-    """How many models are better on the target beyond chance (Holm over the models), and the largest difference, which being
-    the largest of several is on average too large."""
-    p = holm([one.test(1.0).p for one in found])
-    better = sum(q < alpha and one.inflation().value > 0 for q, one in zip(p, found, strict=True))
-    top = max(found, key=lambda one: one.inflation().value)
-    if len(found) == 1:
-        verb = "answers the target better than retro" if better else "is not shown to answer the target better than retro"
-        return f"{top.model} {verb}: {top.inflation().text_pp()}."
-    return (
-        f"{better:,} of {len(found):,} models answer the target better than retro beyond chance (Holm); the largest "
-        f"difference is {top.model}'s, {top.inflation().text_pp()}."
-    )
 
 
 def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:
@@ -143,7 +160,10 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
                         layout,
                         "" if k == 1 else f"top {k}",
                         *sides,
-                        dict(zip(part["item_id"], part["source_id"], strict=True)),
+                        {
+                            one: above if isinstance(above, str) else None
+                            for one, above in zip(part["item_id"], part["source_id"], strict=True)
+                        },
                     )
                 )
     return found

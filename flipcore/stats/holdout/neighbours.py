@@ -13,7 +13,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import Estimate, missing, number_text, p_text
+from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.intervals import t_quantile
 
 ROWS_AT_ONCE = 512
@@ -78,12 +78,33 @@ def mean_cosine(units: np.ndarray, level: float = 0.95) -> Estimate:
     if n < 2:
         return missing(n, level, "A set of fewer than two entries has no pairs.")
     rows = np.asarray(units, dtype=float)
-    means = (rows @ rows.sum(axis=0) - 1) / (n - 1)
+    means = _own_means(rows)
     value = float(means.mean())
     if n < N_NEAREST:
         return Estimate(value, math.nan, math.nan, level, "none", n, None, f"No interval: {n} entries.")
     half = t_quantile(0.5 + level / 2, n - 1) * 2 * float(means.std(ddof=1)) / math.sqrt(n)
     return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
+
+
+def likeness_difference(target: np.ndarray, retro: np.ndarray, paired: bool = False, level: float = 0.95) -> Estimate:
+    """Mean cosine over the pairs of `retro` less that of `target`, with t limits from the entries' own means; `paired`: row i of
+    retro was written from row i of target. Below ten entries in one set: no interval."""
+    fewest, n = min(len(target), len(retro)), len(target) + len(retro)
+    if fewest < 2:
+        return missing(n, level, "A set of fewer than two entries has no pairs.")
+    means = [_own_means(np.asarray(units, dtype=float)) for units in (target, retro)]
+    value = float(means[1].mean() - means[0].mean())
+    if fewest < N_NEAREST:
+        return Estimate(value, math.nan, math.nan, level, "none", n, None, f"No interval: {fewest} entries in one set.")
+    parts = [means[1] - means[0]] if paired else means
+    se = 2 * math.sqrt(sum(float(part.var(ddof=1)) / len(part) for part in parts))
+    half = t_quantile(0.5 + level / 2, fewest - 1) * se
+    return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
+
+
+def _own_means(rows: np.ndarray) -> np.ndarray:
+    """(n,) mean cosine of each entry with the others of its set."""
+    return (rows @ rows.sum(axis=0) - 1) / (len(rows) - 1)
 
 
 @dataclass(frozen=True)
@@ -96,17 +117,6 @@ class Mixing:
     p: float
     k: int
     n_permutations: int
-
-    def sentence(self) -> str:
-        """Whether neighbours keep to their own set."""
-        if self.p >= 0.05:
-            verdict = "as if they were mixed"
-        else:
-            verdict = "more than if they were mixed" if self.own.value > self.expected else "less than if they were mixed"
-        return (
-            f"Of an entry's {self.k} nearest neighbours a share of {self.own.text()} is of its own set, {verdict} "
-            f"({number_text(self.expected)}; {p_text(self.p)})."
-        )
 
 
 def mixing(rows: np.ndarray, labels: np.ndarray, paired: bool = False, m: int = N_PERMUTATIONS, seed: int = 0) -> Mixing:

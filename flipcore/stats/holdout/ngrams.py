@@ -52,26 +52,6 @@ class NgramTable:
         """Those that differ at a false discovery rate of `rate`."""
         return [row for row in self.rows if row.q < rate]
 
-    def sentence(self) -> str:
-        """How many differ, and the two that differ most."""
-        found = self.different()
-        if not self.rows:
-            return f"No word or word pair is in {self.fewest} entries, so there is nothing to compare."
-        if not found:
-            return (
-                f"None of {len(self.rows):,} words and word pairs is more usual in one set than in the other, at a false "
-                "discovery rate of 5 %."
-            )
-        named = " and ".join(
-            f"“{one.text}” ({one.entries_target:,} of {self.n_target:,} target entries, {one.entries_retro:,} "
-            f"of {self.n_retro:,} retro)"
-            for one in found[:2]
-        )
-        return (
-            f"{len(found):,} of {len(self.rows):,} words and word pairs {'is' if len(found) == 1 else 'are'} more usual in "
-            f"one set, at a false discovery rate of 5 %; most of all {named}."
-        )
-
 
 def ngrams(
     target: Sequence[str],

@@ -19,15 +19,22 @@ def two_prop(k1: int, n1: int, k2: int, n2: int) -> dict[str, float]:
 
     Pooled variance 0 (all right or all wrong): z = 0 and p = 1. An empty set: NaN.
     """
-    from scipy.stats import fisher_exact, norm
+    from scipy.stats import fisher_exact
 
     if not n1 or not n2:
         return {"z": math.nan, "p": math.nan, "fisher": math.nan}
+    z, p = pooled_z(k1, n1, k2, n2)
+    return {"z": z, "p": p, "fisher": float(fisher_exact([[k1, n1 - k1], [k2, n2 - k2]]).pvalue)}
+
+
+def pooled_z(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
+    """(z, two-sided p) of two proportions with pooled variance; variance 0: z = 0 and p = 1; an empty set: NaN."""
+    if not n1 or not n2:
+        return math.nan, math.nan
     pooled = (k1 + k2) / (n1 + n2)
     variance = pooled * (1 - pooled) * (1 / n1 + 1 / n2)
     z = (k1 / n1 - k2 / n2) / math.sqrt(variance) if variance > 0 else 0.0
-    fisher = fisher_exact([[k1, n1 - k1], [k2, n2 - k2]])
-    return {"z": z, "p": float(2 * norm.sf(abs(z))), "fisher": float(fisher.pvalue)}
+    return z, math.erfc(abs(z) / math.sqrt(2))
 
 
 def inflation_pp(k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95) -> dict[str, object]:

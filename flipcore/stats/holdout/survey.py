@@ -12,18 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.stats.base.estimate import Estimate, missing, p_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing
 from flipcore.stats.base.intervals import clopper_pearson, cluster_se, cluster_sums, t_quantile
 from flipcore.stats.holdout.source_rules import odd_one_out
 
 CHANCE = 1 / 3
-WHO = {"person": ("People", "person"), "model": ("Sheets of models", "sheet of a model")}
 
 
 @dataclass(frozen=True)
 class OddOneOut:
     """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95 % bound; `p_source` the
-    source's binomial test of rows; `se` the clustered standard error."""
+    source's binomial test of rows; `se` the clustered standard error. `too_few` says why nothing may be claimed, else ""; it
+    holds for annotators like these only where ten or more answered (`n_annotators`), otherwise for these alone."""
 
     accuracy: Estimate
     p: float
@@ -33,25 +33,18 @@ class OddOneOut:
     n_entries: int
     n_annotators: int
 
-    def sentence(self, who: str = "person") -> str:
-        """Whether the annotators find the retro entry; `who` is person or model (a sheet each)."""
-        if math.isnan(self.p):
-            return "Too few answers to say whether anybody finds the retro entry."
-        many, one = WHO[who]
-        alone = self.n_annotators == 1
-        found = self.p < 0.05 and self.accuracy.value > CHANCE
-        verb = ("finds" if found else "is not shown to find") if alone else ("find" if found else "are not shown to find")
-        return (
-            f"{f'One {one}' if alone else many} {verb} the retro entry more often than one time in three: "
-            f"{self.accuracy.text()}, {p_text(self.p)} "
-            f"({self.n_annotators:,} {one if alone else many.lower()}, {self.n_entries:,} entries)."
-        )
+    @property
+    def too_few(self) -> str:
+        if self.n_entries < MIN_N:
+            return f"answers on {self.n_entries} retro entries, and at least {MIN_N} are needed"
+        return "too few answers for a test" if math.isnan(self.p) else ""
 
 
 def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Sequence, level: float = 0.95) -> OddOneOut:
     """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries:
     no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
-    of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer."""
+    of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer. Fewer than
+    ten annotators are no sample of people: then entries alone are the clusters, and the result holds for these annotators."""
     found = np.asarray(hits, dtype=float)
     there = ~np.isnan(found)
     x, entry, annotator = found[there], np.asarray(entries)[there], np.asarray(annotators)[there]
@@ -59,9 +52,10 @@ def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Seq
     p_source = odd_one_out(int(x.sum()), n)["p_two_sided"]
     if n_annotators == 1 and n_entries == n > 1:
         return _exact(int(x.sum()), n, level, p_source, (n, 1), "One annotator: it holds for this one alone.")
-    fewer = min(n_entries, n_annotators)
+    these_alone = 1 < n_annotators < MIN_N <= n_entries
+    fewer = n_entries if these_alone else min(n_entries, n_annotators)
     df = fewer - 1
-    se = two_way_se(x, entry, annotator) if n else math.nan
+    se = math.nan if not n else cluster_se(*cluster_sums(x, entry.tolist())) if these_alone else two_way_se(x, entry, annotator)
     if df >= 1 and x.min() == x.max():
         return _exact(
             int(x[0]) * fewer,
@@ -77,7 +71,8 @@ def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Seq
         return OddOneOut(estimate, math.nan, math.nan, se, p_source, n_entries, n_annotators)
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
-    estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None)
+    note = f"It holds for these {n_annotators} annotators alone." if these_alone else ""
+    estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None, note)
     return OddOneOut(
         estimate,
         _two_sided_t(abs(value - CHANCE) / se, df),

@@ -1,4 +1,4 @@
-"""Two versions of a retro set: what was edited, and which tests moved towards sameness."""
+"""Two versions of a retro set: what was edited, and how the outcome of each test moved."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping
 
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.holdout.verdict import DIFFERENT, EQUIVALENT, INCONCLUSIVE, NOTHING, TITLES, HoldoutTest
+from flipcore.stats.holdout.units import NOTHING, TITLES
+from flipcore.stats.holdout.verdict import UNDECIDED, HoldoutTest
 
-_ORDER = {DIFFERENT: 0, INCONCLUSIVE: 1, EQUIVALENT: 2}
+_RENAMED = {"p_seed": "p_source"}  # keys of versions that an earlier release stored
+_STATES = {"inconclusive": UNDECIDED}
 
 
 def result_of(test: HoldoutTest) -> dict:
@@ -24,13 +26,21 @@ def result_of(test: HoldoutTest) -> dict:
     }
 
 
+def read_results(results: Mapping[str, Mapping]) -> dict[str, dict]:
+    """What a version keeps of its tests, whatever release stored it: earlier names of keys and outcomes become today's."""
+    return {
+        name: {_RENAMED.get(key, key): value for key, value in one.items()} | {"state": _STATES.get(one["state"], one["state"])}
+        for name, one in results.items()
+    }
+
+
 def _plain(x: float) -> float | None:
     return float(x) if math.isfinite(x) else None
 
 
 def edited(before: Mapping, after: Mapping) -> list[str]:
-    """Sentences: how many entries came and went, then a test each: its estimate before and after, and whether that is nearer
-    to no difference. Both are rows of `holdout_queries.versions`. Another embedding, classifier or seed is said first."""
+    """Descriptive sentences: how many entries came and went, then a test each: its estimate before and after, and its outcome.
+    Both are rows of `holdout_queries.versions`. Another embedding, classifier or seed is said first."""
     old, new = set(before["retro_ids"]), set(after["retro_ids"])
     sentences = [f"Since the version before, {len(new - old):,} retro entries are new or changed, {len(old - new):,} are gone."]
     if set(before["target_ids"]) != set(after["target_ids"]):
@@ -38,22 +48,19 @@ def edited(before: Mapping, after: Mapping) -> list[str]:
     changed = [key for key in after["settings"] if before["settings"].get(key) != after["settings"][key]]
     if changed:
         sentences.append(f"The {' and the '.join(changed)} changed as well: a difference may come from there.")
+    old_results, new_results = read_results(before["results"]), read_results(after["results"])
     return sentences + [
-        _moved(name, before["results"][name], after["results"][name])
-        for name in TITLES
-        if name in before["results"] and name in after["results"]
+        _moved(name, old_results[name], new_results[name]) for name in TITLES if name in old_results and name in new_results
     ]
 
 
 def _moved(name: str, old: Mapping, new: Mapping) -> str:
     if old["value"] is None or new["value"] is None:
         return f"{TITLES[name]}: one of the versions has no estimate."
-    distance = [abs(one["value"] - NOTHING[name]) for one in (old, new)]
     digits = 4 if name == "semantic" else 3
     numbers = f"{number_text(old['value'], digits)} → {number_text(new['value'], digits)}"
-    nearer = "nearer to no difference" if distance[1] < distance[0] else "no nearer"
-    if _ORDER[new["state"]] > _ORDER[old["state"]]:
-        nearer = f"helped: {old['state']} → {new['state']}"
-    elif _ORDER[new["state"]] < _ORDER[old["state"]]:
-        nearer = f"made it worse: {old['state']} → {new['state']}"
-    return f"{TITLES[name]}: {numbers}, {nearer}."
+    if old["state"] != new["state"]:
+        return f"{TITLES[name]}: {numbers}; the outcome went from {old['state']} to {new['state']}."
+    distance = [abs(one["value"] - NOTHING[name]) for one in (old, new)]
+    way = "nearer to no difference" if distance[1] < distance[0] else "no nearer"
+    return f"{TITLES[name]}: {numbers}, {way}; still {new['state']}."

@@ -12,7 +12,7 @@ from flipcore.core.randomness import generator
 from flipcore.core.records import Item
 from flipcore.stats.base.separability import Separability, grouped_folds, separability
 from flipcore.vectors.classifiers import bert, vectors, words
-from flipcore.vectors.classifiers.classifier import N_FOLDS, Classifier, Giveaway, paired_rows, source_groups
+from flipcore.vectors.classifiers.classifier import N_FOLDS, Classifier, Giveaway, one_per_source, paired_rows, source_groups
 from flipcore.vectors.embeddings.embedding import entry_text
 
 CLASSIFIERS: tuple[Classifier, ...] = (words.CLASSIFIER, vectors.CLASSIFIER, bert.CLASSIFIER)
@@ -52,7 +52,13 @@ def told_apart(
     MissingPackage where the classifier needs one.
     """
     classifier = named(name)
-    _check(target, retro)
+    n_given = len(target) + len(retro)
+    counted = one_per_source(target, retro)
+    if counted[2] and embeddings is not None and len(embeddings) == n_given:
+        ids = {item.item_id for item in (*counted[0], *counted[1])}
+        embeddings = embeddings[[i for i, item in enumerate((*target, *retro)) if item.item_id in ids]]
+    target, retro, left_out = counted
+    _check(target, retro, left_out)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
     texts = [entry_text(item) for item in (*target, *retro)]
@@ -67,14 +73,17 @@ def told_apart(
     found = separability(
         rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None, N_FOLDS, m, seed, watch
     )
-    return ToldApart(found, f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}")
+    return ToldApart(
+        found,
+        f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}{f'. {left_out}' if left_out else ''}",
+    )
 
 
-def _check(target: Sequence[Item], retro: Sequence[Item]) -> None:
+def _check(target: Sequence[Item], retro: Sequence[Item], left_out: str = "") -> None:
     if min(len(target), len(retro)) < N_FOLDS:
         raise BadInput(
             f"Telling two sets apart in {N_FOLDS} folds needs at least {N_FOLDS} entries of each, and {len(target)} "
-            f"target and {len(retro)} retro entries came: add items."
+            f"target and {len(retro)} retro entries came: add items.{f' {left_out}' if left_out else ''}"
         )
 
 
@@ -96,6 +105,7 @@ __all__ = [
     "ToldApart",
     "giveaways",
     "named",
+    "one_per_source",
     "paired_rows",
     "source_groups",
     "told_apart",

@@ -71,6 +71,22 @@ def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
     return [root(item.item_id) for item in (*target, *retro)]
 
 
+def one_per_source(target: Sequence[Item], retro: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...], str]:
+    """Both sets with the first entry of each template or source, and a sentence where that left entries out, else "".
+
+    Entries made from one template are no independent entries (statistics.md, 16.7), and a test that shuffles labels needs
+    entries that are: of each family within a set the first stands for all.
+    """
+    groups, kept = source_groups(target, retro), []
+    for items, names in ((target, groups[: len(target)]), (retro, groups[len(target) :])):
+        first = {name: item for item, name in zip(reversed(items), reversed(names), strict=True)}
+        ids = {item.item_id for item in first.values()}
+        kept.append(tuple(item for item in items if item.item_id in ids))
+    n_out = len(target) + len(retro) - len(kept[0]) - len(kept[1])
+    said = f"Of entries made from one source the first is compared: {n_out:,} others were left out." if n_out else ""
+    return kept[0], kept[1], said
+
+
 def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | None:
     """Positions in target + retro of the source-paired entries, targets first and both in one order; None unless every retro
     entry was written from a target entry of its own."""

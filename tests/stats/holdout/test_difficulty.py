@@ -3,7 +3,7 @@ import math
 import pandas as pd
 import pytest
 
-from flipcore.stats.holdout.difficulty import Condition, conditions, inflation_sentence, pre_release
+from flipcore.stats.holdout.difficulty import Condition, conditions, pre_release
 from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_paired, inflation
 
 
@@ -82,16 +82,27 @@ def test_a_label_says_model_readout_layout_and_boost():
     assert one.label == "gpt, first token, helpful, top 2" and math.isnan(one.inflation().value)
 
 
-def condition(model, k_target, k_retro, n=100):
-    sides = [{f"{role}{i}": float(i < k) for i in range(n)} for role, k in (("t", k_target), ("r", k_retro))]
-    return Condition(model, "regex", "plain", "", *sides, {})
+def families(n_target, n_retro, each, right=lambda family, i: i % 2):
+    """A condition whose entries come `each` from a template that only one set has."""
+    ids = {role: [f"{role}{i}" for i in range(n * each)] for role, n in (("t", n_target), ("r", n_retro))}
+    hits = [{one: float(right(i // each, i)) for i, one in enumerate(ids[role])} for role in "tr"]
+    templates = {one: f"template {role}{i // each}" for role in "tr" for i, one in enumerate(ids[role])}
+    return Condition("m", "regex", "plain", "", *hits, templates)
 
 
-def test_the_sentence_counts_models_after_holm_and_names_the_largest():
-    # p of 70 v 50: .0039; of 60 v 45: .034, which over three models is no longer below .05 (.034 * 2)
-    found = [condition("a", 70, 50), condition("b", 60, 45), condition("c", 50, 50)]
-    assert found[1].test(1.0).p < 0.05 and found[0].accuracies == (0.7, 0.5)
-    assert inflation_sentence(found).startswith("1 of 3 models answer the target better than retro beyond chance")
-    assert "a's, +20.0 pp" in inflation_sentence(found)
-    assert inflation_sentence(found[:1]).startswith("a answers the target better than retro: +20.0 pp [")
-    assert "is not shown to" in inflation_sentence(found[2:])
+def test_entries_of_one_template_count_as_one_cluster():
+    # 20 templates of 10 equal answers a set: the interval is that of 20 + 20 answers, not of 200 + 200
+    found = families(20, 20, 10, right=lambda family, i: family % 2)
+    assert found.is_clustered and found.inflation().method == "clt_cluster" and found.inflation().n == 20
+    assert found.test(0.1).bound[1] > 2 * difficulty_test(100, 200, 100, 200).bound[1]
+    mixed = [families(n, 20, 10, right=lambda family, i: family % 2).test(0.1) for n in (9, 10)]
+    assert "at least 10 are needed" in mixed[0].too_few and not mixed[1].too_few and not mixed[0].estimate.has_interval
+    assert families(20, 20, 10).test(0.1).too_few == "no answer differs from another"  # half of every family is right
+    assert not Condition("m", "regex", "plain", "", {"a": 1.0}, {"b": 0.0}, {}).is_clustered
+
+
+def test_pairs_whose_sources_share_a_template_are_clusters():
+    sources = {f"target{i}": f"template{i // 4}" for i in range(48)} | {f"retro{i}": f"target{i}" for i in range(48)}
+    sides = [{f"{role}{i}": float(i % 3 == 0) for i in range(48)} for role in ("target", "retro")]
+    found = Condition("m", "regex", "plain", "", *sides, sources)
+    assert found.pairs == [] and found.is_clustered and found.inflation().n == 12

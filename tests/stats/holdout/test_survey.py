@@ -41,7 +41,7 @@ def test_the_source_p_is_the_binomial_one():
 def test_too_few_answers_have_no_test():
     assert math.isnan(odd_one_out_survey([], [], []).p)
     one_entry = odd_one_out_survey([1, 0, 1], ["e"] * 3, ["a", "b", "c"])
-    assert math.isnan(one_entry.p) and one_entry.sentence().startswith("Too few")
+    assert math.isnan(one_entry.p) and one_entry.too_few.startswith("answers on 1 retro entries")
     assert odd_one_out_survey([1, 1], ["e", "f"], ["a", "b"]).p == pytest.approx(1 / 9)
 
 
@@ -55,7 +55,7 @@ def test_missing_answers_leave():
 def test_people_who_find_it_are_reported():
     hits, entries, annotators = odd_one_out_hits(generator(2), accuracy=0.55)
     found = odd_one_out_survey(hits, entries, annotators)
-    assert found.p < 0.05 and found.sentence().startswith("People find the retro entry more often")
+    assert found.p < 0.05 and found.accuracy.value > 1 / 3 and not found.too_few
     assert found.upper < found.accuracy.high
 
 
@@ -84,7 +84,7 @@ def test_one_annotator_who_saw_every_entry_once_has_the_exact_test():
     found = odd_one_out_survey([1] * 7 + [0] * 3, list("abcdefghij"), ["me"] * 10)
     assert found.p == binomtest(7, 10, 1 / 3).pvalue and found.accuracy.method == "clopper_pearson"
     assert found.upper == pytest.approx(binomtest(7, 10).proportion_ci(0.90).high)
-    assert found.sentence().startswith("One person finds") and "this one alone" in found.accuracy.note
+    assert "this one alone" in found.accuracy.note and not found.too_few
     assert math.isnan(odd_one_out_survey([1, 0, 1], ["a", "a", "b"], ["me"] * 3).p)
 
 
@@ -94,5 +94,16 @@ def test_answers_that_are_all_hits_are_found_out_and_not_too_few():
     found = odd_one_out_survey([1] * 24, entries, people)
     assert found.p == pytest.approx(1 / 81) and found.accuracy.value == 1.0
     assert (found.accuracy.low, found.accuracy.high) == pytest.approx((0.025**0.25, 1.0))
-    assert "find the retro entry more often" in found.sentence() and "not" not in found.sentence()
+    assert found.too_few == "answers on 6 retro entries, and at least 10 are needed"
     assert odd_one_out_survey([0] * 24, entries, people).p > 0.05
+
+
+def test_fewer_than_ten_annotators_are_no_sample_of_people():
+    # four annotators of forty entries each: entries alone are the clusters, and the note says whom it holds for
+    rng = generator(7)
+    entries, people = np.tile(np.arange(40), 4), np.repeat(np.arange(4), 40)
+    hits = (rng.random(160) < np.repeat([0.2, 0.3, 0.4, 0.5], 40)).astype(float)
+    found = odd_one_out_survey(hits, entries, people)
+    means = hits.reshape(4, 40).mean(axis=0)
+    assert found.se == pytest.approx(means.std(ddof=1) / math.sqrt(40)) and "these 4 annotators alone" in found.accuracy.note
+    assert found.accuracy.high - found.accuracy.value == pytest.approx(student.ppf(0.975, 39) * found.se)

@@ -123,11 +123,22 @@ def test_too_few_entries_for_five_folds_are_a_sentence():
             ask(topical("animals", 20), topical("numbers", 4))
 
 
-def test_a_fold_that_leaves_one_set_to_train_on_decides_nothing():
+def test_entries_of_one_source_count_once():
     target = random_entries(20, 1)
-    retro = [entry(f"r{i}", f"one of {i}?", source_id=target[0].item_id) for i in range(8)]  # all of one source, so in one fold
-    found = told_apart(target, retro, m=9)
-    assert 0.3 < found.found.balanced.value < 0.7 and found.found.p > 0.05
+    retro = [entry(f"r{i}", f"one of {i}?", source_id=target[0].item_id) for i in range(8)]
+    with pytest.raises(
+        BadInput, match="20 target and 1 retro entries came: add items. Of entries made from one source the first"
+    ):
+        told_apart(target, retro, m=9)
+    templated = [entry(f"r{i}", f"one of {i}?", source_id=f"template{i // 4}") for i in range(40)]
+    found = told_apart(target, templated, m=9)
+    assert "20 + 10 entries" in found.described and "30 others were left out" in found.described
+
+
+def test_a_fold_that_leaves_one_set_to_train_on_decides_nothing():
+    # giveaways describe every entry; of eight retro entries from one source all lie in one fold
+    target = random_entries(20, 1)
+    retro = [entry(f"r{i}", f"one of {i}?", source_id=target[0].item_id) for i in range(8)]
     assert giveaways(target, retro) is not None
 
 

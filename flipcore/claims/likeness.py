@@ -1,0 +1,143 @@
+"""What may be said of how alike two sets look: a classifier, neighbours, likeness inside a set, words, a map."""
+
+from __future__ import annotations
+
+import math
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.agreement import Agreement
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.separability import Separability
+from flipcore.stats.holdout.neighbours import Mixing
+from flipcore.stats.holdout.ngrams import NgramTable
+from flipcore.vectors.comparison import Comparison
+
+ALPHA = 0.05
+_NULL = ("identical sets", "identical sets of unequal size", "source-paired sets", "templated entries")
+TOLD_APART = Assertion(
+    "a classifier tells the sets apart",
+    "entries of the two sets differ in what a classifier reads",
+    0.05,
+    1,
+    "each claim",
+    _NULL,
+)
+NEIGHBOURS_DIFFER = Assertion(
+    "neighbours keep to a set", "an entry's neighbours are of its own set more or less often than in mixed sets", 0.05, 2,
+    "each claim", _NULL,
+)  # fmt: skip
+MORE_ALIKE = Assertion(
+    "one set is more alike inside",
+    "two entries of one set are more alike than two of the other",
+    0.05,
+    2,
+    "each claim",
+    (*_NULL, "shifted sets of equal likeness"),
+)
+WORDS_DIFFER = Assertion(
+    "words give a set away", "a word or word pair is in more entries of one set", 0.05, 2, "words of a table, FDR", _NULL[:3]
+)
+ASSERTIONS = (TOLD_APART, NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
+
+
+def classifier_claim(told: Separability) -> Claim:
+    """Whether a classifier can tell the sets apart, by permuting its whole cross-validation."""
+    if told.too_few:
+        return description(f"Undecided: {told.too_few}.", "undecided", n=told.n)
+    apart = told.p < ALPHA
+    verb = "can" if apart else "is not shown to"
+    return Claim(
+        TOLD_APART if apart else None,
+        "told apart" if apart else "undecided",
+        f"A classifier {verb} tell the sets apart: balanced accuracy {told.balanced.text()} ({p_text(told.p)}).",
+        apart,
+        f"{told.n_permutations:,} permutations of the whole cross-validation.",
+        "",
+        {"balanced": told.balanced, "p": told.p},
+    )
+
+
+def mixing_claim(mixing: Mixing) -> Claim:
+    """Whether neighbours keep to their own set."""
+    numbers = {"own": mixing.own, "p": mixing.p}
+    share = f"{mixing.own.text()} of the {mixing.k} nearest neighbours are of an entry's own set"
+    if not mixing.own.has_interval:
+        return description(f"{share}; at least {MIN_N} entries of each set are needed for a test.", "undecided", **numbers)
+    if mixing.p >= ALPHA:
+        sentence = f"The sets look mixed: {share}, {number_text(mixing.expected)} are expected ({p_text(mixing.p)})."
+        return Claim(None, "undecided", sentence, numbers=numbers)
+    way = "more" if mixing.own.value > mixing.expected else "less"
+    return Claim(
+        NEIGHBOURS_DIFFER,
+        way,
+        f"Neighbours keep to their own set {way} than if the sets were mixed: {mixing.own.text()} of {mixing.k}, "
+        f"{number_text(mixing.expected)} expected ({p_text(mixing.p)}).",
+        True,
+        "",
+        "",
+        numbers,
+    )
+
+
+def compared_claims(compared: Comparison) -> tuple[Claim, Claim]:
+    """(neighbours, likeness inside a set) of two sets in one embedding; of each template one entry counts."""
+    counted = compared.distinct
+    return mixing_claim(counted.mixing), likeness_claim(*compared.likeness, counted.likeness_difference)
+
+
+def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:
+    """Mean cosine of two entries inside either set; `difference` is retro - target. Regrouping the entries (the source's test)
+    would call a set alike inside where the sets merely lie apart, so the interval of the difference decides."""
+    numbers = {"target": target, "retro": retro, "difference": difference}
+    if math.isnan(target.value) or math.isnan(retro.value):
+        return description("A set of fewer than two entries has no pairs to compare.", "missing", **numbers)
+    means = f"mean cosine {retro.text(3)} in retro, {target.text(3)} in the target"
+    if not difference.has_interval:
+        return description(f"{means.capitalize()}; at least {MIN_N} entries of each set are needed to compare.", **numbers)
+    if not difference.excludes_zero():
+        sentence = f"No difference in likeness is shown: {means}."
+        return Claim(None, "undecided", sentence, detail=f"Difference {difference.text(3)}.", numbers=numbers)
+    way = "more" if difference.value > 0 else "less"
+    sentence = f"Retro entries are {way} alike than target entries: {means}."
+    return Claim(MORE_ALIKE, way, sentence, True, f"Difference {difference.text(3)}.", "", numbers)
+
+
+def words_claim(table: NgramTable) -> Claim:
+    """How many words and word pairs give a set away, and the one that differs most."""
+    if min(table.n_target, table.n_retro) < MIN_N:
+        return description(f"Undecided: at least {MIN_N} entries of each set are needed to compare words.", "undecided")
+    if not table.rows:
+        return description(f"No word or word pair is in {table.fewest} entries, so there is nothing to compare.", "missing")
+    different = table.different()
+    if not different:
+        sentence = f"None of {len(table.rows):,} words and word pairs is shown to be more usual in one set."
+        return Claim(None, "undecided", sentence, detail="False discovery rate 5 %.")
+    one, n = different[0], len(different)
+    return Claim(
+        WORDS_DIFFER,
+        "words differ",
+        f"{n:,} of {len(table.rows):,} words and word pairs {'is' if n == 1 else 'are'} more usual in one set, "
+        f"most of all “{one.text}”.",
+        True,
+        f"“{one.text}” is in {one.entries_target:,} of {table.n_target:,} target entries and in {one.entries_retro:,} of "
+        f"{table.n_retro:,} retro entries. False discovery rate 5 %.",
+        "",
+        {"different": n, "compared": len(table.rows)},
+    )
+
+
+def agreement_claim(agreement: Agreement) -> Claim:
+    """Agreement beyond chance with its interval; without a coefficient, why there is none. It reports and asserts nothing."""
+    if math.isnan(agreement.estimate.value):
+        if not agreement.n_items:
+            return description("No item has been rated by two people yet.", "missing")
+        return description(
+            f"The raters agree on {percent_text(agreement.raw)} of {agreement.n_items} items; kappa is undefined, because chance "
+            "alone would agree always.",
+            "missing",
+        )
+    return description(
+        f"Agreement beyond chance is {agreement.estimate.text()} on {agreement.n_items} items.",
+        detail=" ".join(filter(None, (agreement.estimate.note, *agreement.warnings))),
+        agreement=agreement.estimate,
+    )

@@ -1,0 +1,74 @@
+"""Numbers of the four holdout tests as text, each in the unit of its test."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from flipcore.stats.base.estimate import number_text
+
+if TYPE_CHECKING:
+    from flipcore.stats.holdout.verdict import HoldoutTest
+
+TITLES = {
+    "difficulty": "Similarity of difficulty",
+    "semantic": "Semantic similarity",
+    "prediction": "Prediction accuracy",
+    "odd one out": "Human odd-one-out",
+}
+NOTHING = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out": 1 / 3}
+ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held against the margin
+
+
+def held_text(test: HoldoutTest) -> str:
+    """What is held against the margin, in the unit of its test: a bound on a share, or an interval of a difference."""
+    low, high = test.bound
+    if test.name in ONE_SIDED:
+        return f"at most {number_text(high)}"
+    scale, digits = (100, 1) if test.name == "difficulty" else (1, decimals(test))
+    return f"[{number_text(scale * low, digits)}, {number_text(scale * high, digits)}]"
+
+
+def margin_text(name: str, margin: float | None) -> str:
+    """A margin in the unit of its test: "±10 pp", "0.60", "0.012 MMD²"; None is "none"."""
+    if margin is None:
+        return "none"
+    if name == "difficulty":
+        return f"±{number_text(100 * margin, 0)} pp"
+    return f"{margin:.2g} MMD²" if name == "semantic" else number_text(margin)
+
+
+def axis_text(test: HoldoutTest, x: float) -> str:
+    """A value on the picture's axis, in the unit of its test."""
+    if test.name == "difficulty":
+        return f"{number_text(100 * x, 0, sign=True)} pp"
+    return number_text(x, decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
+
+
+def decimals(test: HoldoutTest) -> int:
+    """Of MMD², whose size depends on the embedding: two digits of what the data leave open."""
+    width = test.bound[1] - test.bound[0]
+    return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
+
+
+def unit(name: str) -> str:
+    """The unit of a test's estimate."""
+    return {"difficulty": "pp", "semantic": "MMD²"}.get(name, "share")
+
+
+def estimate_text(test: HoldoutTest) -> str:
+    """The estimate in the unit of its test."""
+    if test.name == "difficulty":
+        return test.estimate.text_pp()
+    return test.estimate.text(decimals(test) if test.name == "semantic" else 2)
+
+
+def detectable_text(test: HoldoutTest) -> str:
+    """The smallest difference that four in five such studies would find; answers that are all alike do not tell."""
+    if not math.isfinite(test.detectable) or test.detectable <= 0:
+        return "unknown"
+    if test.name == "difficulty":
+        return f"{number_text(100 * test.detectable, 1)} pp"
+    if test.name == "semantic":
+        return f"{number_text(test.detectable, decimals(test))} MMD²"
+    return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"

@@ -1,0 +1,166 @@
+"""Sentences about two sets: the verdict first, its number, at most 25 words, and nothing asserted that was not shown."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flipcore.claims.claim import Claim
+from flipcore.claims.holdout import inflation_claim, outcome_claim, survey_claim, verdict_claim
+from flipcore.claims.likeness import agreement_claim, classifier_claim, likeness_claim, mixing_claim, words_claim
+from flipcore.core.randomness import generator
+from flipcore.lab.simulations.planted_memory import odd_one_out_hits
+from flipcore.stats.base.agreement import cohen_agreement
+from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.separability import separability
+from flipcore.stats.holdout import neighbours
+from flipcore.stats.holdout.difficulty import Condition
+from flipcore.stats.holdout.ngrams import ngrams
+from flipcore.stats.holdout.survey import odd_one_out_survey
+from flipcore.stats.holdout.verdict import OUTCOMES, TESTS, HoldoutVerdict, difficulty_test
+from tests.boards.test_margins import made
+
+BOUNDS = {"difficulty": (-0.02, 0.02), "semantic": (-0.001, 0.002), "prediction": (0.0, 0.55), "odd one out": (0.0, 0.42)}
+MARGINS = {"difficulty": 0.1, "semantic": 0.01, "prediction": 0.6, "odd one out": 0.45}
+FAR = {"difficulty": (0.2, 0.4), "semantic": (0.02, 0.04), "prediction": (0.7, 0.9), "odd one out": (0.5, 0.7)}
+
+
+def with_outcome(name, outcome):
+    test = made(name, bound=BOUNDS[name], margin=MARGINS[name])
+    if outcome in ("different", "undecided"):
+        test = replace(test, bound=(-0.9, 0.99), equivalent=False)
+    if outcome in ("beyond", "different", "within"):
+        test = replace(test, p=0.001, p_held=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99))
+    assert test.state == outcome
+    return test
+
+
+def n_words(claim: Claim) -> int:
+    return len(claim.text.replace("pp", "").split())
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_every_outcome_of_every_test_is_a_short_sentence(name, outcome):
+    said = outcome_claim(with_outcome(name, outcome))
+    assert said.outcome == outcome and said.is_made == (outcome != "undecided") == (said.assertion is not None)
+    assert n_words(said) <= 25 and said.text.endswith(".") and "nan" not in said.text
+    starts = {"equivalent": "The sets are equivalent on", "undecided": "Undecided on"}
+    assert said.text.startswith(starts.get(outcome, "The sets differ on"))
+
+
+def test_the_verdict_of_every_combination_is_a_short_sentence():
+    for outcomes in itertools.product((*OUTCOMES, None), repeat=4):
+        tests = tuple(with_outcome(name, outcome) for name, outcome in zip(TESTS, outcomes, strict=True) if outcome)
+        said = verdict_claim(HoldoutVerdict(tests))
+        assert n_words(said) <= 25, said.text
+        assert said.is_made == (said.outcome != "undecided")
+        if {"beyond", "different"} & set(outcomes):
+            assert said.text.startswith("The sets can be told apart: ")
+
+
+def test_the_open_verdict_counts_its_tests():
+    # words.md, sentence 30
+    tests = (with_outcome("semantic", "undecided"), with_outcome("prediction", "equivalent"))
+    said = verdict_claim(HoldoutVerdict(tests))
+    assert said.text == "Undecided: 1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run."
+    assert said.detail == "The source's rule says undecided."
+    assert verdict_claim(HoldoutVerdict(())).text == "Undecided: none of 4 tests shows equivalence, 4 have not been run."
+
+
+def test_all_inside_their_margins_is_one_source():
+    same = [with_outcome(name, "equivalent") for name in TESTS]
+    said = verdict_claim(HoldoutVerdict(tuple(same)))
+    assert said.text == "The sets could have come from the same source: all 4 tests show equivalence."
+    same[0] = with_outcome("difficulty", "within")
+    said = verdict_claim(HoldoutVerdict(tuple(same)))
+    assert said.text == "All 4 tests lie within their margins; a small difference is shown on difficulty."
+
+
+def test_a_test_says_why_it_is_open():
+    few = difficulty_test(9, 9, 0, 200)
+    assert outcome_claim(few).text == "Undecided on difficulty: 9 answers in one set, and at least 10 are needed."
+    assert "no margin is set" in outcome_claim(made("semantic", bound=(-0.1, 0.1), margin=None)).text
+    held = replace(made("prediction", p=0.03, bound=(0.0, 0.7)), p_held=0.09)
+    assert "p = .030 alone, no difference by Holm over the tests" in outcome_claim(held).text
+
+
+def condition(model, k_target, k_retro, n=100):
+    sides = [{f"{role}{i}": float(i < k) for i in range(n)} for role, k in (("t", k_target), ("r", k_retro))]
+    return Condition(model, "regex", "plain", "", *sides, {})
+
+
+def test_inflation_counts_models_after_holm_and_names_the_largest():
+    # p of 70 v 50: .0039; of 60 v 45: .034, which over three models is no longer below .05 (.034 * 2)
+    conditions = [condition("a", 70, 50), condition("b", 60, 45), condition("c", 50, 50)]
+    assert conditions[1].test(1.0).p < 0.05 and conditions[0].accuracies == (0.7, 0.5)
+    said = inflation_claim(conditions)
+    assert said.text.startswith("1 of 3 models answers the target better than retro; the largest difference is a's, +20.0 pp")
+    assert said.is_made and inflation_claim(conditions[:1]).text.startswith(
+        "a answers the target better than retro: +20.0 pp ["
+    )
+    nothing = inflation_claim(conditions[2:])
+    assert "is not shown to answer the target better" in nothing.text and not nothing.is_made
+    assert inflation_claim([]).assertion is None
+
+
+def test_a_model_that_is_worse_on_the_target_is_not_inflated():
+    said = inflation_claim([condition("a", 50, 70)])
+    assert not said.is_made and said.text.startswith("a is not shown")
+
+
+def test_the_survey_names_whom_it_holds_for():
+    said = survey_claim(odd_one_out_survey(*odd_one_out_hits(generator(2), accuracy=0.55)))
+    assert said.is_made and said.text.startswith("People find the retro entry more often than one time in three: 0.")
+    one = survey_claim(odd_one_out_survey([1] * 9 + [0] * 3, [f"e{i}" for i in range(12)], ["me"] * 12))
+    assert one.text.startswith("One person finds") and "this one alone" in one.detail
+    few = survey_claim(odd_one_out_survey([1] * 24, [f"e{i % 6}" for i in range(24)], [f"a{i // 6}" for i in range(24)]))
+    assert few.text == "Undecided: answers on 6 retro entries, and at least 10 are needed." and not few.is_made
+    rng = generator(3)
+    four = odd_one_out_survey((rng.random(160) < 0.7).astype(float), np.tile(np.arange(40), 4), np.repeat(np.arange(4), 40))
+    assert survey_claim(four, "model").text.startswith("These sheets find")
+
+
+def test_a_classifier_that_tells_the_sets_apart():
+    X = np.concatenate([np.zeros((20, 1)), np.ones((20, 1))])
+
+    def fit(train, labels, test):
+        return test[:, 0]
+
+    said = classifier_claim(separability(X, np.repeat([0, 1], 20), fit, m=99))
+    assert said.is_made and said.text.startswith("A classifier can tell the sets apart: balanced accuracy 1.00")
+    few = classifier_claim(separability(X[12:28], np.repeat([0, 1], 8), fit, m=99))
+    assert not few.is_made and few.text.startswith("Undecided: 8 entries")
+
+
+def test_neighbours_and_likeness_inside():
+    rng = generator(4)
+    units = rng.standard_normal((40, 6)) + np.repeat([[3.0] + [0] * 5, [0] * 5 + [3.0]], 20, axis=0)
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    rows = neighbours.nearest(units, units, 5, skip_self=True)[0]
+    said = mixing_claim(neighbours.mixing(rows, np.repeat([0, 1], 20)))
+    assert said.is_made and said.text.startswith("Neighbours keep to their own set more than if the sets were mixed: ")
+    few = mixing_claim(neighbours.mixing(rows[:18] % 18, np.repeat([0, 1], 9)))
+    assert not few.is_made and "at least 10 entries" in few.text
+    ends = [Estimate(value, value - 0.02, value + 0.02, 0.95, "clt_cluster", 20, None) for value in (0.2, 0.3, 0.1)]
+    said = likeness_claim(*ends).text
+    assert said.startswith("Retro entries are more alike than target entries: mean cosine 0.300 [0.280, 0.320] in retro")
+    flat = replace(ends[2], low=-0.1)
+    assert not likeness_claim(*ends[:2], flat).is_made and likeness_claim(missing(), ends[0], ends[1]).assertion is None
+
+
+def test_words_that_give_a_set_away():
+    apart = words_claim(ngrams(["red cat"] * 20, ["blue cat"] * 20))
+    assert apart.is_made and "words and word pairs are more usual in one set, most of all" in apart.text
+    assert not words_claim(ngrams(["red cat"] * 20, ["red cat"] * 20)).is_made
+    assert words_claim(ngrams(["a"], ["b"])).text.startswith("Undecided: at least 10 entries")
+    assert words_claim(ngrams(list("abcdefghij"), list("klmnopqrst"))).text.startswith("No word or word pair is in 5 entries")
+
+
+def test_agreement_is_reported_and_asserts_nothing():
+    said = agreement_claim(cohen_agreement([1, 2] * 20, [1, 2] * 19 + [2, 1], n_boot=99))
+    assert said.assertion is None and said.text.startswith("Agreement beyond chance is 0.90")
+    assert "kappa is undefined" in agreement_claim(cohen_agreement([1] * 20, [1] * 20)).text
+    assert math.isnan(cohen_agreement([], []).estimate.value) and "No item" in agreement_claim(cohen_agreement([], [])).text
