@@ -9,7 +9,9 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
+from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.runs import import_command
 from flipcore.store.connection import Store
@@ -64,6 +66,7 @@ def _demo(given) -> int:
 def _run(given) -> int:
     from flipcore.core.study import Study
 
+    folders.admit(".", Path(given.toml).parent)
     return _ask(Study.read(given.toml), f"python -m flipcore run {given.toml}", given.budget)
 
 
@@ -171,6 +174,7 @@ def _stats(given) -> int:
 def _import(given) -> int:
     from flipcore.core.errors import BadInput
 
+    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in given.files))
     if import_command.are_logs(given.files, given.map):
         if given.read:
             raise BadInput("A log of a known format names its own readouts; --read is for other files.")

@@ -1,5 +1,7 @@
 """What every test may use."""
 
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,13 @@ import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the on
 # a busy machine is slow, not wrong: examples have no deadline of their own
 settings.register_profile("flipscope", deadline=None)
 settings.load_profile("flipscope")
+
+# tests read files that they wrote or that stand in or beside the repository, and ask functions of their own
+_HERE = Path(__file__).resolve()
+os.environ.setdefault(
+    "FLIPSCOPE_FOLDERS", os.pathsep.join(map(str, (tempfile.gettempdir(), _HERE.parents[1], _HERE.parents[2])))
+)
+os.environ.setdefault("FLIPSCOPE_CALLABLES", "tests.annotation.judging")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
+from flipcore.core import bounds
 from flipcore.core.errors import BadInput
 
 T = TypeVar("T")
@@ -28,6 +29,7 @@ def made(known: Mapping[str, T], what: str, name: str, params: Mapping[str, Any]
 def _fitting(who: str, key: str, value: Any, default: Any) -> Any:
     """The value in the type of the parameter's default: a list becomes a tuple, an integer may stand for a float."""
     value = tuple(value) if isinstance(value, list) else value
+    bounds.check_nested(who, key, value, bounds.PARAMETERS)
     if isinstance(default, float) and type(value) is int:
         value = float(value)
     if default is not None and type(value) is not type(default):

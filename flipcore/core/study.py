@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from flipcore.core import bounds
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ROLES, digest
 
@@ -99,17 +100,26 @@ class Study:
     @classmethod
     def from_toml(cls, text: str) -> Study:
         """Raises BadInput with a sentence for text that is not TOML, an unknown key or a missing one."""
+        if len(text) > bounds.MOST_CHARS:
+            raise BadInput(f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read.")
         try:
             table = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except RecursionError as error:
+            raise BadInput("The study is nested too deeply. Write it flatter.") from error
+        except ValueError as error:  # TOML's own errors, and numbers and dates that Python cannot hold
             raise BadInput(f"The study is not valid TOML: {error}. Mend that line and try again.") from error
         return _study(table)
+
+    def checked(self) -> Study:
+        """The study, after everything that a study file must keep to was checked; raises BadInput with a sentence."""
+        _study(_without_none(asdict(self)))
+        return self
 
     @classmethod
     def read(cls, path: str | Path) -> Study:
         try:
             return cls.from_toml(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise BadInput(f"The study file {path} could not be read: {error}.") from error
 
 
@@ -119,6 +129,8 @@ def _study(table: dict) -> Study:
         rows = table.get(key)
         if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
             raise BadInput(f"The study has no {key}: it needs at least one [[{key}]] table.")
+        if len(rows) > bounds.MOST_ENTRIES:
+            raise BadInput(f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MOST_ENTRIES:,} are read.")
         table[key] = tuple(_made(kind, row, f"[[{key}]]") for row in rows)
     if "protocol" in table:
         table["protocol"] = _made(Part, table["protocol"], "[protocol]")
@@ -165,20 +177,10 @@ _WORDS = {
     dict: "a table",
     tuple: "a list of texts",
 }
-_LEAST = {
-    "n": 0,
-    "seed": 0,
-    "n_samples": 1,
-    "max_tokens": 1,
-    "temperature": 0,
-    "top_p": 0,
-    "budget_usd": 0,
-    "confirmatory_share": 0,
-}
 
 
 def _check_value(where: str, key: str, value: Any, declared: str) -> None:
-    """A sentence for a value of another type, and for a number that is too small."""
+    """A sentence for a value of another type, and for one that is too small, too large, too long or too deep."""
     types = _TYPES.get(declared)
     if types is None:
         return
@@ -187,8 +189,12 @@ def _check_value(where: str, key: str, value: Any, declared: str) -> None:
         fits = fits and all(isinstance(one, str) for one in value)
     if not fits:
         raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be {_WORDS[types[-1]]}.")
-    if key in _LEAST and not value >= _LEAST[key]:
-        raise BadInput(f"{where} has {key} = {value}; it must be at least {_LEAST[key]}.")
+    if isinstance(value, str):
+        bounds.check_text(where, key, value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        bounds.check_number(where, key, value)
+    else:
+        bounds.check_nested(where, key, value, bounds.PARAMETERS if key == "params" else {})
 
 
 def _without_none(value: Any):

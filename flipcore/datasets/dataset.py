@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,9 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 from flipcore.core.records import Item
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.rows import Row, read_rows
+
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")  # anything else may be a path
 
 Maker = Callable[[Row], Item]
 
@@ -49,7 +53,7 @@ class Dataset:
         if path or self.local:
             if options:
                 raise BadInput(f"{self.name} takes no options for a local copy, but {', '.join(sorted(options))} came.")
-            return self.read(Path(path) if path else self.local)
+            return self.read(allowed(path) if path else self.local)
         return hub_rows(self.name, self.hub, options)
 
     def items(self, path: str | None = None, **options) -> Iterator[Item]:
@@ -91,6 +95,8 @@ def hub_rows(name: str, hub: Hub | None, options: Mapping[str, Any]) -> Iterator
     repo = options.get("repo") or (hub.repo if hub else None)
     if not repo:
         raise BadInput(f"{name} needs a local path or a repository on the hub (options: repo, config, split).")
+    if not _REPO.fullmatch(str(repo)) or Path(str(repo)).exists():
+        allowed(str(repo))  # the package reads folders of this machine too
     config = options.get("config") or (hub.config if hub else None)
     split = options.get("split") or (hub.split if hub else "test")
     return (Row(number, dict(values)) for number, values in enumerate(_downloaded(repo, config, split), start=1))

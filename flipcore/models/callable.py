@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import inspect
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -12,6 +13,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.finish import STOP, kept_apart
 from flipcore.core.records import Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
+
+VARIABLE = "FLIPSCOPE_CALLABLES"  # modules, or module:function, separated by commas
 
 
 class PythonCallable:
@@ -82,14 +85,35 @@ def _source_digest(function) -> str:
         return "callable"
 
 
+def _check_allowed(name: str) -> None:
+    """A study is data: which code it may run is said outside of it, and asked before anything is imported."""
+    known = [one.strip() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
+    if name.partition(":")[0] not in known and name not in known:
+        raise BadInput(
+            f"{name!r} is Python code that this Flipscope does not run: {VARIABLE} allows "
+            f"{', '.join(known) or 'no module'}. Let the admin add its module to {VARIABLE}, then start again."
+        )
+
+
+def _check_own(name: str, found) -> None:
+    """A module that is allowed lends its own functions, not those that it imported (`from os import system`)."""
+    module = name.partition(":")[0]
+    known = [one.strip() for one in os.environ.get(VARIABLE, "").split(",")]
+    home = getattr(found, "__module__", None) or getattr(type(found), "__module__", None)
+    if name not in known and home is not None and home != module and not home.startswith(f"{module}."):
+        raise BadInput(f"{name!r} belongs to {home} and not to {module}. Let the admin add {name!r} itself to {VARIABLE}.")
+
+
 def _found(name: str):
     module, _, attribute = name.partition(":")
+    _check_allowed(name)
     try:
         found = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # importing runs the user's code
         raise BadInput(
             f"{name} cannot be imported ({type(error).__name__}: {error}). Name it module:function, on the Python path."
         ) from error
+    _check_own(name, found)
     found = found() if inspect.isclass(found) else found
     if not callable(found) and not hasattr(found, "is_correct"):
         raise BadInput(f"{name} is no function and has no method is_correct(item).")

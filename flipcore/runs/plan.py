@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from flipcore import axes, extractors, protocols
+from flipcore.core import bounds
 from flipcore.core.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, Item, Variant, digest
@@ -78,6 +79,7 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
             f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
             "declare a new study on the same items."
         )
+    study.checked()
     chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
     chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
     protocol = protocols.made(study.protocol.name, study.protocol.params)
@@ -85,7 +87,7 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     order = generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
     stored = replace(material(store), examples=_examples(items))
-    asked, refused = [], []
+    asked, refused, n_variants = [], [], 0
     for item, role in items[:items_limit]:
         try:
             variants = tuple(
@@ -97,6 +99,11 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
         except BadInput as error:
             refused.append(str(error))
             continue
+        n_variants += len(variants) * len(study.models)
+        if n_variants > bounds.MOST_VARIANTS:
+            raise BadInput(
+                f"The study asks more than {bounds.MOST_VARIANTS:,} variants of its items. Take fewer items, variants or models."
+            )
         if variants:
             asked.append(Asked(item, role, _confirmatory(study, item), variants))
     if not asked:

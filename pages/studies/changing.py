@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.study import Study
 from flipcore.runs.cost import dollars
 from flipcore.store.queries import budgets, studies
@@ -27,7 +28,7 @@ def budget_button(study_id: str, study: Study) -> None:
     with st.popover("Budget", icon=":material/payments:"):
         cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
         st.markdown(plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(cap or 0.0)}."))
-        usd = st.number_input("Budget (US dollars)", 0.0, budgets.HIGHEST_USD, cap, key=f"budget-{study_id}")
+        usd = st.number_input("Budget (US dollars)", 0.0, MOST_BUDGET_USD, cap, key=f"budget-{study_id}")
         if st.button("Set the budget", key=f"set-budget-{study_id}") and usd is not None:
             with shown_problem():
                 budgets.set_budget(store, study_id, usd)

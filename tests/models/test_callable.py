@@ -13,7 +13,9 @@ from tests.models.asking import asked, items, variants, words
 
 @pytest.fixture
 def lab(monkeypatch):
-    """A module `lab` whose functions a test may set."""
+    """A module `lab` whose functions a test may set; the admin allows them."""
+    names = ("answer", "broken", "odd", "Solver", "solver", "missing", "number", "")
+    monkeypatch.setenv("FLIPSCOPE_CALLABLES", ",".join(["no_such_module", "lab", *(f"lab:{name}" for name in names)]))
     module = types.ModuleType("lab")
     monkeypatch.setitem(sys.modules, "lab", module)
     return module

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset, Hub
 from flipcore.datasets.reading.rows import Row, json_lines, read_rows
@@ -28,6 +29,7 @@ def item(row: Row) -> Item:
 
 def read(path: Path) -> Iterator[Row]:
     """A JSONL file, packed by gzip as it was published, or plain."""
+    path = allowed(path)
     if path.suffix.lower() != ".gz":
         return read_rows(path)
     try:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB, Row
@@ -35,7 +36,7 @@ class TextFiles(Dataset):
             raise BadInput(f"A passage of {n_words!r} words was asked for; give a whole number from 20 to 2,000.")
         if not path:
             raise BadInput("Texts need a local path: a .txt or .xml file, a folder, or a zip of them.")
-        return self._passages(Path(path), n_words, str(options.get("file", "")))
+        return self._passages(allowed(path), n_words, str(options.get("file", "")))
 
     def _passages(self, path: Path, n_words: int, file: str) -> Iterator[Row]:
         texts = [(name, text) for name, text in _texts(path) if file.lower() in name.lower()]
@@ -74,7 +75,7 @@ def _texts(path: Path) -> list[tuple[str, str]]:
     """(file name, text) of every text under `path`."""
     try:
         if path.is_dir():
-            files = sorted(one for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
+            files = sorted(allowed(one) for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
             return [(one.name, _decoded(one.name, _small(one.name, one.stat().st_size) or one.read_bytes())) for one in files]
         if path.suffix.lower() == ".zip":
             return _zipped(path)

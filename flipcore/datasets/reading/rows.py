@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 
 MAX_UPLOAD_MB = 200
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
@@ -39,7 +40,7 @@ def read_rows(path: str | Path, header: tuple[str, ...] = ()) -> Iterator[Row]:
 
     Raises BadInput when the file as a whole cannot be read: absent, too large, of an unknown kind, half-written.
     """
-    path = Path(path)
+    path = allowed(path)
     suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     _check_file(path, suffix)
     if suffix == ".parquet":

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 
 HEAD = 262_144
 MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
@@ -110,9 +111,10 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
     kept: list[Source] = []
     for given in paths:
         path = Path(given)
+        allowed(path)
         if path.is_dir():
             inside = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
-            kept += [Source(one, str(one.relative_to(path.parent))) for one in inside]
+            kept += [Source(allowed(one), str(one.relative_to(path.parent))) for one in inside]
         elif path.is_file():
             kept.append(Source(path, path.name))
         else:

@@ -17,6 +17,7 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import kept_apart
+from flipcore.core.folders import allowed
 from flipcore.core.records import BASE, ROLES, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import options_in
@@ -144,7 +145,7 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
 
 def _file_digest(path: str) -> str:
     """Eight characters that tell two files apart: the same prompt in another recording is another completion."""
-    found = Path(path)
+    found = allowed(path)
     return hashlib.sha256(found.read_bytes()).hexdigest()[:8] if found.is_file() else ""
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
+from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, digest
 from flipcore.core.study import Study
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
-
-HIGHEST_USD = 1_000_000.0
 
 # Completions of a time before purchases were recorded count for the study under which they were made.
 _SPENT = """
@@ -44,8 +43,8 @@ def budget_usd(store: Store, study: Study) -> float | None:
 
 def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> None:
     """Sets the study's cap; its declaration and id stay as they are. Raises BadInput for an amount or study that is none."""
-    if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= HIGHEST_USD):
-        raise BadInput(f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to {HIGHEST_USD:,.0f}.")
+    if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MOST_BUDGET_USD):
+        raise BadInput(f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to {MOST_BUDGET_USD:,.0f}.")
     if studies.study(store, study_id) is None:
         raise BadInput(f"There is no study {study_id!r}, so no budget was set. Choose one that is listed under Studies.")
     made = rows.now()

@@ -1,0 +1,87 @@
+"""How large anything in a study may be. A study is data from anywhere, so every number, text and table has a bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from flipcore.core.errors import BadInput
+
+MOST_CHARS = 1_000_000  # of a study file
+MOST_TEXT = 20_000  # characters of one text in it
+MOST_NAME = 1_000
+MOST_ENTRIES = 2_000  # of one list or table
+MOST_DEPTH = 6
+MOST_VARIANTS = 2_000_000  # of all items together, times the models that are asked
+MOST_BUDGET_USD = 1_000_000.0
+
+# key -> (least, most)
+STUDY = {
+    "n": (0, 10_000_000),
+    "seed": (0, 2**31 - 1),
+    "n_samples": (1, 1_000),
+    "max_tokens": (1, 1_000_000),
+    "temperature": (0.0, 5.0),
+    "top_p": (0.0, 1.0),
+    "budget_usd": (0.0, MOST_BUDGET_USD),
+    "confirmatory_share": (0.0, 0.95),
+}
+PARAMETERS = {
+    "n": (1, 1_000),
+    "n_samples": (1, 1_000),
+    "max_tokens": (1, 100_000),
+    "top_k": (1, 1_000),
+    "least": (1, 10_000),
+    "lead": (1, 10_000),
+    "cap": (1, 10_000),
+    "temperature": (0.0, 5.0),
+    "pct": (0.0, 100.0),
+    "levels_pct": (0.0, 100.0),
+    "least_mass": (0.0, 1.0),
+}
+_ANY = (-1e12, 1e12)
+
+
+def check_number(where: str, key: str, value: float, bounds: Mapping[str, tuple[float, float]] = STUDY) -> None:
+    """Raises BadInput for a number that is none, or beyond what its key allows."""
+    low, high = bounds.get(key, _ANY)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadInput(f"{where} has {key} = {value}; it must be at least {low:,} and at most {high:,}, and a finite number.")
+    if not low <= value <= high:
+        limit = f"at least {low:,}" if value < low else f"at most {high:,}"
+        shown = str(value) if abs(value) < 1e15 else f"{float(min(value, 10**300)):.3g}"
+        raise BadInput(f"{where} has {key} = {shown}; it must be {limit}.")
+
+
+def check_text(where: str, key: str, text: str) -> None:
+    """Raises BadInput for a text that is too long."""
+    most = MOST_NAME if key == "name" else MOST_TEXT
+    if len(text) > most:
+        raise BadInput(f"{where} has {len(text):,} characters in {key}; at most {most:,} are read.")
+
+
+def check_nested(where: str, key: str, value: Any, bounds: Mapping[str, tuple[float, float]], depth: int = 1) -> None:
+    """Raises BadInput for anything inside of a table that is too deep, too long, too large or of a kind that is not known."""
+    if depth > MOST_DEPTH:
+        raise BadInput(f"{where} has {key} nested more than {MOST_DEPTH} deep. Write it flatter.")
+    if isinstance(value, Mapping):
+        _check_length(where, key, len(value))
+        for inner, one in value.items():
+            check_text(where, key, str(inner))
+            check_nested(where, str(inner), one, bounds, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        _check_length(where, key, len(value))
+        for one in value:
+            check_nested(where, key, one, bounds, depth + 1)
+    elif isinstance(value, str):
+        check_text(where, key, value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        check_number(where, key, value, bounds)
+    elif value is not None and not isinstance(value, bool):
+        raise BadInput(f"{where} has a {type(value).__name__} in {key}; it may hold texts, numbers, true, false and lists.")
+
+
+def _check_length(where: str, key: str, n: int) -> None:
+    if n > MOST_ENTRIES:
+        raise BadInput(f"{where} has {n:,} entries in {key}; at most {MOST_ENTRIES:,} are read.")

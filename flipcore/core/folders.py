@@ -1,0 +1,45 @@
+"""Which folders a study, an upload or an import may read from. The admin says so outside of any file.
+
+Always: the project's data and the uploads beside the database. `FLIPSCOPE_FOLDERS` adds folders, separated as in PATH. Without
+it a command line also reads from the current folder and from the folders of the files that it is given (`admit`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import DATA, DATABASE
+
+VARIABLE = "FLIPSCOPE_FOLDERS"
+_admitted: set[Path] = set()
+
+
+def admit(*folders: str | Path) -> None:
+    """Lets this process read from folders that its user named on the command line; the admin's list overrides it."""
+    _admitted.update(Path(folder).resolve() for folder in folders)
+
+
+def allowed_folders() -> tuple[Path, ...]:
+    """Every folder that may be read now, resolved."""
+    database = Path(os.environ.get("FLIPSCOPE_DB") or DATABASE)
+    own = [DATA.resolve(), (database.parent / "uploads").resolve()]
+    named = os.environ.get(VARIABLE)
+    if named is None:
+        return (*own, *sorted(_admitted))
+    return (*own, *(Path(one).expanduser().resolve() for one in named.split(os.pathsep) if one))
+
+
+def allowed(path: str | Path) -> Path:
+    """The path with its links resolved; raises BadInput when it leads out of the folders, whether or not it is there."""
+    try:
+        found = Path(path).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise BadInput(f"{str(path)[:200]!r} is no path ({error}). Give the path of a file.") from error
+    if not any(found == folder or found.is_relative_to(folder) for folder in allowed_folders()):
+        raise BadInput(
+            f"{str(path)[:200]!r} is outside of the folders that may be read. Upload the file, or let the admin add its folder "
+            f"to {VARIABLE}."
+        )
+    return found
