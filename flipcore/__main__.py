@@ -187,8 +187,7 @@ def _merge(given) -> int:
 
     store = Store.open()
     try:
-        added = merge(given.files, store)
-        print(", ".join(f"{n:,} {table}" for table, n in added.items()) + " added." if added else "Nothing new in there.")
+        print("\n".join(merge(given.files, store).sentences()))
         return 0
     finally:
         store.close()

@@ -1,89 +1,156 @@
-"""Merging files that several machines wrote: ids are hashes of content, so it is a union."""
+"""Merging files that several machines wrote: ids are hashes of content, so it is a union of every table.
+
+What is here stays: a good completion is never replaced, and a readout comes in only with the completion that it was read from.
+Everything is one transaction of the one writer; a file that cannot be used changes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from flipcore.core.errors import BadInput
+import pyarrow as pa
+import pyarrow.ipc
+
+from flipcore.core.errors import BadInput, NotStored
+from flipcore.store import merge_readouts
 from flipcore.store.connection import Store
-from flipcore.store.migrations import SCHEMA_VERSION
+from flipcore.store.merge_source import read_tables
+from flipcore.store.schema import Table, tables
 
-_TABLES = (
-    "items",
-    "studies",
-    "study_items",
-    "variants",
-    "study_variants",
-    "study_calls",
-    "readouts",
-    "readout_sources",
-    "paraphrases",
-    "verdicts",
-    "flip_verdicts",
-    "locks",
-    "decisions",
-    "threshold_moves",
-)
-# A completion that arrived beats one that failed; otherwise what is here stays.
-_COMPLETIONS = """
-INSERT INTO main.completions SELECT * FROM other.completions o WHERE o.status = 'ok' OR NOT EXISTS (
-    SELECT 1 FROM main.completions m WHERE m.call_id = o.call_id)
-ON CONFLICT (call_id) DO UPDATE SET status = excluded.status, text = excluded.text, finish_reason = excluded.finish_reason,
-    tokens = excluded.tokens, top_logprobs = excluded.top_logprobs, n_tokens_in = excluded.n_tokens_in,
-    n_tokens_out = excluded.n_tokens_out, cost_usd = excluded.cost_usd, latency_s = excluded.latency_s,
-    n_attempts = excluded.n_attempts, error = excluded.error, raw_reply = excluded.raw_reply,
-    created_at = excluded.created_at
-"""
+_READ_LAST = ("readouts", "readout_sources")  # they follow the completions
+_REWRITTEN = (
+    "status text finish_reason tokens top_logprobs n_tokens_in n_tokens_out cost_usd latency_s n_attempts error raw_reply "
+    "reasoning created_at"
+).split()
+_STATES = ("planned", "done", "incomplete", "cancelled", "over_budget", "failed")
 
 
-def merge(paths: Iterable[str | Path], store: Store) -> dict[str, int]:
-    """Adds what the files hold to `store`; new rows per table. BadInput names a file that is not a Flipscope database."""
-    store.writer.flush()
-    before = _sizes(store)
+@dataclass
+class Merged:
+    """Rows by table: `added` are new here, `known` were here already. `replaced` failed calls got their answer. `skipped`
+    counts by (table, reason)."""
+
+    added: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
+    replaced: int = 0
+    skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def sentences(self) -> list[str]:
+        """What was done, for people: one sentence a fact."""
+        said = [", ".join(f"{n:,} {table}" for table, n in self.added.items() if n) + " added."] if +self.added else []
+        if self.replaced:
+            said.append(f"{self.replaced:,} failed calls got their answer.")
+        if n_known := sum(self.known.values()):
+            said.append(f"{n_known:,} rows were here already and were kept as they are.")
+        said += [f"{n:,} {table} were skipped: {why}." for (table, why), n in self.skipped.items() if n]
+        return said or ["Nothing new in there."]
+
+
+def merge(paths: Iterable[str | Path], store: Store) -> Merged:
+    """Adds what the files hold to `store`. BadInput names a file that cannot be used; files before it are merged."""
+    report = Merged()
     for path in paths:
-        _merge_one(Path(path), store)
+        with read_tables(Path(path)) as files:
+            _merge_one(Path(path).name, files, store, report)
     store.touch([""])
-    return {table: n - before[table] for table, n in _sizes(store).items() if n > before[table]}
+    return report
 
 
-def _sizes(store: Store) -> dict[str, int]:
-    return {table: store.rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("completions", *_TABLES)}
-
-
-def _merge_one(path: Path, store: Store) -> None:
+def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merged) -> None:
     import duckdb
 
-    if not path.is_file():
-        raise BadInput(f"There is no file {path}. Give the path of a database that another machine wrote.")
-    cursor = store.cursor()
-    quoted = str(path).replace("'", "''")
+    part = Merged()
     try:
-        cursor.execute(f"ATTACH '{quoted}' AS other (READ_ONLY)")
-    except duckdb.Error as error:
-        cursor.close()
-        raise BadInput(f"{path.name} is not a database that can be read ({str(error).splitlines()[0]}).") from error
+        store.writer.transact(lambda connection: _union(connection, files, part)).result()
+    except BadInput as error:
+        raise BadInput(f"{name} could not be merged. {error} Nothing of it was taken over.") from error
+    except (NotStored, duckdb.Error, pa.ArrowException) as error:
+        why = str(error.__cause__ or error).strip().splitlines()[0][:200]
+        raise BadInput(f"{name} could not be merged ({why}). Nothing of it was taken over.") from error
+    report.added += part.added
+    report.known += part.known
+    report.skipped += part.skipped
+    report.replaced += part.replaced
+
+
+def _union(connection, files: Mapping[str, Path], report: Merged) -> None:
+    known = tables()
+    maps = {name: pa.memory_map(str(path)) for name, path in files.items()}
     try:
-        _copy(cursor, path)
-    except duckdb.Error as error:
-        cursor.execute("ROLLBACK")
-        raise BadInput(
-            f"{path.name} is not a Flipscope database ({str(error).splitlines()[0]}). Nothing of it was taken over."
-        ) from error
+        for name, source in maps.items():
+            _take_in(connection, known[name], pa.ipc.open_file(source).read_all(), report)
+        for name in maps:
+            if name not in _READ_LAST and name != "completions":
+                _add(connection, known[name], report)
+        if "completions" in maps:
+            report.replaced = _add_completions(connection, known["completions"], report)
+        merge_readouts.add(connection, known, set(maps), report.added, report.known, report.skipped)
     finally:
-        cursor.execute("DETACH other")
-        cursor.close()
+        for name in maps:
+            connection.execute(f"DROP TABLE IF EXISTS temp.theirs_{name}")
+        merge_readouts.forget(connection)
 
 
-def _copy(cursor, path: Path) -> None:
-    cursor.execute("BEGIN")
-    found = cursor.execute("SELECT value FROM other.store_info WHERE key = 'schema'").fetchone()
-    if found != (str(SCHEMA_VERSION),):
-        cursor.execute("ROLLBACK")
-        raise BadInput(
-            f"{path.name} has schema {found[0] if found else 'unknown'}; this version merges schema {SCHEMA_VERSION}."
+def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
+    """A temporary table of those rows that fit ours: every needed value is there, every key once."""
+    columns = [column for column in table.columns if column.name in rows.column_names]
+    lacking = [one.name for one in table.columns if one not in columns and not one.is_nullable and one.default is None]
+    if lacking:
+        raise BadInput(f"Its table {table.name} lacks the column {lacking[0]!r}.")
+    casts = ", ".join(f'TRY_CAST("{one.name}" AS {one.kind}) AS "{one.name}"' for one in columns)
+    needed = [one.name for one in columns if not one.is_nullable or one.name in table.key]
+    whole = " AND ".join(f'"{name}" IS NOT NULL' for name in needed) or "true"
+    once = f"QUALIFY row_number() OVER (PARTITION BY {', '.join(table.key)}) = 1" if table.key else ""
+    connection.register("incoming", rows)
+    try:
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE theirs_{table.name} AS SELECT * FROM (SELECT {casts} FROM incoming) "
+            f"WHERE {whole} {once}"
         )
-    for table in _TABLES:
-        cursor.execute(f"INSERT INTO main.{table} SELECT * FROM other.{table} ON CONFLICT DO NOTHING")
-    cursor.execute(_COMPLETIONS)
-    cursor.execute("COMMIT")
+    finally:
+        connection.unregister("incoming")
+    n_kept = _count(connection, f"SELECT count(*) FROM theirs_{table.name}")
+    report.skipped[table.name, "a value is missing, of another type, or the same key stands twice"] += rows.num_rows - n_kept
+    if table.name == "studies":
+        states = ", ".join(f"'{state}'" for state in _STATES)
+        connection.execute(
+            "UPDATE theirs_studies SET state = 'cancelled', message = 'It had not ended when it was merged. Resume makes only "
+            f"the missing calls.' WHERE state NOT IN ({states})"
+        )
+
+
+def _add(connection, table: Table, report: Merged) -> None:
+    """Rows whose key is not here."""
+    before = _count(connection, f"SELECT count(*) FROM main.{table.name}")
+    names = ", ".join(f'"{row[0]}"' for row in connection.execute(f"DESCRIBE theirs_{table.name}").fetchall())
+    connection.execute(
+        f"INSERT INTO main.{table.name} ({names}) SELECT {names} FROM theirs_{table.name} ON CONFLICT DO NOTHING"
+    )
+    n_new = _count(connection, f"SELECT count(*) FROM main.{table.name}") - before
+    report.added[table.name] += n_new
+    report.known[table.name] += _count(connection, f"SELECT count(*) FROM theirs_{table.name}") - n_new
+
+
+def _add_completions(connection, table: Table, report: Merged) -> int:
+    """New completions, and answers to calls that failed here; how many of the latter."""
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE replaced_calls AS SELECT t.call_id FROM theirs_completions t "
+        "JOIN main.completions m USING (call_id) WHERE t.status = 'ok' AND m.status <> 'ok'"
+    )
+    there = {row[0] for row in connection.execute("DESCRIBE theirs_completions").fetchall()}
+    values = ", ".join(f"{name} = t.{name}" for name in _REWRITTEN if name in there)
+    connection.execute(
+        f"UPDATE main.completions SET {values} FROM theirs_completions t WHERE completions.call_id = t.call_id "
+        "AND t.call_id IN (SELECT call_id FROM replaced_calls)"
+    )
+    n_replaced = _count(connection, "SELECT count(*) FROM replaced_calls")
+    _add(connection, table, report)
+    report.known["completions"] -= n_replaced
+    return n_replaced
+
+
+def _count(connection, sql: str) -> int:
+    return connection.execute(sql).fetchall()[0][0]

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.store.merge import merge
 from pages.common import session
-from pages.common.notes import saved_upload, shown_problem
+from pages.common.notes import plain, saved_upload, shown_problem
 
 
 def merge_button() -> None:
@@ -22,5 +22,5 @@ def merge_button() -> None:
         )
         if uploads and st.button("Merge", type="primary", key="merge-now"):
             with shown_problem():
-                merge([saved_upload(upload) for upload in uploads], session.store())
-                st.success(f"Merged {len(uploads):,} file{'s' if len(uploads) != 1 else ''}.")
+                for said in merge([saved_upload(upload) for upload in uploads], session.store()).sentences():
+                    st.markdown(plain(said))

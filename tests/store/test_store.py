@@ -123,7 +123,8 @@ def test_merging_is_a_union_and_an_answer_beats_a_failure(tmp_path, store):
     other.writer.add("completions", completion_rows("shared") + completion_rows("theirs")).result(10)
     other.close()
     store.writer.add("completions", completion_rows("shared", "failed", "") + completion_rows("ours")).result(10)
-    assert merge([tmp_path / "other.duckdb"], store) == {"completions": 1}
+    report = merge([tmp_path / "other.duckdb"], store)
+    assert (+report.added, report.replaced) == ({"completions": 1}, 1)
     assert sorted(store.rows("SELECT status FROM completions")) == [("ok",)] * 3
 
 

@@ -301,7 +301,7 @@ def delete_study(store: Store, study_id: str) -> None:
 
     def delete(connection) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
-        if connection.execute(sql, {"study_id": study_id}).fetchone() == ("running",):
+        if connection.execute(sql, {"study_id": study_id}).fetchall() == [("running",)]:
             raise BadInput("The study is running, so it was not deleted. Cancel it first, then delete it.")
         for table in _DELETED:
             connection.execute(f"DELETE FROM {table} WHERE study_id = $study_id", {"study_id": study_id})
