@@ -147,10 +147,12 @@ def _stats(given) -> int:
     from dataclasses import replace
 
     from flipcore.claims.gates import closed
+    from flipcore.reports.cut_offs import cut_offs
     from flipcore.reports.memory import memory_tests
     from flipcore.reports.study import study_report
     from flipcore.stats.memory.rewritten import harness_accuracy
     from flipcore.store.queries import studies
+    from flipcore.store.queries.endings import endings
 
     store = Store.open()
     try:
@@ -165,7 +167,11 @@ def _stats(given) -> int:
             memory={model: memory_tests(frame, study, model) for model, frame in by_model.items()},
             harness={model: one for model, one in asked.items() if one},
         )
-        print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False) if given.json else found.text())
+        cut = cut_offs(endings(store, study_id), frame)
+        if given.json:
+            print(json.dumps(found.as_dict() | {"cut_off": [one.as_dict() for one in cut]}, indent=2, ensure_ascii=False))
+        else:
+            print("\n".join([found.text(), "", *(f"{one.model}, {one.sentence()}" for one in cut)]).strip())
         return 0
     finally:
         store.close()

@@ -46,7 +46,8 @@ class Part:
 
 @dataclass(frozen=True)
 class ModelUse:
-    """A model of data/models.toml (or `module:function`) and how it is asked."""
+    """A model of data/models.toml (or `module:function`) and how it is asked. `stop` are texts that end an answer: a model
+    that runs on after its answer needs them, or its answers end at the token limit and are cut off."""
 
     name: str
     temperature: float = 0.0
@@ -54,6 +55,7 @@ class ModelUse:
     seed: int = 0
     max_tokens: int = 256
     top_p: float = 1.0
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ class Study:
 
     def _declared(self) -> dict[str, Any]:
         """What the declaration says, without later fields that stand at their default."""
-        return {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
+        said = {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
+        models = [{key: value for key, value in use.items() if key != "stop" or value} for use in said["models"]]
+        return said | {"models": models}
 
     def to_toml(self) -> str:
         """The study as TOML; `Study.from_toml` of it is equal to it."""
@@ -151,7 +155,7 @@ def _made(kind: type, row: Any, where: str):
     for key, value in row.items():
         _check_value(where, key, value, known[key].type)
     try:
-        made = kind(**{key: tuple(v) if key == "categories" else v for key, v in row.items()})
+        made = kind(**{key: tuple(v) if key in ("categories", "stop") else v for key, v in row.items()})
     except TypeError as error:
         raise BadInput(f"{where} is incomplete: {error}.") from error
     if kind is ItemSource and made.role not in ROLES:

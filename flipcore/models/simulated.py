@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from flipcore.core.finish import LENGTH, STOP
 from flipcore.core.records import ABILITIES, Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
 
@@ -185,11 +186,14 @@ class Simulated:
             )
         else:
             text = f" Working it out step by step.\n#### {answer}"
+        most = 4 * call.request.max_tokens  # a token is taken as four characters, as below
+        is_cut = 0 < most < len(text)
+        text = text[:most] if is_cut else text
         return Completion(
             call.call_id,
             "ok",
             text,
-            "stop",
+            LENGTH if is_cut else STOP,
             n_tokens_in=len(call.request.prompt) // 4,
             n_tokens_out=len(text) // 4 + 1,
             cost_usd=0.0,

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flipcore.core.errors import BadInput, FlipscopeError, OverBudget
 from flipcore.core.records import Completion
@@ -128,7 +129,7 @@ class Registry:
         made = seen.n_done - seen.n_reused
         seconds = seconds if made == 0 else seconds * part.n_calls / made
         measured = cost.Projection(part.n_calls, used.n_tokens_in, used.n_tokens_out, used.cost_usd, seconds, True)
-        return measured.scaled(whole.n_calls / max(part.n_calls, 1))
+        return replace(measured.scaled(whole.n_calls / max(part.n_calls, 1)), note=seen.cut)
 
     def _used(self, study: Study, n_items: int) -> cost.Projection:
         """Tokens and price of the pilot's completions, which are in the store."""

@@ -18,7 +18,7 @@ TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 @dataclass(frozen=True)
 class Projection:
     """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and `cost_usd` are estimates, unless
-    `measured`. A cost of None means that a price is unknown."""
+    `measured`. A cost of None means that a price is unknown. `note` is what a pilot found besides."""
 
     n_calls: int
     n_tokens_in: int
@@ -26,6 +26,7 @@ class Projection:
     cost_usd: float | None
     seconds: float
     measured: bool = False
+    note: str = ""
 
     def __add__(self, other: Projection) -> Projection:
         cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd

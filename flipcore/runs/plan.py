@@ -55,7 +55,7 @@ class Plan:
             )
 
     def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
-        ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, judge=self.study.judge)
+        ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, use.stop, judge=self.study.judge)
         return History(asked.item, asked.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
 
 

@@ -12,7 +12,8 @@ DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed
 @dataclass
 class Progress:
     """How far a run is. `n_done` calls are answered or failed, and stored; `n_reused` of them were answered by the store;
-    `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails. `cost_usd` is this run's."""
+    `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails, `cut` one about
+    answers that were cut off. `cost_usd` is this run's."""
 
     n_calls: int = 0
     n_done: int = 0
@@ -24,6 +25,7 @@ class Progress:
     state: str = "running"
     message: str = ""
     trouble: str = ""
+    cut: str = ""
 
     @property
     def left(self) -> str:

@@ -12,10 +12,11 @@ from functools import partial
 
 from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import FlipscopeError, OverBudget
-from flipcore.core.records import Call, Completion
+from flipcore.core.records import Call, Completion, Readout
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards, open_backend
 from flipcore.runs.cost import refusal
+from flipcore.runs.cut_count import CutCount
 from flipcore.runs.in_flight import InFlight, NotAsked
 from flipcore.runs.plan import Asked, Plan, plan, projection, remaining
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, end_message
@@ -67,6 +68,7 @@ class _Run:
         self.progress, self.started = Progress(), time.monotonic()
         self.storing = Storing(store.writer)
         self.stopping, self.first_error = "", ""
+        self.cut = CutCount()
         self.slots: dict[str, asyncio.Semaphore] = {}
         self.backends: dict[str, Backend] = {}
         self.counting = threading.Lock()
@@ -167,8 +169,8 @@ class _Run:
                     raise one
                 if one is not None:
                     known[one.call_id] = one
-        if self.record and known:
-            self._save_readouts(self._history(asked, use, known))
+        if known:
+            self._read(asked, use, known)
         await self.storing.room()
 
     def _history(self, asked: Asked, use: ModelUse, known: dict[str, Completion]) -> History:
@@ -272,8 +274,15 @@ class _Run:
             await asyncio.sleep(_POLL_S)
         return None
 
-    def _save_readouts(self, history: History) -> None:
-        readouts, sources = rows.readout_rows(self.study.study_id, self.plan.protocol.readouts(history))
+    def _read(self, asked: Asked, use: ModelUse, known: dict[str, Completion]) -> None:
+        """The item's readouts: counted where they were cut off, and stored unless this is a pilot."""
+        read = self.plan.protocol.readouts(self._history(asked, use, known))
+        self.cut.add(use, self.plan.extractors, read)
+        if self.record:
+            self._save_readouts(read)
+
+    def _save_readouts(self, read: list[Readout]) -> None:
+        readouts, sources = rows.readout_rows(self.study.study_id, read)
         self.storing.add([("readouts", readouts), ("readout_sources", sources)])
 
     async def _report(self) -> None:
@@ -298,7 +307,8 @@ class _Run:
         p.state = self.stopping or (INCOMPLETE if p.n_failed else DONE)
         p.eta_s, p.trouble = None, ""
         said = p.message or end_message(p, self.spending.cap_usd, self.spending.spent_usd, self.first_error)
-        p.message = " ".join([said, *self.plan.warnings]).strip()
+        p.cut = self.cut.sentence()
+        p.message = " ".join(filter(None, [said, p.cut, *self.plan.warnings]))
         n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
         try:
             if self.record:

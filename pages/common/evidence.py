@@ -52,6 +52,9 @@ def _reading(seen: Inspection, one: Seen, key: str) -> None:
         st.caption(plain(one.reason))
     if one.error:
         st.caption(f"The call failed: {plain(one.error)}")
+    if one.reasoning:
+        with st.expander("Reasoning before the answer", icon=":material/psychology:"):
+            st.code(one.reasoning, language=None, wrap_lines=True)
     if one.text:
         marked_span(one.text, one.span, key=f"text-{key}")
     if one.probabilities:
@@ -66,4 +69,13 @@ def _reading(seen: Inspection, one: Seen, key: str) -> None:
         st.caption(f"Label mass {one.label_mass:.2f}: the share of first-token probability that lies on any label.")
     with st.expander("Raw request and reply", icon=":material/data_object:"):
         st.json(one.request, expanded=1)
-        st.code(one.raw_reply or one.text or "(the reply's body was not kept)", language=None, wrap_lines=True)
+        body = one.raw_reply or one.text
+        if body:
+            st.code(body, language=None, wrap_lines=True)
+        for what, returned in one.log_probabilities.items():
+            st.caption(f"Returned log-probabilities (nats), {what}:")
+            st.json(returned, expanded=len(returned) <= 20)
+        if not body and not one.log_probabilities:
+            st.caption("The reply was empty, or its body was not kept.")
+        if one.ended:
+            st.caption(plain(one.ended))

@@ -53,9 +53,9 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
             list(pairs),
             index=list(pairs).index(key),
             width=260,
-            key=f"{place}-variant-{key}",
+            key=f"{place}-{chosen}-variant-{key}",  # the marks are the extractor's, so each has a control of its own
             on_change=_into_link,
-            args=("variant", f"{place}-variant-{key}"),
+            args=("variant", f"{place}-{chosen}-variant-{key}"),
             format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
         )
     _put_into_link(item=item_id, axis=axis, readout=chosen, variant=key)

@@ -53,7 +53,16 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
                 )
             ),
             seed=int(seed.number_input("Seed", 0, 2**31 - 1, model.seed, key=f"seed-{model.name}")),
-            max_tokens=int(tokens.number_input("Most tokens", 1, 32_768, model.max_tokens, key=f"m-{model.name}")),
+            max_tokens=int(
+                tokens.number_input(
+                    "Token limit",
+                    1,
+                    32_768,
+                    model.max_tokens,
+                    key=f"m-{model.name}",
+                    help="of one answer; a longer one is cut off, and no answer is read from it",
+                )
+            ),
         )
         _abilities(chosen, extractors)
     return chosen

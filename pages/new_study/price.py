@@ -10,6 +10,7 @@ import streamlit as st
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.runs.cost import dollars
+from flipcore.runs.cut_count import token_limits
 from flipcore.runs.plan import plan, projection
 from pages.common import session
 from pages.common.notes import plain, shown_problem
@@ -31,6 +32,7 @@ def price_panel(study: Study) -> None:
                 icon=":material/public_off:",
             )
         _numbers(projection(made), len(made.items))
+        st.caption(plain(token_limits(study)))
         shown = [asked for asked in made.items if not asked.confirmatory]
         detectable(Counter(asked.role for asked in shown), sum(_n_readings(study, asked.item.kind) > 1 for asked in shown))
         if len(shown) < len(made.items):
@@ -88,6 +90,8 @@ def _pilot(study: Study, n_items: int) -> None:
                 measured = session.registry().pilot(study, int(k))
                 st.caption(f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:")
                 _numbers(measured, n_items)
+                if measured.note:
+                    st.warning(plain(measured.note), icon=":material/content_cut:")
 
 
 def _start(study: Study) -> None:

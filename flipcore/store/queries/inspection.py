@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
@@ -28,6 +29,25 @@ class Seen:
     error: str
     request: dict
     raw_reply: str
+    reasoning: str = ""
+    finish_reason: str = ""
+    top_logprobs: tuple[tuple[str, float], ...] = ()
+    tokens: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def ended(self) -> str:
+        """How the completion ended, for people; "" where there is no text that could have been cut off."""
+        if self.request.get("kind") != "generate":
+            return ""
+        return f"Ended by: {self.finish_reason.replace('_', ' ')}." if self.finish_reason else "Cut off: not recorded."
+
+    @property
+    def log_probabilities(self) -> dict[str, list[dict[str, Any]]]:
+        """What the server returned of them in nats, the likeliest first: of the first token's alternatives, or of a scored
+        text's tokens in their order. Empty where it returned none."""
+        first = [{"token": token, "logprob": nats} for token, nats in sorted(self.top_logprobs, key=lambda pair: -pair[1])]
+        scored = [{"token": token, "logprob": nats} for token, nats in self.tokens]
+        return {name: rows for name, rows in (("first token", first), ("scored text", scored)) if rows}
 
 
 @dataclass(frozen=True)
@@ -61,7 +81,8 @@ WITH last AS (
     SELECT variant_id, sample, extractor, arg_max(call_id, position) AS call_id FROM readout_sources
     WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL)
 SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.span_start, r.span_end, r.reason,
-       r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply
+       r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply, c.reasoning,
+       c.finish_reason, c.top_logprobs, c.tokens
 FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN completions c USING (call_id)
 WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
 ORDER BY r.sample, r.extractor
@@ -103,7 +124,8 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
 
 
 def _seen(row: tuple) -> Seen:
-    (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, text, error, request, raw) = row
+    (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, *rest) = row
+    text, error, request, raw, reasoning, finish, top, tokens = rest
     return Seen(
         sample,
         extractor,
@@ -119,4 +141,8 @@ def _seen(row: tuple) -> Seen:
         error or "",
         json.loads(request) if request else {},
         raw or "",
+        reasoning or "",
+        finish or "",
+        tuple(json.loads(top).items()) if top else (),
+        tuple((token, nats) for token, nats in json.loads(tokens)) if tokens else (),
     )

@@ -1,0 +1,84 @@
+"""What was cut off, model by model and extractor by extractor, with accuracy as asked and among finished answers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.finish import MOST_CUT
+from flipcore.core.records import BASE, CUT
+from flipcore.stats.base.estimate import MIN_N, Estimate
+from flipcore.stats.base.intervals import mean_interval
+
+
+@dataclass(frozen=True)
+class CutOff:
+    """One model under one extractor. `as_asked` counts a cut answer as wrong, `among_finished` leaves it out."""
+
+    model: str
+    extractor: str
+    n_answers: int
+    n_cut: int
+    n_not_recorded: int
+    max_tokens: int
+    as_asked: Estimate
+    among_finished: Estimate
+
+    @property
+    def is_known(self) -> bool:
+        """Whether somebody recorded how any answer ended."""
+        return self.n_not_recorded < self.n_answers
+
+    @property
+    def too_many(self) -> bool:
+        return self.n_cut > MOST_CUT * self.n_answers
+
+    def sentence(self, title: str = "") -> str:
+        """What `stats` and the page say; "not recorded" is never 0."""
+        name = title or self.extractor.replace("_", " ")
+        if not self.is_known:
+            return f"{name}: cut off: not recorded ({self.n_answers:,} answers)."
+        part = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
+        if not self.n_cut:
+            return f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut off{part}."
+        known = self.n_answers - self.n_not_recorded
+        limit = f" at {self.max_tokens:,} tokens" if self.max_tokens else ""
+        said = f"{name}: {self.n_cut:,} of {known:,} answers ({100 * self.n_cut / known:.0f} %) were cut off{limit}{part}."
+        if np.isnan(self.as_asked.value):
+            return said
+        return f"{said} Accuracy {self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers."
+
+    def as_dict(self) -> dict:
+        """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""
+        plain = asdict(self) | {"n_cut": self.n_cut if self.is_known else None, "sentence": self.sentence()}
+        for name in ("as_asked", "among_finished"):
+            plain[name] = {key: None if value != value else value for key, value in plain[name].items()}
+        return plain
+
+
+def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:
+    """`endings` as `store.queries.endings` gives them, `frame` the readouts of the same study."""
+    found = []
+    for row in endings.to_dict("records"):
+        mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
+        mine = mine[mine["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
+        found.append(
+            CutOff(
+                str(row["model"]),
+                str(row["extractor"]),
+                int(row["n_answers"]),
+                int(row["n_cut"]),
+                int(row["n_not_recorded"]),
+                int(row["max_tokens"] or 0),
+                _accuracy(mine),
+                _accuracy(mine[mine["status"] != CUT]),
+            )
+        )
+    return found
+
+
+def _accuracy(rows: pd.DataFrame) -> Estimate:
+    values = rows.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)
+    return mean_interval(values, kind="wilson" if len(values) >= MIN_N and np.isin(values, (0, 1)).all() else "default")

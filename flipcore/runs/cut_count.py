@@ -1,0 +1,54 @@
+"""How many of a run's written answers were cut off, said when it ends: the effect of the token limit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from flipcore.core.contracts import Extractor
+from flipcore.core.records import ABSENT, CUT, Readout
+from flipcore.core.study import ModelUse, Study
+
+
+class CutCount:
+    """Counts completions that an answer was to be read from, each once, by model and token limit."""
+
+    def __init__(self) -> None:
+        self.n_answers: Counter[tuple[str, int]] = Counter()
+        self.n_cut: Counter[tuple[str, int]] = Counter()
+
+    def add(self, use: ModelUse, extractors: Sequence[Extractor], readouts: Iterable[Readout]) -> None:
+        """The readouts of one item. Scores, first tokens and continuations of fixed length have no limit to run into."""
+        written = {one.name for one in extractors if "generate" in one.abilities and not hasattr(one, "asks")}
+        ended = {
+            one.source_ids[0]: one.reading.status
+            for one in readouts
+            if one.extractor in written and one.source_ids and one.reading.status != ABSENT
+        }
+        key = (use.name, use.max_tokens)
+        self.n_answers[key] += len(ended)
+        self.n_cut[key] += sum(status == CUT for status in ended.values())
+
+    def sentence(self) -> str:
+        """One sentence a model that was cut off; "" where none was."""
+        return " ".join(
+            f"{share_text(n_cut, self.n_answers[name, limit])} of {name}'s {self.n_answers[name, limit]:,} written answers were "
+            f"cut off, with a limit of {limit:,} tokens. Raise the limit, or set stop sequences."
+            for (name, limit), n_cut in self.n_cut.items()
+            if n_cut
+        )
+
+
+def share_text(n: int, of: int) -> str:
+    """ "31 %", and "less than 1 %" rather than "0 %"."""
+    share = 100 * n / of
+    return f"{share:.0f} %" if share >= 1 else "less than 1 %"
+
+
+def token_limits(study: Study) -> str:
+    """What the token limits of a study mean, before anything is asked."""
+    limits = ", ".join(f"{use.name} {use.max_tokens:,}" for use in study.models)
+    return (
+        f"Token limit of an answer: {limits}. A longer answer is cut off, and no answer is read from it. A pilot says how "
+        "many are."
+    )

@@ -1,0 +1,99 @@
+"""What the token limit cut off is said when a run ends, in a pilot, in `stats`, and behind the cell."""
+
+from dataclasses import replace
+
+import pytest
+
+from flipcore.__main__ import main
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ModelUse, Study
+from flipcore.reports.cut_offs import cut_offs
+from flipcore.runs import runner
+from flipcore.runs.background import Registry
+from flipcore.runs.cut_count import token_limits
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from flipcore.store.queries.endings import endings
+from flipcore.store.queries.inspection import inspection
+from tests.runs.test_runner import tiny_study
+
+SHORT = ModelUse("simulated-artifact-prone", max_tokens=6)  # its sums need 10 tokens, its choices at most 8
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    return tmp_path / "flips.duckdb"
+
+
+@pytest.fixture
+def store(path):
+    opened = Store.open(path)
+    yield opened
+    opened.close()
+
+
+def test_a_run_says_at_its_end_what_the_limit_cut_off(store):
+    study = tiny_study(models=(SHORT,))
+    progress = runner.run(study, store)
+    frame = studies.readouts(store, study.study_id)
+    text = frame[frame["extractor"] == "regex"].drop_duplicates(["item_id", "variant_id", "sample"])
+    n_cut = int((text["status"] == "cut").sum())
+    assert 8 <= n_cut < len(text)
+    assert (
+        f"{100 * n_cut / len(text):.0f} % of simulated-artifact-prone's {len(text)} written answers were cut off"
+        in progress.cut
+    )
+    assert "limit of 6 tokens" in progress.cut and progress.cut in progress.message
+    assert not (frame[frame["extractor"] == "first_token"]["status"] == "cut").any()
+    assert not frame[frame["status"] == "cut"]["is_correct"].astype(bool).any()
+    again = runner.run(study, store)
+    assert again.n_reused and again.cut == progress.cut
+
+
+def test_a_run_in_which_nothing_was_cut_off_says_nothing(store):
+    assert runner.run(tiny_study(), store).cut == ""
+
+
+def test_a_pilot_says_it_before_the_study_is_asked(store):
+    found = Registry(store).pilot(tiny_study(models=(SHORT,)), 6)
+    assert "written answers were cut off, with a limit of 6 tokens" in found.note
+    assert "simulated-artifact-prone 6" in token_limits(tiny_study(models=(SHORT,)))
+
+
+def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_knows(path, capsys):
+    store, study = Store.open(path), tiny_study(models=(SHORT,))
+    runner.run(study, store)
+    (found,) = cut_offs(endings(store, study.study_id), studies.readouts(store, study.study_id))
+    assert found.too_many and found.as_asked.value < found.among_finished.value and found.n_not_recorded == 0
+    store.close()
+    assert main(["stats", study.study_id]) == 0
+    said = capsys.readouterr().out
+    assert "were cut off at 6 tokens" in said and "as asked" in said and "among finished answers" in said
+    unknown = replace(found, n_cut=0, n_not_recorded=found.n_answers)
+    assert "not recorded" in unknown.sentence() and unknown.as_dict()["n_cut"] is None
+
+
+def test_stop_texts_can_be_declared_and_change_no_id_of_a_study_without_them(store):
+    plain = tiny_study()
+    assert "stop" not in plain.to_toml() and plain.study_id == "7bafe56a7899"
+    stopped = tiny_study(models=(ModelUse("simulated-artifact-prone", stop=("\n\n",)),))
+    assert Study.from_toml(stopped.to_toml()) == stopped and stopped.study_id != plain.study_id
+    runner.run(stopped, store)
+    sent = store.rows("SELECT DISTINCT request->>'$.stop' FROM completions WHERE request->>'$.kind' = 'generate'")
+    assert sent == [('["\\n\\n"]',)]
+    with pytest.raises(BadInput, match="stop"):
+        Study.from_toml(plain.to_toml().replace("n_samples = 1", 'n_samples = 1\nstop = "\\n"'))
+
+
+def test_the_inspector_shows_how_an_answer_ended_and_the_log_probabilities_that_came_back(store):
+    study = tiny_study(models=(SHORT,))
+    runner.run(study, store)
+    item_id = studies.study_items(store, study.study_id)["item_id"].iloc[0]
+    for item_id in studies.study_items(store, study.study_id)["item_id"]:
+        seen = inspection(store, study.study_id, SHORT.name, item_id, "identity")
+        by_name = {one.extractor: one for one in seen.variants[0].readings}
+        assert by_name["regex"].ended in ("Ended by: stop.", "Ended by: length.")
+        if "first_token" in by_name:
+            (rows,) = by_name["first_token"].log_probabilities.values()
+            assert rows[0]["logprob"] == max(row["logprob"] for row in rows) and by_name["first_token"].ended == ""
