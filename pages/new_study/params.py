@@ -16,6 +16,9 @@ LABELS = {
     "pct": "lowest % of tokens",
     "least_mass": "least label mass",
     "max_tokens": "most tokens",
+    "expression": "regular expression",
+    "group": "group",
+    "which": "which match",
 }
 
 

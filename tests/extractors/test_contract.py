@@ -130,6 +130,7 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "first_token": ["top_k"],
         "first_token_gated": ["top_k", "least_mass"],
         "regex": [],
+        "pattern": ["expression", "group", "which", "flags"],
         "cloze": ["norm"],
         "judge": ["max_tokens"],
         "judge_backwards": ["max_tokens"],

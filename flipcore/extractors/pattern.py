@@ -1,0 +1,103 @@
+"""Own pattern: a user's regular expression over the written answer, bounded in time."""
+
+from __future__ import annotations
+
+import math
+import re as stdlib_re
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import regex
+
+from flipcore.core.contracts import Need
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Item, Reading, Variant
+from flipcore.extractors.readings import no_answer, text_request, unreadable
+from flipcore.extractors.written.stated_choice import ChoiceText
+from flipcore.text.answers import canonical_number
+
+TIME_LIMIT_S = 0.25  # for one answer; a pattern that needs longer goes through its possibilities one by one
+MOST_CHARACTERS, MOST_REPEATS = 500, 10_000  # counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
+DEFAULT = r"answer\s*(?:is|:)\s*\(?([A-Za-z]|[-+]?[\d,.]*\d)"
+_COUNTED = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")
+WHICH = ("first", "last")
+FLAGS = {"ignore case": regex.IGNORECASE, "multi-line": regex.MULTILINE, "dot matches newline": regex.DOTALL}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`expression` is a regular expression; its `group` (a number, 0 is the whole match, or a name) in the first or last
+    match holds a label, an option's text or a number."""
+
+    expression: str = DEFAULT
+    group: str = "1"
+    which: str = field(default="last", metadata={"choices": WHICH})
+    flags: tuple[str, ...] = field(default=("ignore case",), metadata={"choices": tuple(FLAGS)})
+    name: ClassVar[str] = "pattern"
+    title: ClassVar[str] = "Own pattern"
+    about: ClassVar[str] = "Your own regular expression over the written answer; what its group holds is the answer."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+
+    def __post_init__(self) -> None:
+        self.compiled()
+
+    def compiled(self) -> regex.Pattern:
+        """Raises BadInput with a sentence for an expression, a group or a flag that cannot be used."""
+        if not self.expression or len(self.expression) > MOST_CHARACTERS:
+            raise BadInput(
+                f"The pattern has {len(self.expression)} characters; give a regular expression of 1 to {MOST_CHARACTERS}."
+            )
+        if self.which not in WHICH:
+            raise BadInput(f"The pattern takes the match {self.which!r}; choose one of {', '.join(WHICH)}.")
+        if math.prod(max(int(most or least or 1), 1) for least, most in _COUNTED.findall(self.expression)) > MOST_REPEATS:
+            raise BadInput(
+                f"The pattern's counted repeats multiply to more than {MOST_REPEATS:,}. Use smaller counts, or * and +."
+            )
+        unknown = [flag for flag in self.flags if flag not in FLAGS]
+        if unknown:
+            raise BadInput(f"The pattern has the flag {unknown[0]!r}; it may have {', '.join(FLAGS)}.")
+        try:
+            made = regex.compile(self.expression, flags=sum(FLAGS[flag] for flag in set(self.flags)))
+        except (regex.error, ValueError, OverflowError, RecursionError) as error:
+            raise BadInput(
+                f"The pattern {self.expression!r} is no regular expression: {error}. Mend it and try again."
+            ) from None
+        if self._group() not in {*range(made.groups + 1), *made.groupindex}:
+            raise BadInput(f"The pattern {self.expression!r} has no group {self.group!r}; it has 0 to {made.groups}.")
+        return made
+
+    def needs(self, item, variant, ask, so_far):
+        return [Need(text_request(variant, ask))]
+
+    def read(self, item, variant, completions):
+        return no_answer(completions) or self._read(item, variant, completions[0].text)
+
+    def _group(self) -> int | str:
+        return int(self.group) if self.group.isdecimal() else self.group
+
+    def _read(self, item: Item, variant: Variant, text: str) -> Reading:
+        """The answer that the group holds; unreadable where nothing matches, or not in time."""
+        try:
+            matches = self.compiled().finditer(text, timeout=TIME_LIMIT_S)
+            found = (
+                next(matches, None) if self.which == "first" else max(matches, key=lambda match: match.start(), default=None)
+            )
+        except TimeoutError:
+            return unreadable(f"The pattern took longer than {TIME_LIMIT_S:g} s on this answer and was stopped.")
+        if found is None or found.group(self._group()) is None:
+            return unreadable("The pattern matches nothing in the answer.")
+        said, span = found.group(self._group()), found.span(self._group())
+        answer = canonical_number(said) if item.kind == "number" else _option(item, variant, said)
+        if answer is None:
+            return unreadable(f"The pattern found {said[:40]!r}, which is not among the answers.")
+        return Reading(OK, answer=answer, span=span)
+
+
+def _option(item: Item, variant: Variant, said: str) -> str | None:
+    """The canonical option that a label, in whatever case, or an option's words name."""
+    found = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).named(said)
+    return None if found.position is None else str(variant.order[found.position])
+
+
+EXTRACTOR = Pattern()
