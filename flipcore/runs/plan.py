@@ -70,8 +70,10 @@ def material(store) -> Material:
     return Material(found)
 
 
-def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
-    """Loads, varies and orders. Raises BadInput for what the study names and nothing offers."""
+def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
+    """Loads, varies and orders; with `only` that item alone, varied as it is among the others.
+
+    Raises BadInput for what the study names and nothing offers."""
     from flipcore.core.randomness import generator
 
     if study.is_recorded:
@@ -88,7 +90,8 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
     items = [items[i] for i in order]
     stored = replace(material(store), examples=_examples(items))
     asked, refused, n_variants = [], [], 0
-    for item, role in items[:items_limit]:
+    wanted = [one for one in items if only in (None, one[0].item_id)]
+    for item, role in wanted[:items_limit]:
         try:
             variants = tuple(
                 variant
@@ -105,7 +108,7 @@ def plan(study: Study, store=None, items_limit: int | None = None) -> Plan:
                 f"The study asks more than {bounds.MOST_VARIANTS:,} variants of its items. Take fewer items, variants or models."
             )
         if variants:
-            asked.append(Asked(item, role, _confirmatory(study, item), variants))
+            asked.append(Asked(item, role, is_set_aside(study, item), variants))
     if not asked:
         raise BadInput(refused[0] if refused else "None of the study's axes applies to any of its items.")
     warnings += [f"Items that are left out: {len(refused):,}. The first: {refused[0]}"] if refused else []
@@ -151,7 +154,7 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
     return list(found.values()), notes, warnings
 
 
-def _confirmatory(study: Study, item: Item) -> bool:
+def is_set_aside(study: Study, item: Item) -> bool:
     """Set aside by a hash of the item, so that adding items moves none between the two parts."""
     return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
 

@@ -1,6 +1,7 @@
 """New study: what do you want to know about which model?"""
 
 import datetime
+from dataclasses import replace
 
 import streamlit as st
 
@@ -51,7 +52,7 @@ with steps:
 
 study = problem = None
 if sources and asked.get("axes") and asked.get("extractors") and models:
-    study = Study(name=name, items=tuple(sources), models=tuple(models), budget_usd=base.budget_usd, **asked)
+    study = replace(base, name=name, items=tuple(sources), models=tuple(models), **asked)  # what no control shows stays
 
 with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):
     if st.toggle("Edit it here", key="edit-toml") and study is not None:

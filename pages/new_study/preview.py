@@ -5,37 +5,35 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.axes import AXES
-from flipcore.axes import made as made_axis
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.randomness import generator
-from flipcore.core.study import ItemSource, Part
-from flipcore.runs.plan import material
+from flipcore.core.study import Study
+from flipcore.runs.plan import is_set_aside, plan
 from pages.common import session
 from pages.common.differences import differences
 from pages.common.notes import plain
 from pages.new_study.items import items_of
 
 
-def preview(sources: list[ItemSource], axes: tuple[Part, ...], layout: str) -> None:
-    """Every variant of one item, with what differs from the base marked."""
-    items = [item for source in sources for item in items_of(source)]
-    if not items or not axes:
+def preview(study: Study) -> None:
+    """Every variant of one item as the study will ask it, with what differs from the base marked; none that it sets aside."""
+    items = [item for source in study.items for item in items_of(source) if not is_set_aside(study, item)]
+    if not items or not study.axes:
         return
     st.markdown("**What will be asked**")
     left, right = st.columns([3, 1])
     item = left.selectbox("Item", items, key="preview-item", format_func=lambda item: item.question[:90])
-    known = {part.name: part for part in axes if item.kind in AXES[part.name].applies_to}
+    known = {part.name: part for part in study.axes if item.kind in AXES[part.name].applies_to}
     if not known:
         st.caption("None of the chosen axes applies to this item.")
         return
     axes = sorted(known, key=lambda axis: axis == "identity")  # an axis that changes something shows more
     name = right.selectbox("Axis", axes, key="preview-axis", format_func=lambda axis: AXES[axis].title)
     try:
-        axis = made_axis(name, known[name].params)
-        variants = axis.variants(item, layout, generator(0, item.item_id, name), material(session.store()))
+        asked = plan(study, session.store(), only=item.item_id).items[0]
     except FlipscopeError as error:
         st.warning(plain(error), icon=":material/info:")
         return
+    variants = [one for one in asked.variants if one.axis == name]
     if len(variants) == 1:
         st.caption(
             "Only the base prompt: identity is measured by asking it again, so set two or more samples."

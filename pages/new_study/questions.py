@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 
 from flipcore.axes import AXES
@@ -31,25 +33,30 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
         *_parts("How the answer is read", answers, base.extractors, kinds, "extractor"),
         *_parts("What else is measured: losses and similarities", values, base.extractors, kinds, "extractor"),
     )
-    layout, protocol, share = _settings(base)
-    judge = None
-    if any(part.name == "judge" for part in extractors):
-        judge = st.selectbox("Who judges", list(model_cards()), key="judge")
-    preview(sources, axes, layout)
-    return {
-        "axes": axes,
-        "extractors": extractors,
-        "layout": layout,
-        "protocol": Part(protocol),
-        "judge": judge,
-        "confirmatory_share": share / 100,
-        "seed": base.seed,
-    }
+    axes, extractors = in_order(axes, base.axes), in_order(extractors, base.extractors)
+    settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
+    preview(replace(base, items=tuple(sources), **settings))
+    return settings
 
 
-def _settings(base: Study) -> tuple[str, str, int]:
-    """(layout, protocol, percent of the items that only a lock opens)."""
-    left, middle, right = st.columns(3)
+def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts in the order of the draft, new ones last; a part whose parameters say the same stays as it was written."""
+    places = {part.name: place for place, part in enumerate(before)}
+    return tuple(sorted(parts, key=lambda part: places.get(part.name, len(places))))
+
+
+def _judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
+    """Who judges, where something is judged: the draft's judge first."""
+    if not any(part.name.startswith("judge") for part in extractors):
+        return None
+    names = list(model_cards())
+    names += [base.judge] if base.judge and base.judge not in names else []
+    return st.selectbox("Who judges", names, names.index(base.judge) if base.judge else 0, key="judge")
+
+
+def _settings(base: Study) -> dict:
+    """Layout, protocol, the share of the items that only a lock opens, and the seed. What is not moved stays as it was."""
+    left, middle, right, last = st.columns(4)
     layout = left.selectbox(
         "Prompt layout",
         list(LAYOUTS),
@@ -65,16 +72,25 @@ def _settings(base: Study) -> tuple[str, str, int]:
         key="protocol",
         format_func=lambda name: PROTOCOLS[name].title,
     )
+    percent = round(100 * base.confirmatory_share)
     share = right.number_input(
         "Set aside for confirmation (%)",
         0,
         80,
-        round(100 * base.confirmatory_share),
+        percent,
         5,
         key="confirmatory",
         help="No page shows these items until the settings are locked.",
     )
-    return layout, protocol, share
+    seed = last.number_input(
+        "Seed", 0, 2**31 - 1, base.seed, key="study-seed", help="Decides the variants, the order and what is set aside."
+    )
+    return {
+        "layout": layout,
+        "protocol": base.protocol if protocol == base.protocol.name else Part(protocol),
+        "confirmatory_share": base.confirmatory_share if share == percent else share / 100,
+        "seed": int(seed),
+    }
 
 
 def _split(known: dict, first) -> tuple[dict, dict]:
@@ -88,7 +104,7 @@ def _parts(label: str, known: dict, chosen: tuple[Part, ...], kinds: set[str], w
     """A row per plug-in that applies to these items: switched on or off, with its parameters."""
     st.markdown(f"**{label}**")
     before = {part.name: part.params for part in chosen}
-    parts = []
+    parts = {}
     for name, plugin in known.items():
         fits = bool(plugin.applies_to & kinds)
         left, right = st.columns([2, 3], vertical_alignment="center")
@@ -100,5 +116,5 @@ def _parts(label: str, known: dict, chosen: tuple[Part, ...], kinds: set[str], w
             help=plugin.about if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
         )
         if on and fits:
-            parts.append(Part(name, params(plugin, dict(before.get(name, {})), right, f"{what}-{name}")))
-    return tuple(parts)
+            parts[name] = Part(name, params(plugin, dict(before.get(name, {})), right, f"{what}-{name}"))
+    return tuple(parts.values())

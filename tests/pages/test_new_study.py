@@ -1,10 +1,15 @@
 """New study, used: steps that fold, a filter by the items' own data, and how many items a claim needs."""
 
+from dataclasses import replace
+
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
+from flipcore.runs.plan import plan
+from flipcore.store.rows import study_row
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
 
@@ -59,3 +64,59 @@ def test_an_axis_and_an_extractor_of_memory_can_be_chosen(app):
     app.toggle(key="extractor-question_loss").set_value(True).run()
     app.toggle(key="axis-paraphrase").set_value(True).run()
     assert not app.exception and "Question loss" in app.session_state["summary-2"]
+
+
+FULL = Study(
+    name="everything set",
+    items=(ItemSource("flipscope_choice", n=8, seed=3),),
+    axes=(Part("option_order", {"kind": "random"}), Part("identity")),
+    extractors=(Part("judge"), Part("regex")),
+    models=(ModelUse("simulated-brittle", temperature=0.5, n_samples=2, seed=4, max_tokens=99, top_p=0.5),),
+    seed=11,
+    judge="simulated-noisy",
+    layout="instruct",
+    budget_usd=1.5,
+    confirmatory_share=0.333,
+    unreviewed_paraphrases=True,
+    control="random",
+)
+
+
+def duplicated(study):
+    """The page as a link from the study's card opens it."""
+    from pages.common import session
+
+    session.store().writer.add("studies", [study_row(study, "done")]).result(10)
+    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
+    page.query_params["from_study"] = study.study_id
+    page.switch_page("pages/new_study/page.py").run()
+    assert not page.exception
+    return page
+
+
+def declared(page):
+    text = next(block.value for block in page.code if "everything set" in block.value)
+    return Study.from_toml(text)
+
+
+def test_a_duplicate_keeps_every_setting(app):
+    copy = declared(duplicated(FULL))
+    assert copy.name == "everything set (copy)"
+    assert replace(copy, name=FULL.name) == FULL
+
+
+def test_the_preview_shows_the_variants_that_are_asked_and_the_seed_is_a_control(app, monkeypatch):
+    shown = []
+    monkeypatch.setattr("pages.new_study.preview.differences", lambda base, text, key: shown.append(text))
+    page = duplicated(FULL)
+    page.selectbox(key="preview-axis").set_value("option_order").run()
+    prompts = []
+    for seed in (11, 12):
+        shown.clear()
+        page.number_input(key="study-seed").set_value(seed).run()
+        study, item = declared(page), page.selectbox(key="preview-item").value
+        asked = next(one for one in plan(study).items if one.item.item_id == item.item_id)
+        prompts.append([one.prompt.text for one in asked.variants if one.axis == "option_order"])
+        assert study.seed == seed and prompts[-1] and shown[-len(prompts[-1]) :] == prompts[-1]
+        assert not asked.confirmatory  # what is set aside is not offered
+    assert prompts[0] != prompts[1]
