@@ -15,14 +15,17 @@ from pages.common.notes import plain
 
 def publish_set() -> None:
     """Choose the pairs and the place, and publish."""
-    st.caption("Accepted rewordings only, with verdicts by numbered reviewers and a card: rule, agreement, retention, gates.")
+    st.caption(
+        "Only paraphrases that people accepted, with numbered reviewers and a card. Models' verdicts stand apart."
+        " The questions keep the licence of their benchmark."
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = {
             f"{dataset} · {generator}": (dataset, generator)
             for dataset, generator in sorted({(row["dataset"], row["generator"]) for row in review.strata(session.store())})
         }
         source = st.selectbox("Pairs of", ["all sources", *sources], key="publish-source", width=300)
-        title = st.text_input("Title", "Verified rewordings", max_chars=120, key="publish-title", width=300)
+        title = st.text_input("Title", "Verified paraphrases", max_chars=120, key="publish-title", width=300)
         repository = st.text_input(
             "Repository on the hub (empty: a folder here)",
             max_chars=120,
@@ -30,11 +33,14 @@ def publish_set() -> None:
             placeholder="owner/name",
             width=300,
         )
+        license = st.text_input("Licence", "other", max_chars=40, key="publish-license", placeholder="cc-by-4.0", width=140)
+        language = st.text_input("Language", "en", max_chars=12, key="publish-language", width=90)
         private = st.toggle("Private", value=True, key="publish-private", disabled=not repository.strip())
         pressed = st.button("Publish", key="publish", icon=":material/publish:", disabled=not title.strip())
     if pressed:
+        about = {"license": license.strip(), "language": language.strip()}
         folder = default_path().parent / "published" / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
         where = {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
         with st.spinner("Publishing …"):
-            published = publish(session.store(), title.strip(), source=sources.get(source), **where)
+            published = publish(session.store(), title.strip(), source=sources.get(source), **where, **about)
             st.success(plain(published.sentence()), icon=":material/check_circle:")

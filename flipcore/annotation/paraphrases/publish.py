@@ -1,18 +1,21 @@
 """The verified set as a Hugging Face dataset with a card: to a folder without a network, or to the hub with a token.
 
-Source 004 publishes its perturbation set so. Only accepted rewordings are in it; reviewers are numbered, never named.
+Source 004 publishes its perturbation set so. Only paraphrases that people accepted are in it; what models said stands apart.
+People are numbered, never named.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from flipcore.annotation.paraphrases.effect import source_gates
-from flipcore.annotation.paraphrases.ratings import agreement, retained
+from flipcore.annotation.paraphrases.ratings import agreement, models_sentence, people, retained
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.stats.base.estimate import percent_text
@@ -22,20 +25,27 @@ from flipcore.store.queries import review, studies
 TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _CARD = """---
 license: {license}
-language: en
+language: {language}
+configs:
+- config_name: default
+  data_files:
+  - split: train
+    path: data/train.parquet
 task_categories: [question-answering]
 tags: [paraphrase, evaluation, robustness]
 size_categories: [{size}]
 ---
 # {title}
 
-Rewordings of benchmark questions that people judged to keep the meaning and the difficulty ({checks}), made with Flipscope.
+Paraphrases of benchmark questions that people judged to keep the meaning and the difficulty ({checks}), made with Flipscope.
 
-- **{n_accepted:,} accepted rewordings** of {n_items:,} questions; {n_rejected:,} were rejected and {n_unreviewed:,} have no
+- **{n_accepted:,} accepted paraphrases** of {n_items:,} questions; {n_rejected:,} were rejected and {n_unreviewed:,} have no
   verdict yet; neither is in this set.
-- **Rule** `{rule}`: a rewording is accepted when more than half of its reviewers found everything kept that they were asked.
-- **Reviewers**: {n_reviewers}. Agreement about keeping: {agreement}
-- **Retention** of all judged rewordings, majority rule on meaning and solution path: {retention} (Wilson, 95 %).
+- **Rule** `{rule}`: a paraphrase is accepted when more than half of the people who judged it found everything kept that they
+  were asked; where they differ, a third person's verdict decides ({n_settled:,} were settled so).
+- **People**: {n_people}. Agreement about keeping: {agreement}
+- **Retention** of all paraphrases that people judged, majority rule on meaning and solution path: {retention} (Wilson, 95 %).
+- **Models**: {models}
 
 ## Gate by source
 A source passes when the lower bound of its acceptance reaches 0.80 on at least 50 reviewed pairs.
@@ -46,10 +56,11 @@ A source passes when the lower bound of its acceptance reaches 0.80 on at least 
 
 ## Columns
 `pair_id`, `dataset`, `item_id`, `generator`; `original` and `paraphrase`; `kind`, `options`, `target` of the item where known;
-`n_reviewers` and `n_kept` (how many of them keep it); `verdicts`, one entry a reviewer (numbered) with {checks} and the note.
+`n_reviewers` people judged it and `n_kept` of them keep it; `n_models` and `n_models_kept` the same of models; `is_settled` where
+a third person decided. `verdicts` has one entry a reviewer (numbered; `reviewer_kind` person or model) with {checks} and the note.
 
 ## What to keep in mind
-The questions keep the licence of the benchmark that they come from. Publishing a rewording puts it where models are trained.
+The questions keep the licence of the benchmark that they come from. Publishing a paraphrase puts it where models are trained.
 """
 
 
@@ -61,7 +72,7 @@ class Published:
     n_rows: int
 
     def sentence(self) -> str:
-        return f"{self.n_rows:,} accepted rewordings were published to {self.place}."
+        return f"{self.n_rows:,} accepted paraphrases were published to {self.place}."
 
 
 def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
@@ -76,13 +87,18 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:
-        raise BadInput("No rewording has been accepted yet, so there is nothing to publish. Review some first.")
+        raise BadInput("No person has accepted a paraphrase yet, so there is nothing to publish. Review some first.")
     verdicts = [row for row in review.verdicts(store) if row["pair_id"] in states]
     number = {name: i for i, name in enumerate(sorted({row["reviewer"] for row in verdicts}), start=1)}
     said: dict[str, list[dict]] = {}
     for row in verdicts:
         said.setdefault(row["pair_id"], []).append(
-            {"reviewer": number[row["reviewer"]], **{check: row[check] for check in CHECKS}, "note": row["note"]}
+            {
+                "reviewer": number[row["reviewer"]],
+                "reviewer_kind": row["reviewer_kind"],
+                **{check: row[check] for check in CHECKS},
+                "note": row["note"],
+            }
         )
     return [
         {
@@ -91,17 +107,23 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
             "target": pair["target"],
             "n_reviewers": int(states[pair["pair_id"]]["n_reviewers"]),
             "n_kept": int(states[pair["pair_id"]]["n_kept"]),
+            "n_models": int(states[pair["pair_id"]]["n_models"]),
+            "n_models_kept": int(states[pair["pair_id"]]["n_models_kept"]),
+            "is_settled": states[pair["pair_id"]]["settled_by"] is not None,
             "verdicts": said.get(pair["pair_id"], []),
         }
         for pair in review.pairs(store, accepted)
     ]
 
 
-def card(store: Store, title: str, license: str = "other", source: tuple[str, str] | None = None) -> str:
-    """The dataset's card: what is in it, by which rule, how well reviewers agreed, which sources passed their gate."""
+def card(store: Store, title: str, license: str = "other", source: tuple[str, str] | None = None, language: str = "en") -> str:
+    """The dataset's card: what is in it, by which rule, how well people agreed, what models said beside, which sources passed
+    their gate. Raises BadInput for a licence or language that is no such code."""
+    check_codes(license, language)
     states = _states_of(store, source)
     named = set(states["pair_id"])
-    verdicts = [row for row in review.verdicts(store) if row["pair_id"] in named]
+    every = [row for row in review.verdicts(store) if row["pair_id"] in named]
+    verdicts = people(every)
     n = states["state"].value_counts()
     found = agreement(verdicts, "kept").alpha
     n_accepted = int(n.get("accepted", 0))
@@ -112,6 +134,9 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
     )
     return _CARD.format(
         license=license,
+        language=language,
+        models=models_sentence(every) or "none judged.",
+        n_settled=int(states["settled_by"].notna().sum()),
         title=title,
         checks=", ".join(CHECKS),
         n_accepted=n_accepted,
@@ -121,12 +146,20 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
         n_items=states[states["state"] == "accepted"]["item_id"].nunique(),
         n_rejected=int(n.get("rejected", 0)),
         n_unreviewed=int(n.get("unreviewed", 0)),
-        n_reviewers=len({row["reviewer"] for row in verdicts}),
+        n_people=len({row["reviewer"] for row in verdicts}),
         retention=retained(verdicts, "majority").text(3),
         agreement=f"Krippendorff's alpha {found.estimate.text()} on {found.n_items:,} pairs, raw {percent_text(found.raw)}."
         if found.n_items
         else "not measured, no pair has two verdicts.",
     )
+
+
+def check_codes(license: str, language: str) -> None:
+    """Raises BadInput for what the hub would not read: a licence is an identifier like cc-by-4.0, a language a code like en."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9.+-]{1,40}", license):
+        raise BadInput(f"The licence {license[:40]!r} is no identifier of the hub: write one like cc-by-4.0, mit or other.")
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?", language):
+        raise BadInput(f"The language {language[:40]!r} is no code: write one like en, de or zh-Hant.")
 
 
 def _cell(text: str) -> str:
@@ -141,25 +174,35 @@ def publish(
     repository: str | None = None,
     private: bool = True,
     license: str = "other",
+    language: str = "en",
     source: tuple[str, str] | None = None,
 ) -> Published:
-    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (readable by `datasets.load_from_disk`),
-    or pushes it to `repository` with the token of HF_TOKEN. Raises BadInput without one of them, without accepted rewordings
-    or without a token."""
+    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (laid out as on the hub, so
+    that `datasets.load_dataset` reads it), or pushes it to `repository` with the token of HF_TOKEN.
+
+    Raises BadInput without one of them, without accepted
+    paraphrases or without a token."""
     if (folder is None) == (repository is None):
         raise BadInput("Give either a folder to save to or a repository to push to.")
     token = next((os.environ[name] for name in TOKENS if os.environ.get(name)), None)
     if repository and not token:
         raise BadInput("There is no token for the hub: set HF_TOKEN in the environment of the server, or save to a folder.")
-    rows, text = verified_rows(store, source), card(store, title, license, source)
+    rows, text = verified_rows(store, source), card(store, title, license, source, language)
     made = _dataset(rows)
     if folder is not None:
-        folder = Path(folder)
-        made.save_to_disk(str(folder))
-        (folder / "README.md").write_text(text, encoding="utf-8")
+        _write(made, text, Path(folder))
         return Published(str(folder), len(rows))
-    _push(made, text, repository, token, private)
+    with tempfile.TemporaryDirectory() as place:
+        _write(made, text, Path(place))
+        _push(Path(place), repository, token, private)
     return Published(f"https://huggingface.co/datasets/{repository}", len(rows))
+
+
+def _write(made, text: str, folder: Path) -> None:
+    """One Parquet file and the card that names it."""
+    (folder / "data").mkdir(parents=True, exist_ok=True)
+    made.to_parquet(str(folder / "data" / "train.parquet"))
+    (folder / "README.md").write_text(text, encoding="utf-8")
 
 
 def _dataset(rows: list[dict]):
@@ -168,18 +211,20 @@ def _dataset(rows: list[dict]):
     except ImportError as error:
         raise MissingPackage("Publishing needs the package `datasets`; install requirements.txt.") from error
     text, number = datasets.Value("string"), datasets.Value("int64")
-    verdict = {"reviewer": number, **dict.fromkeys((*CHECKS, "note"), text)}
+    verdict = {"reviewer": number, **dict.fromkeys(("reviewer_kind", *CHECKS, "note"), text)}
     columns = {name: number if name.startswith("n_") else text for name in rows[0]}
-    columns |= {"options": datasets.List(text), "verdicts": datasets.List(verdict)}
+    columns |= {"is_settled": datasets.Value("bool"), "options": datasets.List(text), "verdicts": datasets.List(verdict)}
     return datasets.Dataset.from_list(rows, features=datasets.Features(columns))
 
 
-def _push(made, text: str, repository: str, token: str, private: bool) -> None:
+def _push(folder: Path, repository: str, token: str, private: bool) -> None:
+    """Uploads the folder as it was written, so that the hub reads what `load_dataset` reads here."""
     import huggingface_hub
 
     try:
-        made.push_to_hub(repository, token=token, private=private)
-        huggingface_hub.DatasetCard(text).push_to_hub(repository, token=token)
+        hub = huggingface_hub.HfApi(token=token)
+        hub.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
+        hub.upload_folder(repo_id=repository, repo_type="dataset", folder_path=str(folder))
     except Exception as error:  # the hub's client raises many kinds: no network, no right, a bad name
         why = (str(error).strip() or type(error).__name__).splitlines()[0].replace(token, "…")[:300]
         raise BadInput(

@@ -34,14 +34,31 @@ def test_only_accepted_rewordings_are_in_it_and_reviewers_are_numbers(store):
     assert "Lovelace" not in str(rows) and rows[0]["n_kept"] == rows[0]["n_reviewers"] == 2
 
 
-def test_a_saved_set_loads_again_with_its_card(store, tmp_path):
+def test_the_folder_loads_by_load_dataset_as_it_would_from_the_hub(store, tmp_path):
     import datasets
 
-    published = publish(store, "Apples", folder=tmp_path / "out")
-    again = datasets.load_from_disk(str(tmp_path / "out"))
+    models = [verdict_row(pair, "m", SAME, reviewer_kind="model") for pair in review.pairs(store)]
+    review.keep_verdicts(store, models)
+    published = publish(store, "Apples", folder=tmp_path / "out", license="cc-by-4.0", language="de")
+    again = datasets.load_dataset(str(tmp_path / "out"), split="train", cache_dir=str(tmp_path / "cache"))
     assert published.n_rows == len(again) == 7 and again[0]["verdicts"][0]["meaning"] == "yes"
+    assert again[0]["options"] == [] and again[0]["is_settled"] is False
+    row = again[0]
+    assert (row["n_reviewers"], row["n_models"]) == (2, 1)  # people and models apart
+    assert sorted(one["reviewer_kind"] for one in row["verdicts"]) == ["model", "person", "person"]
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert "# Apples" in text and "7 accepted rewordings" in text and "| set | maker | 10 |" in text and "Ada" not in text
+    assert "# Apples" in text and "7 accepted paraphrases" in text and "| set | maker | 10 |" in text and "Ada" not in text
+    assert "license: cc-by-4.0" in text and "language: de" in text and "**People**: 2." in text
+    assert "1 model reviewer" in text and "Lovelace" not in text
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"license": "mine: all"}, {"license": ""}, {"language": "English"}, {"language": "en\nx: 1"}]
+)
+def test_a_licence_or_language_that_is_no_code_is_a_sentence(store, tmp_path, wrong):
+    with pytest.raises(BadInput, match="write one like"):
+        publish(store, "Apples", folder=tmp_path / "out", **wrong)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_card_says_what_was_left_out_and_how_well_reviewers_agreed(store):
@@ -57,7 +74,7 @@ def test_one_source_may_be_published_alone(store, tmp_path):
     rows = verified_rows(store, ("other", "somebody"))
     assert len(verified_rows(store)) == 10 and [row["dataset"] for row in rows] == ["other"] * 3
     text = card(store, "Apples", source=("other", "somebody"))
-    assert "3 accepted rewordings" in text and "| set |" not in text and "**Reviewers**: 1." in text
+    assert "3 accepted paraphrases" in text and "| set |" not in text and "**People**: 1." in text
 
 
 def test_the_hub_needs_a_token_and_one_place_must_be_given(store, monkeypatch, tmp_path):
@@ -71,13 +88,13 @@ def test_the_hub_needs_a_token_and_one_place_must_be_given(store, monkeypatch, t
 
 
 def test_a_refusal_of_the_hub_is_a_sentence_without_the_token(store, monkeypatch):
-    import datasets
+    import huggingface_hub
 
-    def refuse(self, repository, token, private):
-        raise ConnectionError(f"401 for {repository} with {token}")
+    def refuse(self, repository, **rest):
+        raise ConnectionError(f"401 for {repository} with {self.token}")
 
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    monkeypatch.setattr(datasets.Dataset, "push_to_hub", refuse)
+    monkeypatch.setattr(huggingface_hub.HfApi, "create_repo", refuse)
     with pytest.raises(BadInput, match="did not take ada/apples: 401") as raised:
         publish(store, "Apples", repository="ada/apples")
     assert "hf_secret" not in str(raised.value)
