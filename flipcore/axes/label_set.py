@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.text.prompts import LABEL_SETS, labels_of
 
@@ -22,7 +23,9 @@ class LabelSet:
             labels_of(one, 0)
 
     def variants(self, item, layout, rng, material):
-        size = len(item.options)
+        size, why = len(item.options), referring(item.options).why_not_relabelled
+        if why:
+            return [base(item, self.name, layout, params={"refusal": "refers", "why": why})]
         changed = [variant(item, self.name, one, layout, labels=labels_of(one, size)) for one in self.sets]
         return collapsed([base(item, self.name, layout), *changed])
 

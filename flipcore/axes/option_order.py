@@ -1,4 +1,7 @@
-"""Option order: the same options in other places. Cyclic shifts visit every position; random permutations mix more."""
+"""Option order: the same options in other places. Cyclic shifts visit every position; random permutations mix more.
+
+An option that means the others ("none of these") keeps its place at the end; see `referring`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
 from flipcore.core.errors import BadInput
 
@@ -30,14 +34,21 @@ class OptionOrder:
             )
 
     def variants(self, item, layout, rng, material):
-        size = len(item.options)
+        refers = referring(item.options)
+        if refers.why_not_reordered:
+            return [base(item, self.name, layout, params={"refusal": "refers", "why": refers.why_not_reordered})]
+        size = len(refers.movable)
         if self.kind == "cyclic":
             orders = [tuple((i + shift) % size for i in range(size)) for shift in _spread(size, self.n)]
             keys = [f"rotate-{shift}" for shift in _spread(size, self.n)]
         else:
             orders = _shuffled(size, self.n, rng)
             keys = [f"shuffle-{i + 1}" for i in range(len(orders))]
-        changed = [variant(item, self.name, key, layout, order=order) for key, order in zip(keys, orders, strict=True)]
+        params = {"kept_last": [item.options[i] for i in refers.others]} if refers.others else {}
+        changed = [
+            variant(item, self.name, key, layout, order=(*order, *refers.others), params=params)
+            for key, order in zip(keys, orders, strict=True)
+        ]
         return collapsed([base(item, self.name, layout), *changed])
 
 

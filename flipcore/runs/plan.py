@@ -160,7 +160,24 @@ def is_set_aside(study: Study, item: Item) -> bool:
 
 
 def _notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
-    """(sentence, whether it says that something will be missing) about rewordings, where they are asked for."""
+    """(sentence, whether it says that something will be missing) about rewordings and options, where they are asked for."""
+    return [*_option_notes(asked), *_paraphrase_notes(study, asked)]
+
+
+def _option_notes(asked: Sequence[Asked]) -> list[tuple[str, bool]]:
+    """What is not reordered or relabelled because an option names others; said, and no fault of the study."""
+    found = []
+    for axis, done in (("option_order", "reordered"), ("label_set", "relabelled")):
+        n = sum(any(v.axis == axis and v.params.get("refusal") == "refers" for v in one.variants) for one in asked)
+        if n:
+            found.append((f"{n:,} of {len(asked):,} items are not {done}: one of their options names other options.", False))
+    n_kept = sum(any("kept_last" in v.params for v in one.variants) for one in asked)
+    if n_kept:
+        found.append((f'{n_kept:,} items keep an option such as "none of the above" last while the others move.', False))
+    return found
+
+
+def _paraphrase_notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
     if all(part.name != "paraphrase" for part in study.axes):
         return []
     n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in asked)
