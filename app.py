@@ -52,6 +52,13 @@ PAGES = [
         help="Could these have come from the same source?",
     ),
     st.Page(
+        "pages/audit/page.py",
+        title="Audit",
+        icon=":material/fact_check:",
+        url_path="audit",
+        help="What does this log say, and does it hold?",
+    ),
+    st.Page(
         "pages/paraphrase_review/page.py",
         title="Paraphrase review",
         icon=":material/rate_review:",

@@ -32,6 +32,8 @@ def parser() -> argparse.ArgumentParser:
     stats.add_argument("--json", action="store_true", help="machine-readable")
     stats.add_argument("--reference", default="regex", help="the reference readout (default regex)")
     import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
+    audit = commands.add_parser("audit", help="what an imported log says, and whether it holds")
+    audit.add_argument("study", help="its id, or the start of its name")
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
     export = commands.add_parser("export", help="readouts and items as files")
@@ -46,9 +48,15 @@ def main(arguments: list[str] | None = None) -> int:
     that calls failed (3), that its budget is used up (4) or that it was interrupted (130)."""
     given = parser().parse_args(arguments)
     try:
-        return {"demo": _demo, "run": _run, "stats": _stats, "import": _import, "merge": _merge, "export": _export}[
-            given.command
-        ](given)
+        return {
+            "demo": _demo,
+            "run": _run,
+            "stats": _stats,
+            "import": _import,
+            "audit": _audit,
+            "merge": _merge,
+            "export": _export,
+        }[given.command](given)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1
@@ -186,6 +194,17 @@ def _import(given) -> int:
             raise BadInput("A log of a known format names its own readouts; --read is for other files.")
         return import_command.import_logs(given.files, given.map, given.name, given.dry_run)
     return import_command.import_rows(given.files[0], given.map, given.read, given.name, given.dry_run)
+
+
+def _audit(given) -> int:
+    from flipcore.reports.audit import audit
+
+    store = Store.open()
+    try:
+        print(audit(store, _chosen(store, given.study)).text())
+        return 0
+    finally:
+        store.close()
 
 
 def _merge(given) -> int:

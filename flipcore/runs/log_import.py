@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Readout, correctness
+from flipcore.core.records import Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.log_records import Refused
 from flipcore.datasets.recorded.log_rows import OTHER_PROMPT, OWN_PROMPT, Builder, Built, Joining
@@ -198,7 +198,7 @@ def _ours(built: Built) -> list[Readout]:
     extractor = _CLOZE if scored else EXTRACTORS[READ_TEXT]
     if item.kind not in extractor.applies_to:
         return []
-    reading = extractor.read(item, variant, [completion for _, completion in built.calls])
+    reading = extractor.read(item, variant, [_as_whole(built, completion) for _, completion in built.calls])
     return [
         Readout(
             call.model,
@@ -212,6 +212,12 @@ def _ours(built: Built) -> list[Readout]:
             tuple(call.call_id for call, _ in built.calls),
         )
     ]
+
+
+def _as_whole(built: Built, completion: Completion) -> Completion:
+    """A text that is an option's label and nothing else is a whole answer, although its limit of one token ended it."""
+    is_label = completion.text.strip().rstrip(".)") in built.variant.labels and built.item.kind == "choice"
+    return replace(completion, finish_reason="stop") if is_label else completion
 
 
 def _flushed(batch: _Batch, store: Store, n_seen: int, waiting: list) -> list:

@@ -219,3 +219,43 @@ def test_the_public_lm_eval_rows_keep_every_score(shared_data, tmp_path, store):
             part = frame[frame["item_id"].str.contains(row["doc_hash"][:12]) & (frame["extractor"] == row["filter"])]
             part = part[[model in str(arguments) for model in part["model"]]]
             assert part["value"].tolist() == [row["exact_match"]]
+
+
+def test_score_rows_of_moved_options_are_versions_and_its_rate_is_checked(tmp_path, store):
+    """A model that always says "A": SCORE gives share + (1 - share)(K - 2)/K, true is (1 - share)(K - 2)/K."""
+    from flipcore.reports.audit import audit
+
+    rows, letters = [], "ABCD"
+    for i in range(8):
+        own, original = [f"right {i}" if k == i % 4 else f"wrong {i}{k}" for k in range(4)], i % 4
+        for place, label in enumerate(letters):
+            options = list(own)
+            options[place], options[original] = options[original], options[place]
+            doc = {
+                "question": f"Which, {i}?",
+                "options": options,
+                "answer_index": place,
+                "question_id": i,
+                "always_same_option": label,
+                "original_answer_index": original,
+            }
+            rows.append(
+                made.lm_eval_row(
+                    i * 4 + place,
+                    "The answer is (A)",
+                    "A",
+                    place == 0,
+                    "none",
+                    doc=doc,
+                    target=label,
+                    doc_hash=f"{i}{place}",
+                    arguments=[[f"{doc['question']} {options}", {"until": []}]],
+                )
+            )
+    path = made.lines(tmp_path / "samples_score_2025-01-01.jsonl", rows)
+    _, frame, study_id = brought_in(store, path, "model=m")
+    moved = frame[(frame["axis"] == "option_order") & (frame["extractor"] == "exact_match")]
+    assert moved["item_id"].nunique() == 8 and moved.groupby("item_id")["variant"].nunique().tolist() == [4] * 8
+    assert moved["is_correct"].mean() == 0.25
+    (one,) = [one for one in audit(store, study_id).findings if one.about == "SCORE rate" and one.extractor == "exact_match"]
+    assert "is 0.625; 0.375 of the pairs" in one.claim.text

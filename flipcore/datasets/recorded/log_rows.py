@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from flipcore.core.errors import BadInput
+from flipcore.core.finish import finish_reason
 from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness, digest
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
@@ -198,7 +199,7 @@ def _completion(call: Call, record: LogRecord) -> Completion:
         call.call_id,
         "failed" if failed and not record.text else "ok",
         text=record.text or "",
-        finish_reason=record.finish_reason or "not recorded",
+        finish_reason=finish_reason(record.finish_reason),
         tokens=record.tokens,
         top_logprobs=record.top_logprobs,
         n_tokens_in=record.n_tokens_in,
@@ -206,7 +207,7 @@ def _completion(call: Call, record: LogRecord) -> Completion:
         cost_usd=record.cost_usd,
         latency_s=record.latency_s,
         error=record.error or ("The log holds no text." if failed else ""),
-        raw_reply=record.reasoning,
+        reasoning=record.reasoning,
     )
 
 
@@ -227,7 +228,6 @@ def _scored_calls(
             Completion(
                 call.call_id,
                 "ok" if known else "failed",
-                finish_reason="not recorded",
                 tokens=((text, scores[place]),) if known else None,
                 error="" if known else record.error or "The log has no log-likelihood here.",
             ),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.formats.lm_eval_score import score_version
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_document, json_lines, whole
 from flipcore.datasets.recorded.log_files import Source
@@ -203,6 +204,7 @@ def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRec
     record.targets = tuple(str(one) for one in target) if isinstance(target, (list, tuple)) else (str(target),)
     if target is None or target == "":
         record.targets = ()
+    score_version(record, doc)
     if not texts:
         raise BadInput("has no response")
     for sample, text in enumerate(texts):

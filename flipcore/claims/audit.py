@@ -1,0 +1,291 @@
+"""What a log says, and whether it holds: findings from its own rows, worst first, none where there is nothing.
+
+Most findings describe (a count, a share, two numbers that do not agree). Two assert something of the world beyond the rows:
+that two readouts, or two models, differ in score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from flipcore.claims.audit_input import (
+    MOST_READOUTS,
+    N_LISTED,
+    OURS,
+    OWN_PROMPT,
+    ROUNDING,
+    AuditInput,
+    Finding,
+    item_scores,
+    scored,
+)
+from flipcore.claims.audit_items import flip_rates, golds, repeated_items, standard_errors
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.core.finish import ENDED_EARLY
+from flipcore.stats.audit.paired import PairedScores, paired_scores
+from flipcore.stats.audit.score_rate import score_rates
+from flipcore.stats.base.estimate import number_text, p_text, percent_text
+from flipcore.stats.base.intervals import mean_interval
+
+READOUTS_DIFFER = Assertion(
+    "audit readouts",
+    "two readouts of the same texts give different scores",
+    0.05,
+    2,
+    "each claim",
+    ("no difference", "templates"),
+)
+MODELS_DIFFER = Assertion(
+    "audit models", "two models score differently on these items", 0.05, 2, "each claim", ("no difference", "templates")
+)
+ASSERTIONS = (READOUTS_DIFFER, MODELS_DIFFER)
+
+
+def findings(given: AuditInput) -> list[Finding]:
+    """All of them, worst first."""
+    frame = scored(given.frame)
+    checks: tuple[Callable[..., Iterator[Finding]], ...] = (
+        reported_scores,
+        own_contradictions,
+        calls_lost,
+        unreadable,
+        readouts_differ,
+        models_differ,
+        repeats,
+        prompts,
+        score_consistency,
+    )
+    said = [one for check in checks for one in check(given, frame)]
+    said += [*golds(given), *repeated_items(given), *standard_errors(given, frame), *flip_rates(given)]
+    return sorted(said, key=lambda one: -one.rank)
+
+
+def reported_scores(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Each reported score against the mean of the rows that the log holds."""
+    base = frame[(frame["axis"] == OWN_PROMPT) | (frame["task"] == "")]
+    for one in given.reported:
+        name = one["readout"]
+        part = base[(base["model"] == one["model"]) & (base["extractor"].isin((name, f"{name} (log)")))]
+        part = part[part["task"] == one["task"]] if (part["task"] == one["task"]).any() else part
+        rows, n = part["score"].dropna(), one.get("n")
+        what = f"{one['model']} on {one['task']}, {name}"
+        if rows.empty:
+            sentence = f"{what}: the log reports {number_text(one['value'], 3)}, and holds no row of it."
+            yield Finding("reported score", description(sentence, "no rows"), 40, model=one["model"])
+        elif n and len(rows) < n:
+            sentence = (
+                f"{what}: the reported {number_text(one['value'], 3)} is of {n:,} rows; the log holds {len(rows):,}, "
+                f"with mean {number_text(rows.mean(), 3)}."
+            )
+            claim = description(sentence, "rows missing", "It cannot be recomputed from what is there.")
+            yield Finding("reported score", claim, 60, model=one["model"], extractor=name)
+        elif abs(rows.mean() - one["value"]) > ROUNDING:
+            sentence = (
+                f"{what}: reported {number_text(one['value'], 3)}, recomputed {number_text(rows.mean(), 3)} "
+                f"from all {len(rows):,} rows."
+            )
+            yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
+
+
+def own_contradictions(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
+    target = given.items.set_index("item_id")["target"]
+    held = frame[(frame["status"] == "ok") & frame["answer"].notna() & ~frame["extractor"].isin(OURS) & frame["is_base"]]
+    held = held[held["score"].isin((0.0, 1.0))]
+    said = [answer in str(target.get(item)).split("\n") for item, answer in zip(held["item_id"], held["answer"], strict=True)]
+    wrong = held[np.asarray(said, dtype=bool) != (held["score"] == 1)]
+    for (model, extractor), part in wrong.groupby(["model", "extractor"], sort=False):
+        n = int(((held["model"] == model) & (held["extractor"] == extractor)).sum())
+        calls_wrong = int((part["score"] == 0).sum())
+        sentence = (
+            f"{model}, {extractor}: {len(part):,} of {n:,} scores contradict the log's own answer; "
+            f"{calls_wrong:,} right answers count as wrong."
+        )
+        claim = description(sentence, "contradiction", "Compared after removing case, punctuation and number formats.")
+        yield Finding("score against answer", claim, 80 + 20 * len(part) / n, _some(part), model, extractor=extractor)
+
+
+def _some(part: pd.DataFrame) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
+
+
+def calls_lost(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Completions that failed and those that were cut off."""
+    for model, part in given.calls.groupby("model", sort=False):
+        n = int(part["n"].sum())
+        failed = int(part.loc[part["status"] == "failed", "n"].sum())
+        short = part["finish_reason"].isin(ENDED_EARLY)
+        # a completion of one token by design (a letter) ends by length and is whole
+        cut = int(part.loc[short & (part["status"] != "failed") & (part["max_tokens"].fillna(0) != 1), "n"].sum())
+        for k, word, rank in ((failed, "failed", 75), (cut, "were cut off", 70)):
+            if k:
+                sentence = f"{model}: {percent_text(k / n, 1)} of its {n:,} calls {word} ({k:,})."
+                yield Finding(word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model))
+
+
+def unreadable(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Answers that a recorded readout could not read, and how many of them another readout reads, and reads right."""
+    base = frame[frame["is_base"]]
+    key = ["model", "item_id", "variant_id", "sample"]
+    for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
+        lost = part[part["status"] == "unreadable"]
+        if lost.empty or extractor in OURS:
+            continue
+        share = mean_interval((part["status"] == "unreadable").astype(float), part["item_id"])
+        others = base[(base["model"] == model) & (base["extractor"] != extractor) & (base["status"] == "ok")]
+        others = others[others["answer"].notna()].merge(lost[key], on=key)
+        detail = ""
+        if len(others):
+            best = others.groupby("extractor")["score"].agg(["size", "sum"]).sort_values("size").iloc[-1]
+            name = others.groupby("extractor").size().idxmax()
+            detail = f"{name} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
+        sentence = f"{model}: {extractor} finds no answer in {share.text()} of the texts (n = {len(part):,})."
+        claim = description(sentence, "unreadable", detail, share=share)
+        yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
+
+
+def difference_claim(found: PairedScores, assertion: Assertion, first: str, second: str, detail: str = "") -> Claim:
+    """The sentence on a paired difference: asserted where the two-sided test rejects at the assertion's rate and an interval
+    could be given."""
+    asserted = found.difference.has_interval and found.p < assertion.error_rate
+    low, high = (first, second) if found.difference.value >= 0 else (second, first)
+    gap = f"{found.difference.text_pp()} ({second} − {first})"
+    if asserted:
+        sentence = f"{high} scores higher than {low} on the same {found.n_items:,} items: {gap}, {p_text(found.p)}."
+    else:
+        sentence = f"Undecided whether {first} and {second} differ on {found.n_items:,} items: {gap}, {p_text(found.p)}."
+    flips = f"Right only under {first}: {found.broken:,}; only under {second}: {found.fixed:,}."
+    unpaired = f"Unpaired, as harnesses print it: {found.unpaired.text_pp()}."
+    outcome = "differ" if asserted else "undecided"
+    return Claim(
+        assertion, outcome, sentence, asserted, f"{flips} {unpaired} {detail}".strip(), "", {"difference": found.difference}
+    )
+
+
+def readouts_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Each pair of readouts of one model on the texts that both saw: where they call different things right."""
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
+    for model, part in base.groupby("model", sort=False):
+        names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
+        wide = part.pivot_table(index=["item_id", "sample"], columns="extractor", values="score", aggfunc="first", sort=False)
+        for first, second in combinations(names, 2):
+            both = wide[[first, second]].dropna()
+            apart = both[both[first] != both[second]]
+            if apart.empty:
+                continue
+            means = both.groupby(level="item_id", sort=False).mean()
+            found = paired_scores(means[first], means[second], _templates(given, means.index))
+            claim = difference_claim(found, READOUTS_DIFFER, first, second, f"Model {model}.")
+            rank = 55 + 40 * len(apart) / len(both)
+            items = tuple(dict.fromkeys(apart.index.get_level_values("item_id")))[:N_LISTED]
+            yield Finding("readouts", claim, rank, items, str(model), extractor=first)
+
+
+def _templates(given: AuditInput, items: Sequence[str]) -> np.ndarray | None:
+    """The template of each item where the items say one (`source_id`); None where every item is its own."""
+    if "source_id" not in given.items:
+        return None
+    named = given.items.set_index("item_id")["source_id"].reindex(items)
+    return None if named.isna().all() else named.where(named.notna(), pd.Series(items, index=items)).to_numpy()
+
+
+def models_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Each pair of models on the items of one task that both were asked, under each recorded readout."""
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
+    for (task, extractor), part in base.groupby(["task", "extractor"], sort=False):
+        models = list(dict.fromkeys(part["model"]))
+        for first, second in combinations(models[:MOST_READOUTS], 2):
+            a, b = (item_scores(part[part["model"] == model]) for model in (first, second))
+            items = a.index.intersection(b.index, sort=False)
+            if len(items) < 2 or extractor in OURS and part["extractor"].nunique() > 1:
+                continue
+            found = paired_scores(a[items], b[items], _templates(given, items))
+            if found.broken == found.fixed == 0 and found.difference.value == 0:
+                continue
+            claim = difference_claim(found, MODELS_DIFFER, first, second, f"{task}, {extractor}.")
+            apart = tuple(items[(a[items] != b[items]).to_numpy()])[:N_LISTED]
+            yield Finding("two logs", claim, 30 + 10 * claim.asserted, apart, first, extractor=str(extractor))
+
+
+def repeats(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """How often the same prompt asked again gives another answer: the floor under every comparison."""
+    own = frame[(frame["axis"] == OWN_PROMPT) & frame["is_base"] & (frame["status"] != "absent")]
+    own = own.assign(said=own["answer"].where(own["answer"].notna(), own["score"].astype(str)))
+    for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
+        rates = part.groupby("item_id", sort=False)["said"].agg(_disagreement).dropna().astype(float)
+        if rates.empty or not rates.sum():
+            continue
+        floor = mean_interval(rates)
+        sentence = (
+            f"{model}: asked again, {floor.text()} of pairs of answers differ under {extractor} (n = {len(rates):,} items)."
+        )
+        claim = description(sentence, "floor", "Smaller differences between single runs are noise.", floor=floor)
+        items = tuple(rates.index[rates > 0])[:N_LISTED]
+        yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))
+
+
+def _disagreement(said: pd.Series) -> float:
+    """The share of pairs of samples that differ; NaN for one sample."""
+    n = len(said)
+    counts = said.value_counts(dropna=False).to_numpy()
+    return math.nan if n < 2 else 1 - float((counts * (counts - 1)).sum()) / (n * (n - 1))
+
+
+def prompts(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Several prompts of one item: how often the answer differs from the base's, and the range of the scores."""
+    other = frame[(frame["axis"] != OWN_PROMPT) & (frame["status"] != "absent")]
+    for (model, axis, extractor), part in other.groupby(["model", "axis", "extractor"], sort=False):
+        part = part[part["answer"].notna() | (part["status"] == "unreadable")]
+        rates = part.groupby("item_id", sort=False)["answer"].agg(_disagreement).dropna().astype(float)
+        if rates.empty or not rates.sum():
+            continue
+        flips = mean_interval(rates)
+        means = part.groupby("variant")["score"].mean().dropna()
+        span = f" Scores range from {number_text(means.min(), 3)} to {number_text(means.max(), 3)}." if len(means) > 1 else ""
+        sentence = f"{model}: {flips.text()} of pairs of versions get different answers under {axis}, read by {extractor}."
+        claim = description(sentence, "flips", f"{len(rates):,} items.{span}", flips=flips)
+        items = tuple(rates.index[rates > 0])[:N_LISTED]
+        yield Finding("prompts", claim, 45 + 30 * flips.value, items, str(model), str(axis), str(extractor))
+
+
+def score_consistency(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """lm-eval's SCORE rate as it computes it, and what it means to be, where the log moved the right option about."""
+    moved = frame[(frame["axis"] == "option_order") & frame["variant"].str.match("base|right at ")]
+    right = given.items.set_index("item_id")["target"]
+    for (model, extractor), part in moved.groupby(["model", "extractor"], sort=False):
+        part = part[part["item_id"].map(right).astype(str).str.isdecimal() & part["answer"].notna()]
+        if not part["variant"].str.startswith("right at ").any():
+            continue
+        items = list(dict.fromkeys(part["item_id"]))
+        original = np.array([int(right[item]) for item in items])
+        said, shown = _places(part, items, original)
+        harness, true = score_rates(said, shown, original)
+        if abs(harness - true) > ROUNDING:
+            sentence = (
+                f"{model}, {extractor}: lm-eval's SCORE consistency is {number_text(harness, 3)}; "
+                f"{number_text(true, 3)} of the pairs of answers agree."
+            )
+            detail = "SCORE counts an answer at the right option's original place as the right option, whatever stands there."
+            yield Finding(
+                "SCORE rate", description(sentence, "SCORE", detail), 82, _some(part), str(model), "option_order", extractor
+            )
+
+
+def _places(part: pd.DataFrame, items: Sequence[str], original: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(place answered, place of the right option) of each item and version, -1 where there is none. An answer is an option of
+    the item's own order; the version shows it where the swap put it."""
+    row = {item: i for i, item in enumerate(items)}
+    versions = list(dict.fromkeys(part["variant"]))
+    said, shown = np.full((len(items), len(versions)), -1), np.full((len(items), len(versions)), -1)
+    for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
+        i, v, gold = row[item], versions.index(variant), original[row[item]]
+        place = gold if variant == "base" else ord(variant[-1]) - ord("A")
+        option = int(answer)
+        shown[i, v] = place
+        said[i, v] = place if option == gold else gold if option == place else option
+    return said, shown

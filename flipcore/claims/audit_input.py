@@ -1,0 +1,55 @@
+"""What an audit is given, and what it says: shared by its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from flipcore.claims.claim import Claim
+
+ROUNDING = 0.0006  # a printed score may be rounded to three digits
+LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
+OURS = ("regex", "cloze")
+OWN_PROMPT = "identity"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim with what stands behind it: `items` to look at, under `model`, `axis` and `extractor`. `rank` sorts: the higher
+    the worse. `about` names the check."""
+
+    about: str
+    claim: Claim
+    rank: float
+    items: tuple[str, ...] = ()
+    model: str = ""
+    axis: str = OWN_PROMPT
+    extractor: str = ""
+
+
+@dataclass(frozen=True)
+class AuditInput:
+    """`frame` is every readout of the study (store.queries.studies.readouts with everything), `items` its items with question,
+    options, target and category, `calls` one row a model with counts by status and finish reason, `reported` what the logs say."""
+
+    frame: pd.DataFrame
+    items: pd.DataFrame
+    calls: pd.DataFrame
+    reported: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+def scored(frame: pd.DataFrame) -> pd.DataFrame:
+    """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base`."""
+    right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
+    value = frame["value"].astype(float).where(~frame["extractor"].isin(OURS))
+    task = frame["item_id"].str.partition("/")[0]
+    return frame.assign(score=right.where(right.notna(), value), task=task, is_base=frame["variant"] == "base")
+
+
+def item_scores(frame: pd.DataFrame) -> pd.Series:
+    """Mean score an item; repeats of an item move together."""
+    return frame.groupby("item_id", sort=False)["score"].mean()

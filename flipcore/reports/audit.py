@@ -1,0 +1,47 @@
+"""The audit of a stored study, for the page and the command line alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from flipcore.claims.audit import findings
+from flipcore.claims.audit_input import AuditInput, Finding
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries import audit as queries
+from flipcore.store.queries import studies
+
+
+@dataclass(frozen=True)
+class Audit:
+    """`recognised` in one line, `findings` worst first, `notes` from the import."""
+
+    recognised: str
+    findings: tuple[Finding, ...]
+    notes: tuple[str, ...]
+
+    def text(self) -> str:
+        """For a terminal."""
+        lines = [self.recognised, ""]
+        for number, one in enumerate(self.findings, start=1):
+            lines += [f"{number}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
+        lines += ["Nothing was found that speaks against this log."] * (not self.findings)
+        return "\n".join(lines + [""] * bool(self.notes) + [f"Note: {note}" for note in self.notes])
+
+
+def audit(store: Store, study_id: str) -> Audit:
+    """Raises BadInput for a study that is not stored or has no readout yet."""
+    study = studies.study(store, study_id)
+    frame = studies.readouts(store, study_id, everything=True)
+    if study is None or frame.empty:
+        raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
+    given = AuditInput(
+        frame, queries.items(store, study_id), queries.calls(store, study_id), queries.reported(study), queries.notes(study)
+    )
+    formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
+    models, names = list(dict.fromkeys(frame["model"])), list(dict.fromkeys(frame["extractor"]))
+    recognised = (
+        f"{formats}: {frame['item_id'].nunique():,} items, {int(given.calls['n'].sum()):,} calls, "
+        f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
+    )
+    return Audit(recognised, tuple(findings(given)), tuple(given.notes))

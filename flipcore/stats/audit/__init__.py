@@ -1,0 +1,1 @@
+"""What a log's own rows say of its reported numbers."""

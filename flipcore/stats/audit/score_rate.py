@@ -1,0 +1,38 @@
+"""The consistency rate of lm-eval's SCORE tasks under moved options (arXiv:2503.00137), as it is computed and as it is meant.
+
+A SCORE item is asked K times, the right option swapped to each of the K places. To undo the swap lm-eval maps the label of the
+original place to the label shown, and in the next line the label shown back to the original one. The second line undoes the
+first: an answer at the original place always counts as the right option, whatever stood there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def score_rates(said: np.ndarray, shown: np.ndarray, original: np.ndarray) -> tuple[float, float]:
+    """(the rate as SCORE computes it, the true pairwise agreement), means over items.
+
+    `said[i, v]` is the place answered (-1 for none) in version v of item i, `shown[i, v]` the right option's place there (-1
+    where there is no such version), `original[i]` its place in the item's own order."""
+    said, shown, original = np.asarray(said), np.asarray(shown), np.asarray(original)[:, None]
+    harness = np.where((said == original) | (said == shown), original, said)
+    true = np.where(said == shown, original, np.where(said == original, shown, said))
+    there = shown >= 0
+    return _agreement(harness, there), _agreement(true, there)
+
+
+def _agreement(answers: np.ndarray, there: np.ndarray) -> float:
+    """Mean over items of the share of pairs of versions with one answer."""
+    i, j = np.triu_indices(answers.shape[1], 1)
+    pairs = there[:, i] & there[:, j]
+    same = (answers[:, i] == answers[:, j]) & pairs
+    n = pairs.sum(axis=1)
+    return float((same.sum(axis=1)[n > 0] / n[n > 0]).mean()) if (n > 0).any() else float("nan")
+
+
+def always_one_place(share: float, n_options: int) -> tuple[float, float]:
+    """(SCORE's rate, the true one) of a model that always names one place, where `share` of the items have their right option
+    there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K. With K = 10 and .095: .819 and .724."""
+    kept = (1 - share) * (n_options - 2) / n_options
+    return share + kept, kept

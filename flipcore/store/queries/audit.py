@@ -1,0 +1,37 @@
+"""What the audit of a study reads."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from flipcore.core.study import Study
+from flipcore.store.connection import Store
+
+_CALLS = """
+SELECT c.model, c.status, c.finish_reason, TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
+FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id GROUP BY ALL
+"""
+_ITEMS = """
+SELECT m.item_id, i.question, i.options, i.target, i.category, i.source_id FROM study_items m JOIN items i USING (item_id)
+WHERE m.study_id = $study_id AND NOT m.confirmatory ORDER BY m.position
+"""
+
+
+def calls(store: Store, study_id: str) -> pd.DataFrame:
+    """Counts of the study's calls by model, status, finish reason and token limit."""
+    return store.frame(_CALLS, study_id=study_id)
+
+
+def items(store: Store, study_id: str) -> pd.DataFrame:
+    """The study's items with what they may contradict each other in; those set aside are left out."""
+    return store.frame(_ITEMS, study_id=study_id)
+
+
+def reported(study: Study) -> list[dict]:
+    """The scores that an imported study's logs report of themselves."""
+    return [one for source in study.items for one in source.options.get("reported", ())]
+
+
+def notes(study: Study) -> list[str]:
+    """Sentences that the import kept."""
+    return [one for source in study.items for one in source.options.get("notes", ())]

@@ -1,0 +1,168 @@
+"""The audit: each finding where its fault was planted, and none where there is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipcore.claims.audit import MODELS_DIFFER, difference_claim, findings
+from flipcore.claims.audit_input import AuditInput
+from flipcore.reports.audit import audit
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.stats.audit.paired import largest_flip_rate, paired_scores
+from flipcore.stats.audit.score_rate import always_one_place, score_rates
+from flipcore.store.connection import Store
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def audited(store, *paths):
+    return audit(store, store_logs(survey(list(paths), corrections_of(["name=x"])), store))
+
+
+def about(found, name):
+    return [one for one in found.findings if one.about == name]
+
+
+def test_two_filters_of_one_text_are_the_worst_finding_and_lead_to_the_items(tmp_path, store):
+    found = audited(store, made.lm_eval(tmp_path / "run", n=40, n_right=30).parent)
+    first = about(found, "readouts")[0]
+    assert first.claim.is_made and "flexible-extract scores higher than strict-match" in first.claim.text
+    assert len(first.items) == 30 and "Unpaired" in first.claim.detail
+    (lost,) = about(found, "unreadable")
+    assert "finds no answer in 1.00" in lost.claim.text and "reads 40 of these 40, 30 of them right" in lost.claim.detail
+    assert about(found, "reported score") == []
+    assert [one.rank for one in found.findings] == sorted((one.rank for one in found.findings), reverse=True)
+
+
+def test_a_reported_score_that_does_not_hold_is_said(tmp_path, store):
+    rows = made.lm_eval(tmp_path / "run", n=10, n_right=4)
+    results = next((tmp_path / "run").glob("results*"))
+    results.write_text(results.read_text().replace("0.4", "0.9"))
+    (one,) = about(audited(store, rows.parent), "reported score")
+    assert "reported 0.900, recomputed 0.400 from all 10 rows" in one.claim.text
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:15]))
+    assert "is of 10 rows; the log holds 5" in about(audited(store, rows.parent), "reported score")[0].claim.text
+
+
+def test_a_clean_log_has_no_finding(tmp_path, store):
+    samples = [made.inspect_sample(i) for i in range(12)]
+    found = audited(store, made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(1.0, 12)))
+    assert found.findings == () and "Nothing was found" in found.text()
+
+
+def test_a_score_against_its_own_answer_failed_and_cut_calls_and_repeats(tmp_path, store):
+    samples = [
+        made.inspect_sample(i, epoch, "ANSWER: A" if i < 9 else "ANSWER: AB"[: 9 - epoch % 2 + 0] + "AB"[epoch % 2])
+        for i in range(12)
+        for epoch in (1, 2)
+    ]
+    samples[0]["scores"]["choice"]["value"] = "I"
+    samples[1]["output"]["choices"][0]["stop_reason"] = "max_tokens"
+    samples[2] |= {"output": {}, "scores": {}, "error": {"message": "Gone."}}
+    found = audited(store, made.inspect_eval(tmp_path / "a.eval", samples))
+    assert "1 right answers count as wrong" in about(found, "score against answer")[0].claim.text
+    assert "4.2 % of its 24 calls failed (1)" in about(found, "failed")[0].claim.text
+    assert "(1)" in about(found, "were cut off")[0].claim.text
+    assert "of pairs of answers differ" in about(found, "repeats")[0].claim.text
+
+
+def test_two_models_are_a_paired_difference(tmp_path, store):
+    made.lm_eval(tmp_path / "one", "m-1", n=60, n_right=50)
+    made.lm_eval(tmp_path / "two", "m-2", n=60, n_right=30)
+    found = [
+        one for one in about(audited(store, tmp_path / "one", tmp_path / "two"), "two logs") if "flexible" in one.extractor
+    ]
+    assert found[0].claim.is_made and "m-1 scores higher than m-2 on the same 60 items: −33.3 pp" in found[0].claim.text
+    assert "Right only under m-1: 20; only under m-2: 0." in found[0].claim.detail
+
+
+def frame_of(n=4):
+    readouts = pd.DataFrame(
+        [
+            {
+                "model": "m",
+                "item_id": f"t/{i}",
+                "axis": "identity",
+                "variant": "base",
+                "variant_id": str(i),
+                "sample": 0,
+                "extractor": "e",
+                "status": "ok",
+                "answer": "1",
+                "value": np.nan,
+                "is_correct": True,
+            }
+            for i in range(n)
+        ]
+    )
+    items = pd.DataFrame(
+        {
+            "item_id": [f"t/{i}" for i in range(n)],
+            "question": [f"Q{i}?" for i in range(n)],
+            "options": [[]] * n,
+            "target": ["1"] * n,
+            "category": [""] * n,
+            "source_id": [None] * n,
+        }
+    )
+    calls = pd.DataFrame({"model": ["m"], "status": ["ok"], "finish_reason": ["stop"], "max_tokens": [None], "n": [n]})
+    return readouts, items, calls
+
+
+def test_contradicting_golds_and_repeated_items():
+    readouts, items, calls = frame_of()
+    assert findings(AuditInput(readouts, items, calls)) == []
+    items.loc[1, ["question", "target"]] = ["q0 ?", "2"]
+    items.loc[3, "question"] = "Q2?"
+    said = {one.about: one.claim.text for one in findings(AuditInput(readouts, items, calls))}
+    assert said["contradicting golds"].startswith("1 question stands with contradicting right answers (2 items)")
+    assert said["repeated items"].startswith("2 questions occur more than once: 2 of 4 items")
+
+
+def test_an_impossible_flip_rate_is_said_and_a_possible_one_is_not():
+    readouts, items, calls = frame_of()
+    reported = [
+        {"model": "m", "task": "t", "readout": name, "metric": name, "value": value}
+        for name, value in (("acc", 0.9), ("acc_2", 0.85), ("flip_rate", 0.3))
+    ]
+    said = [one.claim.text for one in findings(AuditInput(readouts, items, calls, reported)) if one.about == "impossible rate"]
+    assert said == ["m: a flip rate of 0.300 is impossible with scores 0.900 and 0.850; at most 0.250."]
+    reported[2]["value"] = 0.25
+    assert not [one for one in findings(AuditInput(readouts, items, calls, reported)) if one.about == "impossible rate"]
+    assert largest_flip_rate(0.2, 0.3) == 1.0
+
+
+def test_scores_rate_for_a_model_that_always_says_a():
+    n, k = 1000, 10
+    original = np.where(np.arange(n) < 95, 0, 1 + np.arange(n) % 9)
+    shown = np.tile(np.arange(k), (n, 1))
+    harness, true = score_rates(np.zeros((n, k), dtype=int), shown, original)
+    assert (round(harness, 3), round(true, 3)) == (0.819, 0.724)
+    assert always_one_place(0.095, 10) == pytest.approx((harness, true))
+
+
+def test_difference_claims_are_asserted_only_where_the_test_rejects():
+    rng = np.random.default_rng(1)
+    same = rng.random(200) < 0.6
+    other = same.copy()
+    other[:6] = ~other[:6]
+    assert not difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
+    other[:40] = ~same[:40] & False
+    assert difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
+
+
+def test_templates_are_the_unit_where_items_share_them():
+    # ten templates of twenty items each rise and fall together
+    rng = np.random.default_rng(2)
+    shift = np.repeat(rng.choice((-1, 1), 10), 20)
+    first, second = np.where(shift > 0, 0, 1), np.where(shift > 0, 1, 0)
+    alone, together = paired_scores(first, second), paired_scores(first, second, np.repeat(np.arange(10), 20))
+    assert together.difference.high - together.difference.low > 3 * (alone.difference.high - alone.difference.low)
+    assert together.p > alone.p

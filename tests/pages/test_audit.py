@@ -1,0 +1,33 @@
+"""The Audit page: findings of an imported log, and the items behind them."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+from tests.conftest import ROOT
+from tests.datasets.recorded import harness_files as made
+
+
+@pytest.fixture
+def imported(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    store = Store.open()
+    study_id = store_logs(survey([made.lm_eval(tmp_path / "run", n=30, n_right=20).parent]), store)
+    store.close()
+    return study_id
+
+
+def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["study"] = imported
+    app.run()
+    app.switch_page("pages/audit/page.py").run()
+    assert not app.exception
+    words = [one.value for one in app.markdown]
+    assert any("findings, worst first" in one for one in words)
+    assert any("scores higher than" in one for one in words)
+    app.button(key="look-1").click().run()
+    assert not app.exception
+    assert app.query_params["item"] and any("Right answer" in one.value for one in app.caption)
