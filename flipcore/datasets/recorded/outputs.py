@@ -68,6 +68,13 @@ class Recording:
     def kind(self) -> str:
         return self.answers or ("choice" if self.options or self.option_pattern else "number")
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every name of a column, or path to one, that the recording uses."""
+        own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
+        inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
+        return (*own, self.models, self.axes, self.role, self.harmless, *inner)
+
 
 @dataclass(frozen=True)
 class Record:
@@ -152,7 +159,7 @@ def _file_digest(path: str) -> str:
 def _grouped(rows: Iterator[Row], recording: Recording, refused: list) -> Iterator[tuple[tuple[str, str], list[_Said]]]:
     """((model, item key), its variants with the base first); rows that are no rows go to `refused`."""
     groups: dict[tuple[str, str], list[_Said]] = {}
-    for number, row in enumerate(with_paths(row, recording) for row in rows):
+    for number, row in enumerate(with_paths(row, recording.columns) for row in rows):
         if row.problem:
             refused.append((row.line, f"{row.place} {row.problem}."))
             continue

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from flipcore.datasets.reading.rows import Row
-    from flipcore.datasets.recorded.outputs import Recording
+from flipcore.datasets.reading.rows import Row
 
 _STEP = re.compile(r"\[(-?\d+)\]|\.?([^.\[\]]+)")
 
@@ -29,14 +27,10 @@ def value_at(values: Any, path: str) -> Any:
     return at
 
 
-def with_paths(row: Row, recording: Recording) -> Row:
-    """The row with a column for every path that the recording names."""
+def with_paths(row: Row, names: Iterable[str]) -> Row:
+    """The row with a column for every path among the names of columns."""
     if row.problem:
         return row
-    named = [
-        getattr(recording, field.name) for field in fields(recording) if field.name not in ("fields", "text_after", "dataset")
-    ]
-    named += [name for field in recording.fields for name in (field.column, field.top_token, field.top_score)]
-    paths = {name for name in named if name and ("." in name or "[" in name) and name not in row.values}
+    paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
     inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
     return replace(row, values={**row.values, **inner}) if inner else row

@@ -30,10 +30,42 @@ def _templates(rng: np.random.Generator, assertion: Assertion, n_templates: int,
 
 
 CELLS = (
-    Cell(READOUTS_DIFFER, "no difference", "40", each(partial(_single, assertion=READOUTS_DIFFER, n=40, disagree=0.2))),
-    Cell(READOUTS_DIFFER, "no difference", "300", each(partial(_single, assertion=READOUTS_DIFFER, n=300, disagree=0.1))),
-    Cell(READOUTS_DIFFER, "templates", "30 x 5", each(partial(_templates, assertion=READOUTS_DIFFER, n_templates=30, size=5))),
-    Cell(MODELS_DIFFER, "no difference", "40", each(partial(_single, assertion=MODELS_DIFFER, n=40, disagree=0.6))),
-    Cell(MODELS_DIFFER, "no difference", "300", each(partial(_single, assertion=MODELS_DIFFER, n=300, disagree=0.6))),
-    Cell(MODELS_DIFFER, "templates", "12 x 8", each(partial(_templates, assertion=MODELS_DIFFER, n_templates=12, size=8))),
+    Cell(
+        READOUTS_DIFFER,
+        "no difference",
+        "40",
+        each(partial(_single, assertion=READOUTS_DIFFER, n=40, disagree=0.2)),
+        n_runs=2_000,
+    ),
+    Cell(
+        READOUTS_DIFFER,
+        "no difference",
+        "300",
+        each(partial(_single, assertion=READOUTS_DIFFER, n=300, disagree=0.1)),
+        n_runs=2_000,
+    ),
+    Cell(
+        READOUTS_DIFFER,
+        "templates",
+        "30 x 5",
+        each(partial(_templates, assertion=READOUTS_DIFFER, n_templates=30, size=5)),
+        n_runs=2_000,
+    ),
+    Cell(
+        MODELS_DIFFER, "no difference", "40", each(partial(_single, assertion=MODELS_DIFFER, n=40, disagree=0.6)), n_runs=2_000
+    ),
+    Cell(
+        MODELS_DIFFER,
+        "no difference",
+        "300",
+        each(partial(_single, assertion=MODELS_DIFFER, n=300, disagree=0.6)),
+        n_runs=2_000,
+    ),
+    Cell(
+        MODELS_DIFFER,
+        "templates",
+        "40 x 4",
+        each(partial(_templates, assertion=MODELS_DIFFER, n_templates=40, size=4)),
+        n_runs=2_000,
+    ),
 )
