@@ -14,6 +14,7 @@ from flipcore.runs.importing import imported, store_imported
 from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
+from pages.studies import import_logs
 from pages.studies.recorded_columns import recorded_columns, recorded_fields
 
 N_SHOWN = 8
@@ -22,8 +23,10 @@ N_SHOWN = 8
 def section() -> None:
     """The whole of it, folded away until somebody wants it."""
     with st.expander("Import recorded outputs", icon=":material/upload_file:"):
+        import_logs.section()
+        st.divider()
         st.markdown(
-            "Outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
+            "Or a table of outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
             "row with its versions in numbered columns. They become a study like any other; nothing is asked "
             "again. Wanted: the prompt, what was written or the scores of the first token, and, where there are any, "
             "the options, the right answer, and names of item, variant and model."

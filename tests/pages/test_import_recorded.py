@@ -90,3 +90,26 @@ def test_a_pattern_that_is_none_is_a_sentence(app):
     uploaded(app, lines([{"prompt": "A. tin\nB. oak", "text": "A"}]))
     widget(app, "text_input", "recorded-pattern-").set_value("(").run()
     assert not app.exception and "regular expression" in said(app)
+
+
+def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_path, monkeypatch):
+    from streamlit.testing.v1 import AppTest
+
+    from flipcore.store.connection import Store
+    from flipcore.store.queries import studies as queries
+    from tests.conftest import ROOT
+    from tests.datasets.recorded import harness_files as made
+
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr("flipcore.runs.demo.demo_studies", lambda: [])
+    folder = made.lm_eval(tmp_path / "run", n=30, n_right=20).parent
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    files = [(path.name, path.read_bytes(), "application/json") for path in sorted(folder.iterdir())]
+    app.file_uploader(key="log-files").set_value(files).run()
+    assert not app.exception
+    assert any("1 × lm\\-eval samples" in one.value for one in app.markdown)
+    (name,) = [one for one in app.text_input if one.label == "Name of the study"]
+    name.set_value("Mine").run()
+    app.button(key="log-import").click().run()
+    assert not app.exception
+    assert any("findings, worst first" in one.value for one in app.markdown)

@@ -187,3 +187,19 @@ def lfs_pointer(source: Source) -> str:
     if not source.head.startswith(_LFS):
         return ""
     return f"{source.name} is a git-LFS pointer, not the file itself. Fetch the file with `git lfs pull` and import that."
+
+
+def kept_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> Path:
+    """Uploads in a folder of their own, named after their content: the same files are the same folder. Names are kept without
+    their paths, so that none can leave the folder."""
+    import hashlib
+
+    mark = hashlib.sha256()
+    for name, content in files:
+        mark.update(name.encode() + hashlib.sha256(content).digest())
+    own = folder / f"logs-{mark.hexdigest()[:12]}"
+    own.mkdir(parents=True, exist_ok=True)
+    for name, content in files:
+        plain = name.replace("\\", "/").rpartition("/")[2].lstrip(".") or "log"
+        (own / plain).write_bytes(content)
+    return own
