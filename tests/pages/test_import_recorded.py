@@ -95,8 +95,6 @@ def test_a_pattern_that_is_none_is_a_sentence(app):
 def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_path, monkeypatch):
     from streamlit.testing.v1 import AppTest
 
-    from flipcore.store.connection import Store
-    from flipcore.store.queries import studies as queries
     from tests.conftest import ROOT
     from tests.datasets.recorded import harness_files as made
 
