@@ -1,0 +1,157 @@
+"""Kills -9 of a run and of the dashboard, and what is left: `python -m tests.runs.kills [N_RUN] [N_DASHBOARD]` writes kills.md.
+
+A child works on one study; it is killed at a seeded moment after its first calls; the next child goes on. At the end the study is
+finished and every table is compared with one that nobody interrupted. Each call that is sent is written down before it is sent.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from tests.conftest import ROOT
+
+TABLE = Path(__file__).with_name("kills.md")
+STUDY = Study(
+    "killed",
+    (ItemSource("flipscope_choice", n=30), ItemSource("flipscope_problems", n=30)),
+    (Part("option_order", {"n": 4}), Part("identity")),
+    (Part("regex"), Part("first_token")),
+    (ModelUse("simulated-artifact-prone", n_samples=12), ModelUse("simulated-noisy", n_samples=12)),
+)
+_CHILD = """
+import asyncio, os, sys
+from flipcore.models.simulated import Simulated
+from flipcore.runs import inbox
+from tests.runs.kills import STUDY
+sent = os.open(os.environ["SENT"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+answered = Simulated.complete
+async def slowly(self, call):
+    os.write(sent, (call.call_id + "\\n").encode())
+    await asyncio.sleep(0.15)
+    return await answered(self, call)
+Simulated.complete = slowly
+if sys.argv[1] == "run":
+    from flipcore.__main__ import main
+    sys.exit(main(["run", os.environ["STUDY"]]))
+inbox.hand_over(STUDY)
+from streamlit.testing.v1 import AppTest
+AppTest.from_file("app.py", default_timeout=300).run()
+import time
+time.sleep(600)
+"""
+_COMPARED = {
+    "completions": "call_id, model, revision, request::VARCHAR, sample, status, text, top_logprobs::VARCHAR, n_attempts",
+    "readouts": "model, item_id, axis, variant_id, sample, extractor, status, answer, value, is_correct, probabilities::VARCHAR",
+    "readout_sources": "model, item_id, axis, variant_id, sample, extractor, position, call_id",
+    "study_calls": "call_id",
+    "study_items": "item_id, role, position, confirmatory",
+    "study_variants": "item_id, axis, variant_id, key, position, compared_with",
+    "variants": "variant_id, item_id, parts::VARCHAR, option_order, labels",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`n_sent` calls went out, `n_repeated` of them again after a kill; `most_sent` is the most that one call was sent."""
+
+    way: str
+    n_kills: int
+    n_calls: int
+    n_sent: int
+    n_repeated: int
+    most_sent: int
+    differing: tuple[str, ...]
+
+
+def contents(store: Store) -> dict[str, list[tuple]]:
+    """Table -> its rows, in order, without times; of the killed study."""
+    found = {}
+    for table, columns in _COMPARED.items():
+        of_study = "WHERE study_id = $study_id" if "study" in table or "readout" in table else ""
+        given = {"study_id": STUDY.study_id} if of_study else {}
+        if table in ("completions", "variants"):
+            members = "study_calls" if table == "completions" else "study_variants"
+            key = "call_id" if table == "completions" else "variant_id"
+            of_study = f"WHERE {key} IN (SELECT {key} FROM {members} WHERE study_id = $study_id)"
+            given = {"study_id": STUDY.study_id}
+        found[table] = store.rows(f"SELECT {columns} FROM {table} {of_study} ORDER BY ALL", **given)
+    return found
+
+
+def killed(way: str, n_kills: int, folder: Path, seed: int = 7) -> Outcome:
+    """Kills children of one way `n_kills` times, finishes the study and compares."""
+    rng, sent, study = random.Random(seed), folder / "sent.txt", folder / "study.toml"
+    study.write_text(STUDY.to_toml(), encoding="utf-8")
+    environment = {**os.environ, "FLIPSCOPE_DB": str(folder / "flips.duckdb"), "SENT": str(sent), "STUDY": str(study)}
+    n_done = 0
+    if way == "dashboard":  # a database with a study in it, or the first start would run the demos too
+        n_done += _killed_once("run", environment, sent, 0.2)
+    for _ in range(n_kills):
+        n_done += _killed_once(way, environment, sent, rng.uniform(0.0, 0.5))
+    store = Store.open(folder / "flips.duckdb")
+    last = runner.run(STUDY, store)
+    assert last.state == "done", last.message
+    after = contents(store)
+    store.close()
+    whole = Store.open(folder / "whole.duckdb")
+    runner.run(STUDY, whole)
+    before = contents(whole)
+    whole.close()
+    counts = Counter(sent.read_text(encoding="utf-8").split())
+    n_again = sum(n - 1 for n in counts.values())
+    differing = tuple(table for table in _COMPARED if before[table] != after[table])
+    return Outcome(way, n_done, last.n_done, counts.total(), n_again, max(counts.values()), differing)
+
+
+def _killed_once(way: str, environment: dict[str, str], sent: Path, delay_s: float) -> int:
+    """1 when the child was killed at work, 0 when it had ended by itself."""
+    size = sent.stat().st_size if sent.exists() else 0
+    child = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, way], env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    end = time.monotonic() + 240
+    while child.poll() is None and time.monotonic() < end and (sent.stat().st_size if sent.exists() else 0) == size:
+        time.sleep(0.02)
+    time.sleep(delay_s)
+    is_alive = child.poll() is None
+    child.send_signal(signal.SIGKILL)
+    child.wait(30)
+    return int(is_alive)
+
+
+def main() -> None:
+    n_run, n_dashboard = [*map(int, sys.argv[1:3]), 50, 10][:2] if len(sys.argv) == 3 else (50, 10)
+    lines = [
+        "# Kills -9",
+        "",
+        "`python -m tests.runs.kills` writes this table. One study, killed at seeded moments while calls are on their way, then",
+        "finished; its tables are compared row by row with those of a run that nobody interrupted.",
+        "",
+        "| killed | kills at work | calls | sent | sent again | most often one call | tables that differ |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for way, n in (("run", n_run), ("dashboard", n_dashboard)):
+        with tempfile.TemporaryDirectory() as folder:
+            made = killed(way, n, Path(folder))
+        lines.append(
+            f"| {way} | {made.n_kills} | {made.n_calls:,} | {made.n_sent:,} | {made.n_repeated:,} | {made.most_sent} | "
+            f"{', '.join(made.differing) or 'none'} |"
+        )
+        TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        print(lines[-1], flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""No write fails silently: a full disk, a value that does not fit and a colliding writer end a run with a sentence."""
+
+import json
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from flipcore.core.errors import NotStored
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models.simulated import Simulated
+from flipcore.runs import runner
+from flipcore.runs.background import Registry
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from tests.conftest import ROOT
+
+STUDY = Study(
+    "written",
+    (ItemSource("flipscope_choice"), ItemSource("flipscope_problems")),
+    (Part("option_order", {"n": 3}), Part("identity")),
+    (Part("regex"),),
+    (ModelUse("simulated-noisy", n_samples=2),),
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def spoilt(monkeypatch, **changes):
+    """The hundredth answer holds a value that the database cannot."""
+    import dataclasses
+
+    answered, n = Simulated.complete, iter(range(100_000))
+
+    async def odd(self, call):
+        made = await answered(self, call)
+        return dataclasses.replace(made, **changes) if next(n) == 100 else made
+
+    monkeypatch.setattr(Simulated, "complete", odd)
+
+
+@pytest.mark.parametrize("changes", [{"n_tokens_in": 2**70}, {"n_attempts": 2**40}, {"latency_s": "soon"}], ids=str)
+def test_a_value_that_does_not_fit_ends_the_run_with_a_sentence_and_counts_what_is_stored(store, monkeypatch, changes):
+    spoilt(monkeypatch, **changes)
+    last = runner.run(STUDY, store)
+    assert last.state == "failed" and "could not be written" in last.message
+    assert store.rows("SELECT count(*) FROM completions") == [(last.n_done,)]
+    assert store.rows("SELECT state FROM studies") == [("failed",)]
+    monkeypatch.undo()
+    done = runner.run(STUDY, store)
+    assert done.state == "done" and done.n_reused == last.n_done
+
+
+_FULL = """
+import json, resource, signal, sys
+from pathlib import Path
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from tests.store.test_writing import STUDY
+store = Store.open(sys.argv[1])
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+size = sum(one.stat().st_size for one in Path(sys.argv[1]).parent.iterdir())
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 60_000, size + 60_000))
+last = runner.run(STUDY, store)
+print(json.dumps([last.state, last.message, last.n_done]), flush=True)
+import os
+os._exit(0)
+"""
+
+
+def test_a_full_disk_ends_the_run_with_a_sentence_and_keeps_all_that_was_counted(tmp_path):
+    """A limit on the size of files stands for the disk: writes fail from some point on."""
+    path = tmp_path / "flips.duckdb"
+    made = subprocess.run([sys.executable, "-c", _FULL, str(path)], capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert made.stdout, made.stderr
+    state, message, n_done = json.loads(made.stdout.splitlines()[-1])
+    assert state == "failed" and "could not be written" in message and "resume" in message
+    store = Store.open(path)
+    n_stored = store.rows("SELECT count(*) FROM completions")[0][0]
+    assert n_stored >= n_done
+    assert runner.run(STUDY, store).state == "done"
+    store.close()
+
+
+def test_a_writer_that_collides_is_waited_for(store):
+    """Somebody else changes the same row in a transaction of their own."""
+    study = rows.study_row(STUDY, "planned")
+    store.writer.add("studies", [study]).result(10)
+    cursor = store.cursor()
+    cursor.execute("BEGIN")
+    cursor.execute("UPDATE studies SET message = 'theirs'")
+    later = threading.Timer(0.25, lambda: cursor.execute("COMMIT"))
+    later.start()
+    store.writer.add("studies", [study | {"state": "done"}]).result(20)
+    later.join()
+    cursor.close()
+    assert store.rows("SELECT state FROM studies") == [("done",)]
+
+
+def test_a_writer_that_collides_for_good_is_a_sentence(store):
+    study = rows.study_row(STUDY, "planned")
+    store.writer.add("studies", [study]).result(10)
+    cursor = store.cursor()
+    cursor.execute("BEGIN")
+    cursor.execute("UPDATE studies SET message = 'theirs'")
+    with pytest.raises(NotStored, match="could not be written"):
+        store.writer.add("studies", [study | {"state": "done"}]).result(30)
+    cursor.execute("ROLLBACK")
+    cursor.close()
+
+
+def test_the_dashboard_tells_what_the_disk_did_not_take(store, monkeypatch):
+    registry = Registry(store)
+    add = store.writer.add
+
+    def refuses(table, given):
+        if table == "studies" and given[0]["state"] != "running":
+            from concurrent.futures import Future
+
+            failed = Future()
+            failed.set_exception(NotStored("The disk is full."))
+            return failed
+        return add(table, given)
+
+    monkeypatch.setattr(store.writer, "add", refuses)
+    spoilt(monkeypatch, n_attempts=2**40)
+    registry.start(STUDY)
+    while registry.running():
+        pass
+    assert "could not be written" in registry.problem(STUDY.study_id)
