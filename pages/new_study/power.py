@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import streamlit as st
 
-from flipcore.stats.base.power import (
-    mde_equivalence,
-    mde_flip_rate,
-    mde_gap,
-    n_for_gap,
-    n_to_author,
-    n_tost_two_prop,
-    n_two_prop,
-)
+from flipcore.claims.claim import Claim
+from flipcore.claims.plans import contrast_plan, equality_plan, gap_plan
+from flipcore.stats.base.power import mde_equivalence, mde_flip_rate, mde_gap
 
 JUDGED, COMPARED = ("benchmark", "target"), ("control", "retro", "non_member")
 
@@ -59,25 +51,21 @@ def calculator() -> None:
             required=True,
             key="power-what",
         )
-        st.markdown(f"**{_answer(what, power)}**")
-        st.caption("Two-sided at 5 %, normal approximation, per set.")
+        said = _answer(what, power)
+        st.markdown(f"**{said.text}**")
+        st.caption(said.detail)
 
 
-def _answer(what: str, power: float) -> str:
+def _answer(what: str, power: float) -> Claim:
     left, right = st.columns(2)
     if what == "drop gap":
         gap = left.number_input("Gap, pp", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
         drop = right.number_input("Drop on the control, pp", 0.0, 90.0, 5.0, 1.0, key="power-drop") / 100
         coverage = left.number_input("Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage") / 100
-        n = n_for_gap(gap, gap + drop, gap + drop, drop, drop, power=power)
-        return f"{_count(n)} rewritten items a set, so {_count(n_to_author(n, coverage))} items to start from."
+        return gap_plan(gap, drop, coverage, power)
     first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
     if what == "two accuracies differ":
         second = right.number_input("Other accuracy, %", 1.0, 99.0, 60.0, 1.0, key="power-second") / 100
-        return f"{_count(n_two_prop(first, second, power=power))} items a set."
+        return contrast_plan(first, second, power)
     margin = right.number_input("Margin, pp", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
-    return f"{_count(n_tost_two_prop(first, margin, power=power))} items a set."
-
-
-def _count(n: float) -> str:
-    return f"{n:,.0f}" if math.isfinite(n) else "Infinitely many"
+    return equality_plan(first, margin, power)

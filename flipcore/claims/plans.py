@@ -1,0 +1,45 @@
+"""What may be said of a plan: how many items a rule needs, with the power of that rule itself, or why there is no such plan."""
+
+from __future__ import annotations
+
+import math
+
+from flipcore.claims.claim import Claim, description
+from flipcore.stats.base.estimate import percent_text
+from flipcore.stats.base.power import n_for_gap, n_to_author
+from flipcore.stats.holdout.planning import MOST, Plan, difference_plan, equivalence_plan
+
+
+def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
+    """Items a set to show two equal accuracies equivalent within a margin (shares)."""
+    return _said(equivalence_plan(accuracy, margin, power), "shows equivalence", power)
+
+
+def contrast_plan(first: float, second: float, power: float = 0.8) -> Claim:
+    """Items a set to tell two accuracies apart (shares)."""
+    if first == second:
+        return description("Equal accuracies cannot be told apart: change one of them.", "impossible")
+    return _said(difference_plan(first, second, power), "shows the difference", power)
+
+
+def _said(plan: Plan, what: str, power: float) -> Claim:
+    if plan.n is None:
+        sentence = (
+            f"Not even {MOST:,} items a set reach {percent_text(power)}: the rule then {what} in {percent_text(plan.power)}."
+        )
+        return description(sentence, "impossible", power=plan.power)
+    sentence = f"{plan.n:,} items a set: the rule then {what} in {percent_text(plan.power)} of studies."
+    return description(sentence, "plan", "Exact power of the rule that the Holdout page uses.", n=plan.n, power=plan.power)
+
+
+def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8) -> Claim:
+    """Rewritten items a set for a drop gap, by the normal approximation; `gap`, `drop` and `coverage` are shares."""
+    if gap + drop > 1:
+        sentence = f"No benchmark can drop by {100 * (gap + drop):.0f} pp: lower the gap or the drop on the control."
+        return description(sentence, "impossible")
+    n = n_for_gap(gap, gap + drop, gap + drop, drop, drop, power=power)
+    if not math.isfinite(n) or n < 1:
+        return description("Such a gap has no plan: every item changes alike, so lower the gap.", "impossible")
+    n = max(n, 10)
+    sentence = f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
+    return description(sentence, "plan", "Normal approximation, two-sided at 5 %.", n=n)

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from flipcore.claims.plans import contrast_plan, equality_plan, gap_plan
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.stats.holdout.planning import difference_plan, difference_power, equivalence_plan, equivalence_power
+from flipcore.stats.holdout.verdict import difficulty_test
+
+
+@pytest.mark.parametrize(("p", "margin", "n"), [(0.4, 0.2, 90), (0.95, 0.1, 60), (0.7, 0.3, 25)])
+def test_the_power_to_show_equivalence_is_that_of_the_rule(p, margin, n):
+    rng = generator(1)
+    shown = sum(difficulty_test(int(rng.binomial(n, p)), n, int(rng.binomial(n, p)), n, margin).equivalent for _ in range(500))
+    assert binomtest(shown, 500, equivalence_power(p, margin, n)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("first", "second", "n"), [(0.6, 0.4, 60), (0.98, 0.8, 30)])
+def test_the_power_to_show_a_difference_is_that_of_the_rule(first, second, n):
+    rng = generator(2)
+    shown = sum(difficulty_test(int(rng.binomial(n, first)), n, int(rng.binomial(n, second)), n).p < 0.05 for _ in range(500))
+    assert binomtest(shown, 500, difference_power(first, second, n)).pvalue > 1e-3
+
+
+def test_a_plan_is_the_fewest_that_reach_its_power():
+    for plan, power_of in (
+        (equivalence_plan(0.4, 0.2), lambda n: equivalence_power(0.4, 0.2, n)),
+        (difference_plan(0.6, 0.4), lambda n: difference_power(0.6, 0.4, n)),
+    ):
+        assert plan.power >= 0.8 and plan.power == pytest.approx(power_of(plan.n)) and power_of(int(plan.n / 1.05)) < 0.8
+
+
+def test_where_the_approximation_promised_power_and_the_rule_has_none():
+    # 17 entries a set at .99 and 10 pp: the approximation says .80
+    assert equivalence_power(0.99, 0.1, 17) == 0.0
+    plan = equivalence_plan(0.99, 0.1)
+    assert plan.n > 30 and plan.power >= 0.8 and not np.isnan(plan.power)
+
+
+def test_impossible_plans_are_sentences():
+    assert "Equal accuracies" in contrast_plan(0.7, 0.7).text
+    assert equality_plan(0.5, 0.01).text.startswith(
+        "Not even 20,000 items a set reach 80 %: the rule then shows equivalence in"
+    )
+    assert gap_plan(0.15, 0.9, 0.8).text == "No benchmark can drop by 105 pp: lower the gap or the drop on the control."
+    assert all(
+        one.outcome == "impossible" and one.assertion is None for one in (contrast_plan(0.7, 0.7), gap_plan(0.9, 0.9, 1))
+    )
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        equivalence_plan(1.0, 0.1)
+
+
+def test_a_plan_says_its_power():
+    said = equality_plan(0.4, 0.2)
+    n, percent = said.numbers["n"], round(100 * said.numbers["power"])
+    assert said.text == f"{n} items a set: the rule then shows equivalence in {percent} % of studies."
+    assert gap_plan(0.15, 0.05, 0.8).text == "73 rewritten items a set, so 92 items to start from."
