@@ -47,6 +47,14 @@ def margins_of(test: HoldoutTest) -> list[float | None]:
     return [None, *(round(step * i, 12) for i in range(1, 41))]
 
 
+def _with(margins: list[float | None], wanted: float | None) -> list[float | None]:
+    """The handle's margins with the stored one among them, so that the board never rounds a lock's margin."""
+    given = [one for one in margins if one is not None]
+    if wanted is None or any(math.isclose(one, wanted) for one in given):
+        return margins
+    return [None] * (None in margins) + sorted([*given, wanted])
+
+
 def _near(margins: Sequence[float | None], wanted: float | None) -> int:
     if wanted is None:
         return 0
@@ -54,7 +62,7 @@ def _near(margins: Sequence[float | None], wanted: float | None) -> int:
 
 
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
-    margins = margins_of(test)
+    margins = _with(margins_of(test), margin)
     claims = [outcome_claim(test.held_against(one)) for one in margins]
     states = [one.outcome for one in claims]
     given = [one for one in margins if one is not None]

@@ -9,7 +9,7 @@ from pages.common import modes, record, session
 from pages.common.header import badges, page_header, show_badges
 from pages.common.notes import plain, shown_problem
 from pages.components.margin_board import margin_board
-from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, survey_panel, tests, versions
+from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map
 from pages.holdout.sets import choose_share_aside
 
@@ -71,6 +71,7 @@ def verdict(view: dict, lock: dict | None) -> dict:
     moved, decision = margin_board(
         board(list(shown.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
     )
+    st.caption(plain(next_step.what_next(sets, shown, view)))
     record.log_move(sets.record_id, moved)
     modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
     record.offer(sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id})
@@ -84,7 +85,7 @@ if sets is not None:
     if sets.study_ids:
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
-        locking.offer_lock(sets, view)
+        locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < 5:
         st.info(
             plain(

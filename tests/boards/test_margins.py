@@ -156,3 +156,9 @@ def test_a_small_measure_is_shown_with_two_digits_of_what_is_open():
     assert axis_text(test, low) != axis_text(test, high) and axis_text(test, 0.0) == "0"
     assert float(estimate_text(test).split("[")[1].split(",")[0].replace("−", "-")) == pytest.approx(low, rel=0.05)
     assert detectable_text(test).removesuffix(" MMD²").strip("0.")
+
+
+def test_the_board_never_rounds_a_stored_margin():
+    test = made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003)
+    row = board([test], {"semantic": 0.0123456}, {}, {})["rows"][1]
+    assert row["margins"][row["start"]] == 0.0123456 and row["margins"][1:] == sorted(row["margins"][1:])

@@ -1,0 +1,55 @@
+"""What to do next about two sets, and what it costs: the cheapest step that can still change the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from flipcore.claims.claim import Claim, description
+from flipcore.stats.base.estimate import MIN_N
+from flipcore.stats.holdout.planning import equivalence_plan
+from flipcore.stats.holdout.starting_margin import StartingMargin
+from flipcore.stats.holdout.units import margin_text
+from flipcore.stats.holdout.verdict import DISTINGUISHABLE, INDISTINGUISHABLE, UNDECIDED, HoldoutTest, HoldoutVerdict
+
+MINUTES = 10  # for a sheet of ten triples with its examples
+PEOPLE = 10  # fewer are no sample of people
+
+
+def next_step(
+    tests: Mapping[str, HoldoutTest], n_target: int, n_retro: int, start: StartingMargin | None = None, is_aside: bool = False
+) -> Claim:
+    """One sentence. `start` is a margin that the explored part of the target suggests; `is_aside`: entries are set aside."""
+    verdict = HoldoutVerdict(tuple(tests.values()))
+    if min(n_target, n_retro) < MIN_N:
+        return description(
+            f"Next: add entries; each set needs at least {MIN_N}, and these have {n_target} and {n_retro}.", "add"
+        )
+    if verdict.state == DISTINGUISHABLE:
+        return description(
+            "Next: read under Look inside what gives the sets away, edit the retro entries, and test again.", "edit"
+        )
+    if verdict.state == INDISTINGUISHABLE:
+        how = "store these margins in Locked mode" if is_aside else "set a share aside under Settings"
+        return description(f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm")
+    return _open_test(tests, n_target + n_retro, start)
+
+
+def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None) -> Claim:
+    if "difficulty" not in tests:
+        sentence = f"Next: ask a model from before the target under Inflation; {n:,} calls, free with the pocket model."
+        return description(sentence, "difficulty", n_calls=n)
+    semantic = tests.get("semantic")
+    if semantic is not None and semantic.margin is None and start is not None:
+        margin = margin_text("semantic", start.margin)
+        return description(f"Next: set a margin for semantic similarity, for example {margin}: {start.meaning}.", "margin")
+    if "odd one out" not in tests:
+        sentence = f"Next: build a survey; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} minutes in all."
+        return description(sentence, "survey")
+    difficulty = tests["difficulty"]
+    if difficulty.state == UNDECIDED and difficulty.margin:
+        plan = equivalence_plan(0.5, difficulty.margin)
+        if plan.n is not None:
+            return description(
+                f"Next: write entries; difficulty needs about {plan.n:,} a set at that margin.", "write", n=plan.n
+            )
+    return description("Next: write more entries, or ask more people; the tests that are open lack data.", "write")

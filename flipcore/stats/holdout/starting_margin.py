@@ -1,0 +1,44 @@
+"""A margin for MMD², which has no natural unit: how far apart sub-populations of the target lie (statistics.md, 16.8).
+
+Random halves of one set have a mean MMD² of 0, so they give no margin. The rows must be a part that the test does not use:
+those that are explored, where the test reads those that were set aside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from flipcore.stats.base.estimate import MIN_N
+from flipcore.stats.holdout.semantic import mmd2_cos
+
+SHIFT_SD = 0.2
+MOST_GROUPS = 12
+
+
+@dataclass(frozen=True)
+class StartingMargin:
+    """`margin` in MMD², and what it is: "the middle distance of 4 categories" or "a shift of 0.2 SD"."""
+
+    margin: float
+    meaning: str
+    n: int
+
+
+def starting_margin(units: np.ndarray, groups: Sequence[str], what: str = "category") -> StartingMargin | None:
+    """The median MMD² between groups of ten or more rows of `units` (n, d), where that is above 0; else the MMD² of a planted
+    shift by 0.2 of the rows' spread around their mean. None below ten rows."""
+    if len(units) < MIN_N:
+        return None
+    names, code = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
+    sizes = np.bincount(code, minlength=len(names))
+    kept = [i for i in np.argsort(-sizes, kind="stable")[:MOST_GROUPS] if sizes[i] >= MIN_N and names[i]]
+    if len(kept) > 1:
+        middle = float(np.median([mmd2_cos(units[code == a], units[code == b]) for a, b in combinations(kept, 2)]))
+        if middle > 0:
+            return StartingMargin(middle, f"the middle distance between {len(kept)} groups by {what}", len(units))
+    spread = float(((units - units.mean(axis=0)) ** 2).sum(axis=1).mean())
+    return StartingMargin(SHIFT_SD**2 * spread, f"a planted shift of {SHIFT_SD:g} SD", len(units))

@@ -1,0 +1,57 @@
+"""The next step is the cheapest that can still change the verdict, with its cost."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from flipcore.claims.next_steps import next_step
+from flipcore.core.randomness import generator
+from flipcore.stats.holdout.planning import equivalence_plan
+from flipcore.stats.holdout.semantic import mmd2_cos
+from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
+from flipcore.stats.holdout.verdict import TESTS
+from tests.claims.test_holdout import with_outcome
+
+START = StartingMargin(0.0123, "the middle distance between 4 groups by category", 100)
+
+
+def at(**outcomes):
+    return {name: with_outcome(name, outcome) for name, outcome in zip(TESTS, outcomes.values(), strict=False) if outcome}
+
+
+def test_each_step_has_its_cost():
+    said = next_step({}, 100, 100).text
+    assert said == "Next: ask a model from before the target under Inflation; 200 calls, free with the pocket model."
+    open_margin = at(difficulty="equivalent", semantic="undecided", prediction="equivalent")
+    open_margin["semantic"] = replace(open_margin["semantic"], margin=None)
+    said = next_step(open_margin, 100, 100, START)
+    assert said.text.startswith("Next: set a margin for semantic similarity, for example 0.012 MMD²: the middle distance")
+    assert "10 people with one sheet each take about 100 minutes" in next_step(open_margin, 100, 100).text
+    scarce = at(difficulty="undecided", semantic="equivalent", prediction="equivalent", odd="equivalent")
+    n = equivalence_plan(0.5, 0.1).n
+    assert (
+        next_step(scarce, 50, 50).text == f"Next: write entries; difficulty needs about {n} a set at that margin." and n > 400
+    )
+
+
+def test_what_was_decided_is_edited_or_confirmed():
+    same = at(a="equivalent", b="equivalent", c="equivalent", d="equivalent")
+    assert "set a share aside" in next_step(same, 100, 100).text
+    assert "Locked mode" in next_step(same, 100, 100, is_aside=True).text
+    assert "Look inside" in next_step(at(a="beyond"), 100, 100).text
+    assert next_step(same, 100, 9).text == "Next: add entries; each set needs at least 10, and these have 100 and 9."
+
+
+def test_a_starting_margin_is_the_middle_distance_of_groups():
+    rng = generator(5)
+    groups = np.repeat(["a", "b", "c", "few"], [20, 20, 20, 5])
+    rows = rng.standard_normal((65, 6)) + 2 * np.eye(4, 6)[np.repeat(np.arange(4), [20, 20, 20, 5])]
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    made = starting_margin(units, groups.tolist())
+    pairs = [mmd2_cos(units[groups == a], units[groups == b]) for a, b in (("a", "b"), ("a", "c"), ("b", "c"))]
+    assert made.margin == pytest.approx(np.median(pairs)) and made.meaning == "the middle distance between 3 groups by category"
+    alone = starting_margin(units, [""] * 65)
+    spread = 1 - np.linalg.norm(units.mean(axis=0)) ** 2
+    assert alone.margin == pytest.approx(0.04 * spread) and alone.meaning == "a planted shift of 0.2 SD"
+    assert starting_margin(units[:9], ["a"] * 9) is None
