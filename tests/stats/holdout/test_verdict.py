@@ -164,6 +164,11 @@ def test_a_difference_is_decided_by_holm_over_the_tests_of_the_page():
     assert verdict.as_family([close])[0].state == "different"
 
 
+def test_a_difference_is_shown_by_the_test_and_by_its_interval():
+    found = verdict.difficulty_test(1, 40, 6, 40)  # z says p = .048 and Newcombe's interval holds 0
+    assert found.p < 0.05 and found.estimate.high > 0 and found.state == "undecided"
+
+
 def test_fewer_than_ten_answers_claim_nothing():
     few = verdict.difficulty_test(9, 9, 0, 200)
     assert few.p < 0.001 and few.state == "undecided" and few.too_few == "9 answers in one set, and at least 10 are needed"
