@@ -158,6 +158,7 @@ def _stats(given) -> int:
     from flipcore.reports.cut_offs import cut_offs
     from flipcore.reports.memory import memory_tests
     from flipcore.reports.study import study_report
+    from flipcore.stats.flips.label_mass import unreadable_labels
     from flipcore.stats.memory.rewritten import harness_accuracy
     from flipcore.store.queries import studies
     from flipcore.store.queries.endings import endings
@@ -179,7 +180,11 @@ def _stats(given) -> int:
         if given.json:
             print(json.dumps(found.as_dict() | {"cut_off": [one.as_dict() for one in cut]}, indent=2, ensure_ascii=False))
         else:
-            print("\n".join([found.text(), "", *(f"{one.model}, {one.sentence()}" for one in cut)]).strip())
+            print(
+                "\n".join(
+                    [found.text(), "", *(f"{one.model}, {one.sentence()}" for one in cut), *unreadable_labels(frame)]
+                ).strip()
+            )
         return 0
     finally:
         store.close()

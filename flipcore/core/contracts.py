@@ -73,11 +73,12 @@ class Ask:
 @dataclass(frozen=True)
 class Need:
     """A request that an extractor reads; `judged` names the position of the need whose text a judge is shown. One with a
-    `sample` is asked once for all samples."""
+    `sample` is asked once for all samples. An `optional` one, always the last, is left out where the model lacks the ability."""
 
     request: Request
     judged: int | None = None
     sample: int | None = None
+    optional: bool = False
 
 
 class Extractor(Protocol):

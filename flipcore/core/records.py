@@ -97,8 +97,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Request:
-    """What is sent to a model. `first_token` asks one token with its `top_k` alternatives; `score` the
-    log-probabilities of `continuation` given the prompt."""
+    """What is sent to a model. `first_token` asks one token with its `top_k` alternatives, after the prompt and `continuation`;
+    `score` the log-probabilities of `continuation` given the prompt."""
 
     kind: str
     prompt: str
@@ -113,7 +113,11 @@ class Request:
 
     @property
     def ability(self) -> str:
-        return "first_token_logprobs" if self.kind == "first_token" else self.kind
+        """What a backend must be able to do. A token after a given continuation needs what scoring needs: a text that the
+        server takes as it is, which chat APIs do not."""
+        if self.kind == "first_token":
+            return "score" if self.continuation else "first_token_logprobs"
+        return self.kind
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,14 @@
-"""First token: the label that gets the most probability as the very first token, the field's default readout."""
+"""First token: the label that gets the most probability as the very first token, the field's default readout.
+
+Some vocabularies begin an answer with a lone blank token, behind which the label stands. Where the model can be asked what
+follows it, the reading looks through: p(label) + p(blank) · p(label | blank).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from flipcore.core.contracts import Need
@@ -36,20 +40,35 @@ def label_shares(labels: Sequence[str], top: Mapping[str, float]) -> tuple[dict[
     return alone, shared
 
 
-def read_first_token(variant: Variant, top: Mapping[str, float] | None) -> Reading:
+_BLANKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
+LEAST_BLANK = 0.02  # below it a look behind the blank could move no label by more than this
+
+
+def lone_blank(top: Mapping[str, float] | None) -> tuple[str, float]:
+    """The likeliest first token that is nothing but blanks, as text, and its probability; ("", 0.0) without one."""
+    blanks = {token: nats for token, nats in (usable_alternatives(top) or {}).items() if token and not token.strip(_SPACES)}
+    token = max(blanks, key=blanks.get, default="")
+    return token.translate(_BLANKS), math.exp(blanks[token]) if token else 0.0
+
+
+def read_first_token(
+    variant: Variant, top: Mapping[str, float] | None, behind_blank: Mapping[str, float] | None = None
+) -> Reading:
     """Argmax over labels, mapped to the item's own options; unreadable for a tie, for a token that several labels begin
     with, and when no label is among the alternatives. Ties are not broken by position: that would favour the first label.
+    `behind_blank` are the alternatives after the likeliest blank token, where they were asked for.
     """
     top = usable_alternatives(top)
     if top is None:
         return absent("The server gave no log-probabilities of the first token, or placeholders only.")
     alone, shared = label_shares(variant.labels, top)
+    seen_through = _look_through(variant, top, usable_alternatives(behind_blank), alone, shared)
     mass = min(1.0, sum(alone.values()) + sum(shared.values()))
     shares = tuple((str(option), alone[label]) for label, option in zip(variant.labels, variant.order, strict=True))
     found = {"probabilities": shares, "label_mass": mass}
     best = max(alone.values(), default=0.0)
     if mass == 0.0:
-        return unreadable(f"None of the labels is among the {len(top)} most likely first tokens.", **found)
+        return unreadable(f"None of the labels is among the {len(top)} most likely first tokens.{seen_through}", **found)
     blurred = max(shared, key=shared.get, default=())
     if blurred and shared[blurred] >= best:
         return unreadable(
@@ -59,7 +78,22 @@ def read_first_token(variant: Variant, top: Mapping[str, float] | None) -> Readi
     winners = [option for option, share in shares if share == best]
     if len(winners) > 1:
         return unreadable(f"{len(winners)} labels are equally likely as the first token.", **found)
-    return Reading(OK, answer=winners[0], **found)
+    return Reading(OK, answer=winners[0], reason=seen_through.strip(), **found)
+
+
+def _look_through(variant: Variant, top, behind, alone: dict, shared: dict) -> str:
+    """Adds what stands behind the likeliest blank to the labels' shares; a sentence about it, "" where the blank is rare."""
+    _, blank = lone_blank(top)
+    if blank < LEAST_BLANK:
+        return ""
+    if behind is None:
+        return f" A blank token holds {blank:.2f} of the probability, and what follows it was not given."
+    further, blurred = label_shares(variant.labels, behind)
+    for label, share in further.items():
+        alone[label] += blank * share
+    for labels, share in blurred.items():
+        shared[labels] = shared.get(labels, 0.0) + blank * share
+    return f" Read through a blank first token of probability {blank:.2f}: p(blank) · p(label | blank) is added."
 
 
 @dataclass(frozen=True)
@@ -74,10 +108,18 @@ class FirstToken:
     abilities: ClassVar[frozenset[str]] = frozenset({"first_token_logprobs"})
 
     def needs(self, item, variant, ask, so_far):
-        return [Need(Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=self.top_k))]
+        first = Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=self.top_k)
+        blank, share = lone_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
+        if share < LEAST_BLANK:
+            return [Need(first)]
+        return [Need(first), Need(replace(first, continuation=blank), optional=True)]
 
     def read(self, item, variant, completions):
-        return failure(completions) or read_first_token(variant, completions[0].top_logprobs)
+        failed = failure(completions)
+        if failed:
+            return failed
+        behind = completions[1].top_logprobs if len(completions) > 1 else None
+        return read_first_token(variant, completions[0].top_logprobs, behind)
 
 
 EXTRACTOR = FirstToken()

@@ -71,7 +71,7 @@ class Pocket:
 
     def _answered(self, calls: list[Call]) -> list[Completion]:
         request = calls[0].request
-        prompts = [call.request.prompt for call in calls]
+        prompts = [call.request.prompt + (call.request.continuation if request.kind != "score" else "") for call in calls]
         if request.kind == "score":
             scored = self._model.score([(call.request.prompt, call.request.continuation) for call in calls])
             return [

@@ -66,7 +66,11 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
     calls: list[Call] = []
     so_far: list[Completion] = []
     while True:
-        needs = extractor.needs(history.item, variant, history.ask, so_far)
+        needs = [
+            need
+            for need in extractor.needs(history.item, variant, history.ask, so_far)
+            if not need.optional or need.request.ability in history.backend.abilities
+        ]
         for need in needs[len(calls) :]:
             asked, parent = history.backend, None
             if need.judged is not None:

@@ -3,8 +3,10 @@
 import streamlit as st
 
 from flipcore.extractors import EXTRACTORS
+from flipcore.stats.flips.label_mass import unreadable_labels
 from pages.common import session
 from pages.common.header import page_header
+from pages.common.notes import plain
 from pages.flip_surface import below, shown
 from pages.flip_surface.explorer import explorer
 
@@ -66,6 +68,8 @@ if study_id is not None:
         questions = shown.questions(study_id)
         cells = shown.cells(study_id, model, field, faithful, axis)
         st.markdown(f"### {shown.sentence(*cells, title_of(field), title_of(faithful), axis)}")
+        for warning in unreadable_labels(frame[frame["model"] == model]):
+            st.warning(plain(warning), icon=":material/label_off:")
         rows = shown.rows(*cells, sort, search, only, questions)
         titles = title_of(field), title_of(faithful)
         if rows:

@@ -1,12 +1,21 @@
+import asyncio
 import math
 
 import pytest
 
-from flipcore.core.records import ABSENT, OK, UNREADABLE
+from flipcore.axes import made as axis
+from flipcore.core.contracts import Ask, History, Material
+from flipcore.core.randomness import generator
+from flipcore.core.records import ABILITIES, ABSENT, OK, UNREADABLE
+from flipcore.core.study import ItemSource
+from flipcore.datasets import load_report
 from flipcore.extractors import made
 from flipcore.extractors.first_token import label_shares, read_first_token
+from flipcore.models import model_cards, open_backend
+from flipcore.protocols.single_shot import PROTOCOL as SINGLE
 from flipcore.text.prompts import labels_of
 from tests.extractors.asking import choice, said, shown
+from tests.protocols.test_rotation import Lab
 
 ITEM = choice()
 
@@ -97,3 +106,52 @@ def test_the_gate_is_adjustable_and_a_mass_on_the_threshold_passes():
 def test_top_k_is_asked_for():
     request = made("first_token", {"top_k": 40}).needs(ITEM, shown(ITEM), None, [])[0].request
     assert (request.kind, request.top_k, request.max_tokens) == ("first_token", 40, 1)
+
+
+def test_the_reading_looks_through_a_lone_blank_where_the_model_can_be_asked_what_follows():
+    digits = labels_of("digits", 4)
+    first, behind = logs(**{" ": 0.9, "3": 0.02}), logs(**{"3": 0.5, "1": 0.4})
+    found = read_first_token(shown(ITEM, labels=digits), first, behind)
+    assert (found.status, found.answer) == (OK, "2") and "blank first token of probability 0.90" in found.reason
+    assert dict(found.probabilities) == pytest.approx({"0": 0.36, "1": 0.0, "2": 0.47, "3": 0.0})
+    assert found.label_mass == pytest.approx(0.83)
+    alone = read_first_token(shown(ITEM, labels=digits), logs(**{" ": 0.97}))
+    assert alone.status == UNREADABLE and "what follows it was not given" in alone.reason
+
+
+def test_what_follows_the_blank_is_a_need_of_its_own_and_only_where_the_blank_matters():
+    reader, variant = made("first_token"), shown(ITEM)
+    assert len(reader.needs(ITEM, variant, Ask(), [])) == 1
+    assert len(reader.needs(ITEM, variant, Ask(), [said("", top_logprobs=logs(**{" ": 0.01, "C": 0.9}))])) == 1
+    for token, text in ((" ", " "), ("\u0120", " "), ("\u010a", "\n"), ("\u2581", " ")):
+        first, second = reader.needs(ITEM, variant, Ask(), [said("", top_logprobs={token: math.log(0.9)})])
+        assert second.optional and second.request.continuation == text and second.request.ability == "score"
+        assert (first.request.prompt, first.optional) == (second.request.prompt, False)
+
+
+def test_the_pocket_model_is_read_through_its_blank_and_a_chat_model_is_not_asked():
+    items = load_report(ItemSource("pocket_choice", n=4, seed=1)).items
+    reader, backend = made("first_token"), open_backend("pocket", model_cards())
+    variants = [axis("label_set", {"sets": ["digits"]}).variants(item, "plain", generator(0), Material()) for item in items]
+
+    async def asked(item, several, abilities):
+        known = {}
+        while calls := SINGLE.next_calls(past := history(item, several, abilities, known)):
+            known |= {call.call_id: await backend.complete(call) for call in calls}
+        return [one.reading for one in SINGLE.readouts(past) if one.variant_id == several[1].variant_id]
+
+    def history(item, several, abilities, known):
+        lab = Lab(backend.name, backend.revision, abilities)
+        return History(item, tuple(several), (reader,), lab, Ask(), 1, known)
+
+    async def both():
+        return [
+            [reading for item, several in zip(items, variants, strict=True) for reading in await asked(item, several, can)]
+            for can in (frozenset(ABILITIES), frozenset({"generate", "first_token_logprobs"}))
+        ]
+
+    through, chat = asyncio.run(both())
+    assert len(through) == len(chat) == 4
+    assert all(one.status == OK and one.label_mass > 0.3 and "p(label | blank)" in one.reason for one in through)
+    assert all(one.label_mass < 0.1 and "p(label | blank)" not in one.reason for one in chat)
+    assert any("what follows it was not given" in one.reason for one in chat)

@@ -58,7 +58,10 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
             card.options.get("max_tokens_name", "max_tokens"): card.options.get("score_tokens", 0),
         }
     if request.kind == "first_token":
-        return {"prompt": prompt, "logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
+        return {
+            "prompt": prompt + request.continuation,
+            "logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20)),
+        }
     return {"prompt": prompt}
 
 

@@ -1,0 +1,28 @@
+"""Where labels cannot be read as first tokens at all: hardly any of the first token's probability lies on them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+LEAST_MASS = 0.05
+LEAST_ANSWERS = 5
+
+
+def unreadable_labels(frame: pd.DataFrame) -> list[str]:
+    """A sentence for each model, extractor and variant (of one axis) whose labels hold less than `LEAST_MASS` on the median
+    answer. `frame` holds readouts with `label_mass`; where the mass is unknown nothing is said."""
+    known = frame[frame["label_mass"].notna()]
+    if known.empty:
+        return []
+    said = []
+    for (model, extractor, axis, variant), mass in known.groupby(["model", "extractor", "axis", "variant"], sort=False)[
+        "label_mass"
+    ]:
+        n_low = int((mass < LEAST_MASS).sum())
+        if len(mass) >= LEAST_ANSWERS and mass.median() < LEAST_MASS:
+            said.append(
+                f"{model}: the labels of {axis.replace('_', ' ')} {variant} cannot be read as first tokens "
+                f"({extractor.replace('_', ' ')}): they hold {mass.mean():.2f} of the probability, and less than "
+                f"{LEAST_MASS:.2f} on {n_low:,} of {len(mass):,} answers."
+            )
+    return said
