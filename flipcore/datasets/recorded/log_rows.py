@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from flipcore.core.errors import BadInput
-from flipcore.core.finish import finish_reason
+from flipcore.core.finish import finish_reason, kept_apart
 from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness, digest
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
@@ -195,7 +195,7 @@ def _number(value, default):
 def _completion(call: Call, record: LogRecord) -> Completion:
     """The text as recorded; a call without one failed, with the log's reason."""
     failed = bool(record.error) or record.text is None
-    return Completion(
+    recorded = Completion(
         call.call_id,
         "failed" if failed and not record.text else "ok",
         text=record.text or "",
@@ -209,6 +209,7 @@ def _completion(call: Call, record: LogRecord) -> Completion:
         error=record.error or ("The log holds no text." if failed else ""),
         reasoning=record.reasoning,
     )
+    return kept_apart(recorded)
 
 
 def _scored_calls(

@@ -1,0 +1,49 @@
+"""The inspector: the mark "flipped" is that of the extractor that is shown, and log-probabilities that came back are shown."""
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore.reports.compared_pairs import compared, flips
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from flipcore.store.queries.inspection import inspection
+from tests.browser.serving import ROOT
+from tests.runs.test_runner import tiny_study
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+MODEL, AXIS = "simulated-artifact-prone", "option_order"
+
+
+def marks(store: Store, study_id: str, item_id: str, extractor: str) -> list[str]:
+    """What the list of variants must say."""
+    pairs = compared(inspection(store, study_id, MODEL, item_id, AXIS), extractor)
+    return [f"{key} – flipped" if flips(pair) else key for key, pair in pairs.items()]
+
+
+def test_the_mark_and_the_log_probabilities_are_those_of_the_extractor_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    store, study = Store.open(tmp_path / "flips.duckdb"), tiny_study()
+    runner.run(study, store)
+    items = studies.study_items(store, study.study_id)
+    choices = items[items["kind"] == "choice"]["item_id"]
+    wanted = {item: [marks(store, study.study_id, item, name) for name in ("first_token", "regex")] for item in choices}
+    item = next(item for item, (first, text) in wanted.items() if first != text)
+    store.close()
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
+    keys = []
+    for name, said in zip(("first_token", "regex"), wanted[item], strict=True):
+        app.query_params.update({"study": study.study_id, "item": item, "axis": AXIS, "readout": name})
+        app.switch_page("pages/flip_surface/page.py").run()
+        assert not app.exception
+        (chosen,) = [box for box in app.selectbox if box.label == "Compared with the original"]
+        assert list(chosen.options) == said
+        keys.append(chosen.key)
+        shown = [json.loads(block.value) for block in app.json]
+        returned = [block for block in shown if isinstance(block, list) and block and "logprob" in block[0]]
+        assert bool(returned) == (name == "first_token")
+    assert len(set(keys)) == 2
