@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates, struck_rows
 from flipcore.annotation.paraphrases.effect import effect as computed
+from flipcore.annotation.paraphrases.own_verdicts import own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.extractors import EXTRACTORS
@@ -84,6 +85,8 @@ def _estimate(studies: dict[str, str]) -> None:
     with shown_problem():
         found = _effect(study_id, model, readout, reference, session.store().revision(study_id))
         st.markdown(f"**{plain(found.sentence(title_of(readout).lower()))}**")
+        if name := st.query_params.get("as", ""):
+            st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
         _table(found)
         _struck(study_id)
         flips.shown(study_id, model, readout, found.counted[1][2])
@@ -99,6 +102,14 @@ def _estimate(studies: dict[str, str]) -> None:
 
 def title_of(extractor: str) -> str:
     return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
+
+
+@st.cache_data(show_spinner=False, max_entries=24)
+def _own(study_id: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
+    held = session.store()
+    frame = session.readouts(study_id, revision, paraphrases="all")
+    rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
+    return own_effect(rows, review.materials(held, study_id), review.verdicts(held), name, readout, reference)
 
 
 @st.cache_resource(show_spinner="Striking out …", max_entries=24)

@@ -110,5 +110,5 @@ def _taken(place: str, name: str) -> None:
 
 
 def _finished(settings: dict) -> str:
-    more = " Pairs that nobody else has to judge are left to whoever took them first." if settings["shared"] < 1 else ""
-    return f"Nothing is left for you here. Thank you.{more} Z takes your last verdict back."
+    more = " Pairs that only one person judges belong to the first reviewer." if settings["shared"] < 1 else ""
+    return f"All done. Effect says what your verdicts changed.{more} Press Z to undo."

@@ -135,7 +135,7 @@ def effect(
     counted = []
     for name, keep in KEEP.items():
         gone = {place for place in there if state[place] not in keep}
-        counted.append((name, len(there) - len(gone), _found(readouts, gone, extractor, reference)))
+        counted.append((name, len(there) - len(gone), decomposition_without(readouts, gone, extractor, reference)))
     places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
     try:
@@ -213,13 +213,14 @@ def _bounds(
     rejected = set(places["rejected"])
     standing = readouts[[key not in rejected for key in _keys(readouts)]]
     limits = {
-        name: tuple(_found(standing, gone, extractor, reference) for gone in pair)
+        name: tuple(decomposition_without(standing, gone, extractor, reference) for gone in pair)
         for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()
     }
     return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
 
 
-def _found(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str) -> Decomposition:
+def decomposition_without(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str) -> Decomposition:
+    """T, G and A of the paraphrase axis without the places in `gone`."""
     rows = readouts[[key not in gone for key in _keys(readouts)]]
     return decompositions(coded_answers(rows), reference, axes=[AXIS], extractors=[extractor])[0]
 

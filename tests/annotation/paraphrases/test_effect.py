@@ -4,7 +4,9 @@ import pandas as pd
 import pytest
 
 from flipcore.annotation.paraphrases.effect import effect, expected_bad, source_gates
+from flipcore.annotation.paraphrases.own_verdicts import own_effect, state_of
 from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
@@ -123,3 +125,24 @@ def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
     assert (dataset, generator) == ("flipscope_choice", "flipscope-authors") and n_reviewed >= n_accepted
     review.keep_pairs(store, made_pairs(3, dataset, "somebody else"))
     assert studies.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted)]
+
+
+def test_one_reviewers_verdicts_say_what_they_moved_and_of_which_set(store):
+    study_id = reworded_study().study_id
+    frame, materials = studies.readouts(store, study_id, paraphrases="all"), review.materials(store, study_id)
+
+    def said(name):
+        return own_effect(frame, materials, review.verdicts(store), name, "first_token", "regex")
+
+    flips = frame[frame["extractor"] == "first_token"].groupby("item_id")["answer"].nunique()
+    pairs = [pair for (item, _), pair in sorted(materials.items()) if flips[item] > 1][:2]
+    assert "has judged none of the" in said("Zoe")
+    review.keep_verdicts(store, [verdict_row(row, "Zoe", OTHER) for row in review.pairs(store, pairs)])
+    struck = [row["pair_id"] for row in studies.paraphrase_states(store).to_dict("records") if row["state"] == "rejected"]
+    assert f"{len(pairs)} verdicts of Zoe on the {len(set(materials.values()))} paraphrases that this study asked" in said(
+        "Zoe"
+    )
+    assert "moved T from" in said("Zoe") or "did not move T" in said("Zoe")
+    states = studies.paraphrase_states(store).set_index("pair_id")["state"]
+    by_pair = {pair: [row for row in review.verdicts(store) if row["pair_id"] == pair] for pair in states.index}
+    assert {pair: state_of(rows) for pair, rows in by_pair.items()} == states.to_dict() and struck  # as the store decides

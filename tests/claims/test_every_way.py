@@ -1,0 +1,151 @@
+"""Every way to a number: pages with their links, `stats` and `export`, with items set aside and with gates closed.
+
+Nothing of what a study set aside reaches the browser, the terminal or a file before a lock, and nothing behind a closed gate is
+said as a claim.
+"""
+
+import json
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore import __main__ as command_line
+from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.claims import gates
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout, locks, review
+from tests.annotation.paraphrases.pairs import OTHER
+from tests.browser.serving import ROOT
+from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
+
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+
+FLIPS, MEMORY, HOLDOUT = (f"pages/{name}/page.py" for name in ("flip_surface", "memorization", "holdout"))
+DECOMPOSITION, REVIEW = (f"pages/{name}/page.py" for name in ("decomposition", "paraphrase_review"))
+# New study shows the first rows of the files that items come from, which no study has set aside; its preview is tested there
+WAYS = [
+    ("pages/studies/page.py", {}),
+    *((page, {"study": S, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "paraphrase")),
+    (FLIPS, {"study": S, "item-search": "HIDDEN"}),
+    *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("explore", "locked")),
+    *((HOLDOUT, {"sets": f"study:{S}", "mode": mode}) for mode in ("explore", "locked")),
+    (HOLDOUT, {"sets": f"study:{S}", "part": "Look inside"}),
+    (HOLDOUT, {"sets": "version:VERSION", "part": "Look inside"}),
+    *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
+    (REVIEW, {"part": "Review", "as": "Ada", "shared": "100"}),
+]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """The study with its items set aside, verdicts that strike its open pairs, a version that names hidden items."""
+    place = tmp_path_factory.mktemp("ways") / "flips.duckdb"
+    store = Store.open(place)
+    demo.fill_store(store)
+    runner.run(STUDY, store)
+    review.keep_verdicts(store, [verdict_row(pair, "Bea", OTHER, "changes it") for pair in review.pairs(store)[:20]])
+    ids = hidden_ids(store)
+    row = {"name": "v", "note": "", "parent_id": None, "sets_id": "s", "target_ids": ids[:8], "retro_ids": ids[8:]}
+    holdout.keep_version(store, row | {"results": {}, "settings": {}, "author": "Ada"}, [])
+    store.close()
+    return place
+
+
+def nodes(block):
+    yield block
+    for child in getattr(block, "children", {}).values():
+        yield from nodes(child)
+
+
+def sent(app):
+    """Everything that the page sends to the browser, data of components too."""
+    return " ".join(str(getattr(node, "proto", "")) for node in nodes(app._tree))
+
+
+def marks(store):
+    """What tells a hidden item: a piece of its question that no open item has."""
+    sql = "SELECT item_id, question FROM items WHERE item_id IN (SELECT unnest($ids))"
+    shown = " ".join(text for _, text in store.rows(sql, ids=open_ids(store)))
+    pieces = [text.split("\n")[0][:40] for _, text in store.rows(sql, ids=hidden_ids(store))]
+    return [piece for piece in pieces if '"' not in piece and "'" not in piece and piece not in shown]
+
+
+@pytest.fixture
+def opened(path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    store = Store.open(path)
+    monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: store))
+    monkeypatch.setattr(store, "close", lambda: None)
+    yield store
+    Store.close(store)
+
+
+def page_of(page, link):
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
+    for key, value in link.items():
+        app.query_params[key] = value
+    app.switch_page(page).run()
+    assert not app.exception, page
+    return app
+
+
+@pytest.fixture(autouse=True)
+def fresh_caches():
+    import streamlit as st
+
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    yield
+    st.cache_resource.clear()
+
+
+@pytest.mark.parametrize(("page", "link"), WAYS, ids=[f"{page.split('/')[1]}-{i}" for i, (page, _) in enumerate(WAYS)])
+def test_no_page_or_link_sends_anything_that_is_set_aside(opened, page, link):
+    known = {"HIDDEN": hidden_ids(opened)[0], "VERSION": holdout.versions(opened)[0]["version_id"]}
+    link = {key: known.get(value, value.replace("VERSION", known["VERSION"])) for key, value in link.items()}
+    if "item-search" in link:
+        link["item-search"] = marks(opened)[0]
+    app = page_of(page, link)
+    said = sent(app).replace(link.get("item-search", "\0"), "")  # what the link says itself
+    assert len(said) > 500
+    assert [mark for mark in marks(opened) if mark in said] == []
+
+
+def test_the_walk_would_see_a_leak(opened):
+    assert len(marks(opened)) > 5
+    app = page_of(FLIPS, {"study": S})
+    sql = "SELECT question FROM items WHERE item_id IN (SELECT unnest($ids))"
+    shown = [text.split("\n")[0][:40] for (text,) in opened.rows(sql, ids=open_ids(opened))]
+    assert any(piece in sent(app) for piece in shown)
+
+
+def test_stats_and_export_hold_nothing_that_is_set_aside(opened, capsys, tmp_path):
+    command_line.main(["stats", S, "--json"])
+    said = capsys.readouterr().out
+    assert json.loads(said) and [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in said] == []
+    command_line.main(["export", S, "--format", "csv", "--folder", str(tmp_path)])
+    for file in tmp_path.iterdir():
+        assert not set(pd.read_csv(file)["item_id"]) & set(hidden_ids(opened))
+
+
+def test_what_is_behind_a_closed_gate_is_said_as_no_claim_by_stats(opened, capsys):
+    shut = gates.reasons(opened, S)
+    assert {"paraphrase", "judge", "judge_backwards"} <= set(shut)
+    command_line.main(["stats", S])
+    lines = capsys.readouterr().out.splitlines()
+    cells = [line for line in lines if line.strip().lower().startswith("paraphrase,")]
+    assert all("no claim" in line.lower() or "not claimed" in line.lower() for line in cells)
+    assert any(shut["paraphrase"].split(":")[0] in line for line in lines)
+
+
+def test_after_a_lock_its_page_shows_what_was_set_aside_and_says_so(opened):
+    before = len(locks.locks(opened, S))
+    assert before == 0
+    locks.keep_lock(opened, S, "decomposition", {"level": 0.95, "reference": "regex"}, "Ada")
+    said = sent(page_of(DECOMPOSITION, {"study": S, "mode": "locked"}))
+    assert "these settings were stored before anybody could read them" in said and "Settings stored by Ada" in said
