@@ -29,8 +29,8 @@ WAYS = [
     ("pages/studies/page.py", {}),
     *((page, {"study": S, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "paraphrase")),
     (FLIPS, {"study": S, "item-search": "HIDDEN"}),
-    *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("explore", "locked")),
-    *((HOLDOUT, {"sets": f"study:{S}", "mode": mode}) for mode in ("explore", "locked")),
+    *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Locked")),
+    *((HOLDOUT, {"sets": f"study:{S}", "mode": mode}) for mode in ("Explore", "Locked")),
     (HOLDOUT, {"sets": f"study:{S}", "part": "Look inside"}),
     (HOLDOUT, {"sets": "version:VERSION", "part": "Look inside"}),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
@@ -147,5 +147,5 @@ def test_after_a_lock_its_page_shows_what_was_set_aside_and_says_so(opened):
     before = len(locks.locks(opened, S))
     assert before == 0
     locks.keep_lock(opened, S, "decomposition", {"level": 0.95, "reference": "regex"}, "Ada")
-    said = sent(page_of(DECOMPOSITION, {"study": S, "mode": "locked"}))
+    said = sent(page_of(DECOMPOSITION, {"study": S, "mode": "Locked"}))
     assert "these settings were stored before anybody could read them" in said and "Settings stored by Ada" in said

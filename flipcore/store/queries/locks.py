@@ -13,8 +13,9 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
+from flipcore.core.study import Study
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries.standing import stands, verdict_state
 from flipcore.store.rows import now
 from flipcore.store.visible import Sight
 
@@ -78,7 +79,7 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
 
 def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any]) -> Sight:
     """A lock of an earlier release holds only a hash of the verdicts: while it is today's, today's state is that of the lock."""
-    if settings.get("verdicts", "") not in ("", studies.verdict_state(store)):
+    if settings.get("verdicts", "") not in ("", verdict_state(store)):
         raise BadInput(
             "Verdicts have changed since this lock was stored, and its release kept no copy of them, so its result cannot be "
             "computed again. Duplicate the study and lock the copy."
@@ -100,15 +101,16 @@ WHERE i.study_id = $study_id AND i.confirmatory AND r.model IN (SELECT unnest($m
 def _state(store: Store, study_id: str) -> dict[str, Any]:
     """What a result of the study depends on besides its settings. `seen_before` are items that were set aside here while
     another study shows what the same models answered to them."""
-    declared = studies.study(store, study_id)
+    tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
+    declared = Study.from_toml(tomls[0][0]) if tomls else None
     asked = {model for (model,) in store.rows(_MODELS, study_id=study_id)}
     names = sorted({use.name for use in declared.models} | asked) if declared else sorted(asked)
-    stands = dict(studies.paraphrase_states(store)[["pair_id", "state"]].itertuples(index=False, name=None))
+    now_stands = stands(store)
     pairs = store.rows("SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id", study_id=study_id)
     return {
         "items": [list(row) for row in store.rows(_SET_ASIDE, study_id=study_id)],
         "models": names,
-        "verdicts": {pair: stands.get(pair, "unreviewed") for (pair,) in sorted(pairs, key=str) if pair is not None},
+        "verdicts": {pair: now_stands.get(pair, "unreviewed") for (pair,) in sorted(pairs, key=str) if pair is not None},
         "seen_before": store.rows(_SEEN_BEFORE, study_id=study_id, models=names or [""])[0][0],
     }
 
@@ -116,7 +118,7 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:
     """Pairs of a lock that stand differently today."""
     then = lock["settings"].get(STATE, {}).get("verdicts", {})
-    today = dict(studies.paraphrase_states(store)[["pair_id", "state"]].itertuples(index=False, name=None))
+    today = stands(store)
     return sum(today.get(pair, "unreviewed") != state for pair, state in then.items())
 
 

@@ -7,7 +7,7 @@ import this module (a test looks).
 from __future__ import annotations
 
 from flipcore.store.connection import Store
-from flipcore.store.queries.studies import STANDING
+from flipcore.store.queries.standing import STANDING
 
 _PARAPHRASES = f"WITH {STANDING} SELECT item_id, pair_id, paraphrase, state, generator FROM standing ORDER BY pair_id"
 

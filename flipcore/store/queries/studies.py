@@ -7,11 +7,13 @@ import json
 import pandas as pd
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CONTINUATION, digest
+from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
 from flipcore.extractors import VALUES
 from flipcore.protocols import rotation
 from flipcore.store.connection import Store
+from flipcore.store.queries.locks import sight
+from flipcore.store.queries.standing import STANDING
 from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
 
 _STUDIES = """
@@ -80,43 +82,6 @@ def study_items(store: Store, study_id: str) -> pd.DataFrame:
     return store.frame(_ITEMS, study_id=study_id)
 
 
-# People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A reviewer's latest verdict counts
-# unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict
-# decides; else a pair is accepted when most people found everything kept that they were asked, rejected when not, unreviewed
-# without a person's verdict.
-STANDING = """
-given AS (
-    SELECT pair_id, reviewer, reviewer_kind, rule_version LIKE '%/adjudication' AS settles, note, created_at,
-           coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
-           AND coalesce(solution_path, 'yes') = 'yes' AS kept
-    FROM verdicts v
-    WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)),
-latest AS (
-    SELECT pair_id, reviewer, reviewer_kind, arg_max(kept, created_at) AS kept
-    FROM given WHERE NOT settles GROUP BY pair_id, reviewer, reviewer_kind),
-counted AS (
-    SELECT pair_id, count(*) FILTER (reviewer_kind = 'person') AS n_reviewers,
-           count(*) FILTER (reviewer_kind = 'person' AND kept) AS n_kept,
-           count(*) FILTER (reviewer_kind = 'model') AS n_models,
-           count(*) FILTER (reviewer_kind = 'model' AND kept) AS n_models_kept
-    FROM latest GROUP BY pair_id),
-settled AS (
-    SELECT pair_id, arg_max(kept, created_at) AS kept, arg_max(reviewer, created_at) AS reviewer,
-           arg_max(note, created_at) AS why
-    FROM given g WHERE settles AND reviewer_kind = 'person'
-    AND NOT EXISTS (SELECT 1 FROM latest l WHERE l.pair_id = g.pair_id AND l.reviewer = g.reviewer)
-    GROUP BY pair_id),
-standing AS (
-    SELECT p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator, coalesce(c.n_reviewers, 0) AS n_reviewers,
-           coalesce(c.n_kept, 0) AS n_kept, coalesce(c.n_models, 0) AS n_models,
-           coalesce(c.n_models_kept, 0) AS n_models_kept, s.reviewer AS settled_by, s.why AS settled_why,
-           CASE WHEN s.kept IS NOT NULL THEN if(s.kept, 'accepted', 'rejected')
-                WHEN coalesce(c.n_reviewers, 0) = 0 THEN 'unreviewed'
-                WHEN 2 * c.n_kept > c.n_reviewers THEN 'accepted' ELSE 'rejected' END AS state
-    FROM paraphrases p LEFT JOIN counted c USING (pair_id) LEFT JOIN settled s USING (pair_id))
-"""
-
-
 _STATES_SHOWN = f"""
 WITH {STANDING}, hidden AS ({HIDDEN})
 SELECT * REPLACE (if(set_aside, '', original) AS original, if(set_aside, '', paraphrase) AS paraphrase)
@@ -163,8 +128,6 @@ def readouts(
     once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all. Items that were set
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
     BadInput for a lock that does not hold."""
-    from flipcore.store.queries.locks import sight
-
     seen = sight(store, study_id, lock)
     pairs = None if seen.verdicts is None else [pair for pair, state in seen.verdicts.items() if state in _STATES[paraphrases]]
     frame = store.frame(
@@ -218,8 +181,6 @@ QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
 
 def base_first_tokens(store: Store, study_id: str, model: str, *, lock: str | None = None) -> pd.DataFrame:
     """The base prompt's first token of each item: its shares on the options, and what else was known before varying it."""
-    from flipcore.store.queries.locks import sight
-
     seen = sight(store, study_id, lock)
     frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, **seen.params_of_models)
     frame["probabilities"] = [[share for _, share in json.loads(text)] for text in frame["probabilities"]]
@@ -280,11 +241,6 @@ def decisions(store: Store, study_id: str) -> pd.DataFrame:
         "WHERE study_id = $study_id ORDER BY created_at DESC",
         study_id=study_id,
     )
-
-
-def verdict_state(store: Store) -> str:
-    """A hash of what stands of every rewording now, so that a lock names the verdicts that it was made under."""
-    return digest(sorted(paraphrase_states(store)[["pair_id", "state"]].itertuples(index=False, name=None)))
 
 
 def n_moves(store: Store, study_id: str) -> int:

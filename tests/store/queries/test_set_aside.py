@@ -21,7 +21,19 @@ from flipcore.runs import demo, runner
 from flipcore.store import queries
 from flipcore.store.connection import Store
 from flipcore.store.export import export
-from flipcore.store.queries import budgets, holdout, inspection, judges, locks, memory, review, studies, vectors
+from flipcore.store.queries import (
+    budgets,
+    endings,
+    holdout,
+    inspection,
+    judges,
+    locks,
+    memory,
+    review,
+    standing,
+    studies,
+    vectors,
+)
 from flipcore.store.rows import now
 from tests.annotation.paraphrases.pairs import SAME
 from tests.conftest import ROOT
@@ -65,7 +77,8 @@ CALLS = {
     "studies.fresh_items": lambda s: studies.fresh_items(s, S),
     "studies.n_unreviewed": lambda s: studies.n_unreviewed(s, S),
     "studies.decisions": lambda s: studies.decisions(s, S),
-    "studies.verdict_state": lambda s: studies.verdict_state(s),
+    "standing.verdict_state": lambda s: standing.verdict_state(s),
+    "standing.stands": lambda s: standing.stands(s),
     "studies.n_moves": lambda s: studies.n_moves(s, S),
     "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
     "studies.has_answers_of": lambda s: studies.has_answers_of(s, [READER]),
@@ -73,6 +86,7 @@ CALLS = {
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
+    "endings.endings": lambda s: endings.endings(s, S),
     "inspection.inspection": lambda s: [
         inspection.inspection(s, S, READER, item, axis) for item in hidden_ids(s) for axis in ("identity", "paraphrase")
     ],
@@ -112,7 +126,11 @@ CALLS = {
     "vectors.vectors": lambda s: vectors.vectors(s, "words", "1", ["hash"]),
     "vectors.accuracies": lambda s: vectors.accuracies(s, hidden_ids(s)),
 }
-NAMES_IDS = {"studies.paraphrase_states", "review.judged_by_others"}  # ids of hidden items or pairs, and no word of them
+NAMES_IDS = {
+    "standing.stands",
+    "studies.paraphrase_states",
+    "review.judged_by_others",
+}  # ids of hidden items or pairs, and no word of them
 CONSTANT = {"locks.lock_id", "budgets.purchase_row"}  # made of what they are given
 
 
