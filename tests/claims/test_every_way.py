@@ -27,6 +27,7 @@ DECOMPOSITION, REVIEW = (f"pages/{name}/page.py" for name in ("decomposition", "
 # New study shows the first rows of the files that items come from, which no study has set aside; its preview is tested there
 WAYS = [
     ("pages/studies/page.py", {}),
+    ("pages/audit/page.py", {"study": S}),
     *((page, {"study": S, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "paraphrase")),
     (FLIPS, {"study": S, "item-search": "HIDDEN"}),
     *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Locked")),

@@ -22,6 +22,7 @@ from flipcore.store import queries
 from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import (
+    audit,
     budgets,
     endings,
     holdout,
@@ -83,6 +84,10 @@ CALLS = {
     "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
     "studies.has_answers_of": lambda s: studies.has_answers_of(s, [READER]),
     "studies.n_stored_of": lambda s: studies.n_stored_of(s, S, READER),
+    "audit.calls": lambda s: audit.calls(s, S),
+    "audit.items": lambda s: audit.items(s, S),
+    "audit.reported": lambda s: audit.reported(STUDY),
+    "audit.notes": lambda s: audit.notes(STUDY),
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
