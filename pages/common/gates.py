@@ -1,4 +1,4 @@
-"""Gates: what has not been checked by people is shown, but enters no claim."""
+"""Gates: what has not been checked by people is shown and not claimed."""
 
 from __future__ import annotations
 

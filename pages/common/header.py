@@ -41,8 +41,8 @@ BADGES = {
     ),
     "JUDGE NOT PASSED": (
         "orange",
-        "The judge's agreement with people has not been shown to reach 0.60; it enters no "
-        "claim. Label texts under Paraphrase review, Judge, to remove this.",
+        "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
+        "it is excluded from all conclusions. Label texts under Paraphrase review, Judge, to remove this.",
     ),
 }
 

@@ -102,7 +102,7 @@ def _ask(survey: Survey, sets: Sets) -> None:
 
 
 def _out(survey: Survey, sets: Sets) -> None:
-    st.markdown("One sheet a name. The answer column is for 1, 2 or 3.")
+    st.markdown("One sheet per annotator. The answer column is for 1, 2 or 3.")
     names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
     rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], _items(sets))
     for kind in ("csv", "json"):

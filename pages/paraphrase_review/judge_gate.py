@@ -43,5 +43,5 @@ def judge_gate(study_id: str) -> None:
         )
     st.caption(
         "An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
-        "enters no claim. Whoever labels sees the text and the options, not what the judge said."
+        "excluded from all conclusions. Whoever labels sees the text and the options, not what the judge said."
     )

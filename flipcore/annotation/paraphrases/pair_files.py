@@ -1,6 +1,6 @@
 """Pairs and verdicts from files: a bad row is refused by its line and harms no other.
 
-A row holds a pair (original, paraphrase), a verdict (reviewer and what he said) on a pair that is stored, or both at once.
+A row holds a pair (original, paraphrase), a verdict (a reviewer and their answers) on a pair that is stored, or both at once.
 Originals may also be the items of a second file, row by row. The same file again adds nothing.
 """
 
