@@ -93,7 +93,9 @@ def write_tables(copy: str, folder: str, wanted: dict[str, list[str]]) -> None:
 def _write(copy: str, folder: Path, wanted: dict[str, list[str]]) -> None:
     import duckdb
 
-    connection = duckdb.connect(":memory:", config={"memory_limit": "2GB", "threads": 1})
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET memory_limit = '2GB'")
+    connection.execute("SET threads = 1")
     connection.execute(f"ATTACH '{copy}' AS other (READ_ONLY)")  # the copy's name is ours
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
