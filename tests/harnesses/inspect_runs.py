@@ -1,0 +1,59 @@
+"""Runs Inspect itself over drawn settings, without a network: ``python inspect_runs.py FOLDER N`` writes N logs."""
+
+import random
+import sys
+
+from inspect_ai import Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import choice, includes, match
+from inspect_ai.solver import generate, multiple_choice, system_message
+
+MODEL = "mockllm/model"
+
+
+def chosen(rng, n, n_outputs):
+    """Options, perhaps shuffled, and answers that name one, none, or were cut off."""
+    samples = [
+        Sample(id=f"i{i}", input=f"Which {i}?", choices=["oak", "tin", "ash"], target="ABC"[i % 3], metadata={"subject": "s"})
+        for i in range(n)
+    ]
+    said = ["ANSWER: A", "ANSWER: B", "no idea", "ANSWER: C"]
+    outputs = [
+        ModelOutput.from_content(MODEL, rng.choice(said), stop_reason=rng.choice(["stop", "max_tokens"]))
+        for _ in range(n_outputs)
+    ]
+    task = Task(dataset=MemoryDataset(samples), solver=[multiple_choice(shuffle=rng.random() < 0.3)], scorer=choice())
+    return task, outputs
+
+
+def written(rng, n, n_outputs):
+    """Sums, with or without a system message, read by one scorer or two."""
+    samples = [Sample(id=i + 1, input=f"{i}+{i}?", target=str(2 * i)) for i in range(n)]
+    outputs = [ModelOutput.from_content(MODEL, f"It is {2 * i + rng.choice([0, 0, 1])}") for i in range(n_outputs)]
+    solver = [system_message("Be brief."), generate()] if rng.random() < 0.5 else [generate()]
+    scorer = [match(numeric=True), includes()] if rng.random() < 0.5 else match(location="end")
+    return Task(dataset=MemoryDataset(samples), solver=solver, scorer=scorer), outputs
+
+
+def main(folder: str, n_logs: int) -> None:
+    for number in range(n_logs):
+        rng = random.Random(number)
+        epochs, n = rng.choice([1, 1, 2, 3]), rng.choice([3, 5])
+        task, outputs = (chosen if rng.random() < 0.5 else written)(rng, n, n * epochs)
+        for one in outputs:
+            one.usage = ModelUsage(input_tokens=5, output_tokens=3, total_tokens=8)
+        eval(
+            task,
+            model=get_model(MODEL, custom_outputs=outputs),
+            epochs=epochs,
+            log_dir=f"{folder}/{number}",
+            log_format=rng.choice(["eval", "eval", "json"]),
+            limit=rng.choice([None, 2]),
+            display="none",
+            temperature=rng.choice([0.0, 1.0]),
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
