@@ -121,7 +121,7 @@ def test_an_unknown_extractor_and_an_unknown_parameter_are_sentences_that_say_wh
         made("cloze", {"nrom": "sum"})
     with pytest.raises(BadInput, match="sum, token, char"):
         made("cloze", {"norm": "median"})
-    with pytest.raises(BadInput, match="between 0 and 1"):
+    with pytest.raises(BadInput, match="least_mass = 5; it must be at most 1"):
         made("first_token_gated", {"least_mass": 5})
 
 

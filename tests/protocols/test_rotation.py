@@ -170,7 +170,7 @@ def test_other_kinds_are_asked_as_in_single_shot():
 
 @pytest.mark.parametrize("params", [{"least": 0}, {"lead": 0}, {"least": 9, "cap": 5}])
 def test_parameters_that_do_not_fit_are_a_sentence(params):
-    with pytest.raises(BadInput, match="lead of at least 1"):
+    with pytest.raises(BadInput, match="lead of at least 1|must be at least 1"):
         made("rotation", params)
 
 
