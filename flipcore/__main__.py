@@ -168,7 +168,7 @@ def _stats(given) -> int:
         study_id = _chosen(store, given.study)
         frame = studies.readouts(store, study_id)
         found = study_report(frame, given.reference, closed(store, study_id, set(frame["axis"]), set(frame["extractor"])))
-        study, everything = studies.study(store, study_id), studies.readouts(store, study_id, everything=True)
+        study, everything = studies.declared(store, study_id), studies.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
         asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
         found = replace(

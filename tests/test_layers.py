@@ -51,7 +51,7 @@ def test_random_generators_are_made_in_one_place(path):
 
 @named([path for path in CORE if path.name != "connection.py"])
 def test_the_database_is_opened_in_one_place(path):
-    assert calls(path, r"duckdb\.connect\((?!\":memory:\"\))") == []
+    assert calls(path, r"duckdb\.connect\((?!\":memory:\")") == []
 
 
 @named(CORE)
@@ -103,6 +103,6 @@ def test_the_top_level_is_the_agreed_list():
         ".git",
         ".github",
     }
-    generated = {".venv", ".pytest_cache", ".ruff_cache", "__pycache__", ".hypothesis"}
+    generated = {".venv", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".import_linter_cache", "__pycache__", ".hypothesis"}
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith("requirements")}
     assert found - generated <= agreed

@@ -63,7 +63,7 @@ def left_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapp
     )
     seen: dict[str, int] = {}
     of_item = {one["call_id"]: one["item_id"] for one in texts}
-    turns = []
+    turns: list[tuple] = []
     for place in order:
         item = of_item[place.pair_id]
         turns.append((seen.setdefault(item, 0), len(turns), place))

@@ -46,7 +46,7 @@ class FewShot:
 def _shot(item: Item, layout: str) -> str:
     """The question as the layout shows it, with its answer: a label, or the worked solution of a problem."""
     shown = variant(item, FewShot.name, "shot", layout)
-    if item.kind == "choice":
+    if item.kind == "choice" and item.target is not None:
         return f"{shown.prompt.text} {shown.labels[int(item.target)]}\n\n"
     return f"{shown.prompt.text} {item.solution.strip() or item.target}\n\n"
 

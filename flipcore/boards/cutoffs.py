@@ -62,13 +62,13 @@ def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
 MARGINS = np.round(np.arange(0.0, 0.3001, 0.001), 3)
 
 
-def packed(values: Sequence[float]) -> str:
+def packed(values: Sequence[float] | np.ndarray) -> str:
     """Base64 of little-endian 32-bit floats; infinities stay within the largest float."""
     return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
 
 
 def _line(**parts) -> dict:
-    defaults = {"groups": [], "edges": [], "rows": None, "marks": [], "words": {}, "scale": 1, "mirrored": False}
+    defaults: dict = {"groups": [], "edges": [], "rows": None, "marks": [], "words": {}, "scale": 1, "mirrored": False}
     return defaults | parts
 
 
@@ -166,7 +166,8 @@ def margin_line(found: DropGap, start: float) -> dict:
         for label, one, colour in estimates
         if one.value == one.value
     ]
-    reach = max([0.12, *(abs(x) for row in rows for x in (row["low"], row["high"]) if x == x)]) * 1.05
+    ends = [float(str(row[side])) for row in rows for side in ("low", "high")]
+    reach = max([0.12, *(abs(end) for end in ends if end == end)]) * 1.05
     return _line(
         id=f"margin-{found.gap.value:.6g}-{found.gap.n}",
         control="margin",

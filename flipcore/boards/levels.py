@@ -7,6 +7,7 @@ import base64
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -97,11 +98,11 @@ def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str
     for one in found:
         table, row = made["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
         low, high = (_unpacked(table[side], len(rows), len(made["levels"]))[:, row, at] for side in ("low", "high"))
-        bands = {
+        bands: dict[str, Any] = {
             name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
             for i, name in enumerate(QUANTITIES)
         }
-        rest = {
+        rest: dict[str, Any] = {
             name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
             for name in (*COLUMNS, "share")
             if name not in bands

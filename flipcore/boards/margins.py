@@ -58,7 +58,7 @@ def _with(margins: list[float | None], wanted: float | None) -> list[float | Non
 def _near(margins: Sequence[float | None], wanted: float | None) -> int:
     if wanted is None:
         return 0
-    return min((i for i, margin in enumerate(margins) if margin is not None), key=lambda i: abs(margins[i] - wanted))
+    return min((abs(margin - wanted), i) for i, margin in enumerate(margins) if margin is not None)[1]
 
 
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
@@ -103,13 +103,13 @@ def board(
     """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for every combination of
     states that the margins can bring about, keyed by the states joined with "|"."""
     by_name = {test.name: test for test in as_family(tests)}
-    rows = [
+    rows: list[dict] = [
         _row(by_name[name], margins.get(name), about.get(name, ""))
         if name in by_name
         else {"name": name, "title": TITLES[name], "missing": missing.get(name, "It was not run.")}
         for name in TESTS
     ]
-    run = [row for row in rows if "missing" not in row]
+    run: list[dict] = [row for row in rows if "missing" not in row]
     overall = {}
     for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
         chosen = [

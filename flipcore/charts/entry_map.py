@@ -138,7 +138,7 @@ def _grouped(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> lis
     colours = dict(zip(frequent, (c.genuine, c.artifact, c.fixed, c.broken, c.benchmark, c.retro), strict=False)) | {
         OTHERS: c.undefined
     }
-    traces = []
+    traces: list[dict] = []
     for group in [*frequent, OTHERS]:
         for rows, symbol in zip(of_set, SYMBOLS, strict=True):
             mine = rows[shown[rows] == group]

@@ -186,7 +186,7 @@ def readouts_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
             yield Finding("readouts", claim, rank, items, str(model), extractor=first)
 
 
-def _templates(given: AuditInput, items: Sequence[str]) -> np.ndarray | None:
+def _templates(given: AuditInput, items: pd.Index) -> np.ndarray | None:
     """The template of each item where the items say one (`source_id`); None where every item is its own."""
     if "source_id" not in given.items:
         return None
@@ -272,7 +272,13 @@ def score_consistency(given: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
             )
             detail = "SCORE counts an answer at the right option's original place as the right option, whatever stands there."
             yield Finding(
-                "SCORE rate", description(sentence, "SCORE", detail), 82, _some(part), str(model), "option_order", extractor
+                "SCORE rate",
+                description(sentence, "SCORE", detail),
+                82,
+                _some(part),
+                str(model),
+                "option_order",
+                str(extractor),
             )
 
 

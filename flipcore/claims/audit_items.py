@@ -3,9 +3,8 @@ rates."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
 
 import pandas as pd
 
@@ -26,7 +25,7 @@ def _questions(items: pd.DataFrame) -> pd.Series:
     return pd.Series(texts, index=items.index)
 
 
-def _right_words(row: Mapping[str, Any]) -> str:
+def _right_words(row: pd.Series) -> str:
     """The right answer as words, so that options in another order compare."""
     right = str(row["target"]).split("\n")
     options = list(row["options"])
@@ -40,7 +39,7 @@ def golds(given: AuditInput) -> Iterator[Finding]:
     items = given.items[given.items["target"].notna()]
     if items.empty:
         return
-    right = pd.Series([_right_words(row) for row in items.to_dict("records")], index=items.index)
+    right = pd.Series([_right_words(row) for _, row in items.iterrows()], index=items.index)
     groups = right.groupby(_questions(items))
     apart = groups.transform("nunique") > 1
     if apart.any():

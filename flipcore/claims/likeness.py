@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.agreement import Agreement
@@ -59,7 +60,7 @@ def classifier_claim(told: Separability) -> Claim:
 
 def mixing_claim(mixing: Mixing) -> Claim:
     """Whether neighbours keep to their own set."""
-    numbers = {"own": mixing.own, "p": mixing.p}
+    numbers: dict[str, Any] = {"own": mixing.own, "p": mixing.p}
     share = f"{mixing.own.text()} of the {mixing.k} nearest neighbours are of an entry's own set"
     if not mixing.own.has_interval:
         return description(f"{share}; at least {MIN_N} entries of each set are needed for a test.", "undecided", **numbers)
@@ -88,7 +89,7 @@ def compared_claims(compared: Comparison) -> tuple[Claim, Claim]:
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:
     """Mean cosine of two entries inside either set; `difference` is retro - target. Regrouping the entries (the source's test)
     would call a set alike inside where the sets merely lie apart, so the interval of the difference decides."""
-    numbers = {"target": target, "retro": retro, "difference": difference}
+    numbers: dict[str, Any] = {"target": target, "retro": retro, "difference": difference}
     if math.isnan(target.value) or math.isnan(retro.value):
         return description("A set of fewer than two entries has no pairs to compare.", "missing", **numbers)
     means = f"mean cosine {retro.text(3)} in retro, {target.text(3)} in the target"

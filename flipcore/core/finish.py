@@ -50,7 +50,9 @@ def reasoning_apart(text: str) -> tuple[str, str, bool]:
     """
     if not any(mark in text for mark in _QUICK):
         return "", text, False
-    reasoning, answer, at, is_open = [], [], 0, False
+    reasoning: list[str] = []
+    answer: list[str] = []
+    at, is_open = 0, False
     for mark in _MARK.finditer(text):
         before = text[at : mark.start()]
         at = mark.end()

@@ -16,13 +16,14 @@ def made(known: Mapping[str, T], what: str, name: str, params: Mapping[str, Any]
     """The plug-in with its parameters set; raises BadInput with what is known."""
     if name not in known:
         raise BadInput(f"There is no {what} called {name!r}; choose one of {', '.join(known)}.")
-    plugin, params = known[name], dict(params or {})
+    given = dict(params or {})
+    plugin: Any = known[name]  # every plug-in is a frozen dataclass, which a protocol cannot say
     allowed = {field.name for field in fields(plugin)}
-    unknown = sorted(set(params) - allowed)
+    unknown = sorted(set(given) - allowed)
     if unknown:
         takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no parameters"
         raise BadInput(f"The {what} {name!r} has no parameter {unknown[0]!r}; {takes}.")
-    fitting = {key: _fitting(f"The {what} {name!r}", key, value, getattr(plugin, key)) for key, value in params.items()}
+    fitting = {key: _fitting(f"The {what} {name!r}", key, value, getattr(plugin, key)) for key, value in given.items()}
     return replace(plugin, **fitting)
 
 

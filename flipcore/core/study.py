@@ -153,7 +153,7 @@ def _made(kind: type, row: Any, where: str):
     if unknown:
         raise BadInput(f"{where} has the unknown key {unknown[0]!r}; it may have {', '.join(known)}.")
     for key, value in row.items():
-        _check_value(where, key, value, known[key].type)
+        _check_value(where, key, value, str(known[key].type))
     try:
         made = kind(**{key: tuple(v) if key in ("categories", "stop") else v for key, v in row.items()})
     except TypeError as error:

@@ -53,7 +53,7 @@ class Dataset:
         if path or self.local:
             if options:
                 raise BadInput(f"{self.name} takes no options for a local copy, but {', '.join(sorted(options))} came.")
-            return self.read(allowed(path) if path else self.local)
+            return self.read(allowed(path) if path else Path(str(self.local)))
         return hub_rows(self.name, self.hub, options)
 
     def items(self, path: str | None = None, **options) -> Iterator[Item]:
@@ -72,6 +72,8 @@ class Dataset:
             return self.maker(rows, columns, self.name)
         if columns:
             raise BadInput(f"{self.name} knows its own columns; a column mapping belongs to 'file' or 'hub'.")
+        if self.item is None:
+            raise BadInput(f"{self.name} has no way to make an item of a row.")
         return self.item
 
 

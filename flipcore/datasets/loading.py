@@ -124,7 +124,7 @@ def _short(item: Item) -> str:
 
 def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
     """The first readable rows by column, for guessing a mapping; raises BadInput when there is none."""
-    rows = [
+    rows: list[Mapping[str, Any]] = [
         row.values for row in islice((row for row in dataset.rows(source.path, **source.options) if not row.problem), limit)
     ]
     if not rows:

@@ -15,7 +15,9 @@ def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item
     for item_id in target_ids:
         known.setdefault(item_id, []).append(item_id)
         known.setdefault(item_id.split("/", 1)[-1].rsplit("@", 1)[0], []).append(item_id)
-    found = {item.source_id: known.get(item.source_id, ()) for item in retro if item.source_id}
-    return tuple(
-        replace(item, source_id=found[item.source_id][0]) if len(found.get(item.source_id, ())) == 1 else item for item in retro
-    )
+
+    def source_of(item: Item) -> Item:
+        ids = known.get(item.source_id or "", [])
+        return replace(item, source_id=ids[0]) if len(ids) == 1 else item
+
+    return tuple(source_of(item) for item in retro)

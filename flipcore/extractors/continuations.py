@@ -34,7 +34,7 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
         )
 
     continued = Need(asked(variant.prompt.text, float(variant.params.get("temperature", ask.temperature)), ask.top_p))
-    return [continued] if reference else [Need(asked(prompt, 0.0, 1.0), sample=0), continued]
+    return [continued] if reference else [Need(asked(str(prompt), 0.0, 1.0), sample=0), continued]
 
 
 def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:

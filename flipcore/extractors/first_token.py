@@ -30,7 +30,8 @@ def label_shares(labels: Sequence[str], top: Mapping[str, float]) -> tuple[dict[
     for token, nats in top.items():
         text = token.strip(_SPACES)
         bare[text] = bare.get(text, 0.0) + math.exp(nats)
-    alone, shared = dict.fromkeys(labels, 0.0), {}
+    alone = dict.fromkeys(labels, 0.0)
+    shared: dict[tuple[str, ...], float] = {}
     for text, share in bare.items():
         meant = tuple(one for one in labels if text and (one == text or (one.startswith(text) and one not in bare)))
         if len(meant) == 1:
@@ -47,7 +48,7 @@ LEAST_BLANK = 0.02  # below it a look behind the blank could move no label by mo
 def lone_blank(top: Mapping[str, float] | None) -> tuple[str, float]:
     """The likeliest first token that is nothing but blanks, as text, and its probability; ("", 0.0) without one."""
     blanks = {token: nats for token, nats in (usable_alternatives(top) or {}).items() if token and not token.strip(_SPACES)}
-    token = max(blanks, key=blanks.get, default="")
+    token = max(blanks, key=blanks.__getitem__, default="")
     return token.translate(_BLANKS), math.exp(blanks[token]) if token else 0.0
 
 
@@ -65,20 +66,26 @@ def read_first_token(
     seen_through = _look_through(variant, top, usable_alternatives(behind_blank), alone, shared)
     mass = min(1.0, sum(alone.values()) + sum(shared.values()))
     shares = tuple((str(option), alone[label]) for label, option in zip(variant.labels, variant.order, strict=True))
-    found = {"probabilities": shares, "label_mass": mass}
     best = max(alone.values(), default=0.0)
     if mass == 0.0:
-        return unreadable(f"None of the labels is among the {len(top)} most likely first tokens.{seen_through}", **found)
-    blurred = max(shared, key=shared.get, default=())
+        return unreadable(
+            f"None of the labels is among the {len(top)} most likely first tokens.{seen_through}",
+            probabilities=shares,
+            label_mass=mass,
+        )
+    blurred = max(shared, key=shared.__getitem__, default=())
     if blurred and shared[blurred] >= best:
         return unreadable(
             f"The likeliest first token begins {len(blurred)} labels ({', '.join(blurred)}); one token cannot tell them apart.",
-            **found,
+            probabilities=shares,
+            label_mass=mass,
         )
     winners = [option for option, share in shares if share == best]
     if len(winners) > 1:
-        return unreadable(f"{len(winners)} labels are equally likely as the first token.", **found)
-    return Reading(OK, answer=winners[0], reason=seen_through.strip(), **found)
+        return unreadable(
+            f"{len(winners)} labels are equally likely as the first token.", probabilities=shares, label_mass=mass
+        )
+    return Reading(OK, answer=winners[0], reason=seen_through.strip(), probabilities=shares, label_mass=mass)
 
 
 def _look_through(variant: Variant, top, behind, alone: dict, shared: dict) -> str:

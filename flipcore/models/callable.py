@@ -60,15 +60,22 @@ class PythonCallable:
         right = bool(self._function.is_correct(_as_asked(item, variant)))
         if item.kind == "number":
             return f"#### {variant.target}" if right else f"#### {variant.target}1"
-        place = variant.order.index(int(variant.target))
+        place = _place(variant)
         return variant.labels[place if right else (place + 1) % len(variant.labels)]
+
+
+def _place(variant: Variant) -> int:
+    """Where the right option stands in the order shown."""
+    if variant.target is None:
+        raise BadInput("is_correct(item) needs items with a right answer")
+    return variant.order.index(int(variant.target))
 
 
 def _as_asked(item: Item, variant: Variant) -> Item:
     """The item as the variant words it: its question, its target, its options in the order shown."""
     stem = dict(variant.prompt.parts).get("stem", item.question)
     before, _, after = LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
-    target = variant.target if item.kind != "choice" else str(variant.order.index(int(variant.target)))
+    target = variant.target if item.kind != "choice" else str(_place(variant))
     return replace(
         item,
         question=stem.removeprefix(before).removesuffix(after),

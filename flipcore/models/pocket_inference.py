@@ -112,12 +112,12 @@ class PocketModel:
         if len(seeds) != len(prompts):
             raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
         encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
-        done: list[Generation | None] = [None] * len(prompts)
+        done: dict[int, Generation] = {}
         for rows in batches([len(ids) for ids in encoded]):
             run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
             for i, generation in zip(rows, run.generations(max_tokens), strict=True):
                 done[i] = generation
-        return done
+        return [done[i] for i in range(len(prompts))]
 
     def first_token_logprobs(self, prompts: Sequence[str], top_k: int = N_FIRST) -> list[dict[str, float]]:
         """The `top_k` likeliest first tokens of each continuation: text -> log-probability in nats."""
@@ -271,7 +271,7 @@ class _Run:
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
             logs = log_softmax(self.model.logits(hidden))
-            chosen = np.array([self._take(i, row, step) for i, row in zip(alive, logs, strict=True)])
+            chosen = np.array([self._take(int(i), row, step) for i, row in zip(alive, logs, strict=True)])
             going = np.array([self.reasons[i] == "length" for i in alive])
             if step + 1 == max_tokens or not going.any():
                 return

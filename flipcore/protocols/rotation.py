@@ -100,7 +100,8 @@ class Rotation:
 
     def _outcome(self, history: History) -> list[Readout]:
         votes = Votes([0] * len(history.item.options), [0] * len(history.item.options))
-        first, cut, sources, problem, attempt = None, None, [], None, 0
+        sources: list[str] = []
+        first, cut, problem, attempt = None, None, None, 0
         while attempt < self.cap and not self._settled(votes, attempt):
             state = _attempt(history, attempt)
             sources += state.sources
@@ -113,7 +114,7 @@ class Rotation:
         final = problem or _reading(
             votes.first_top(), f"{self._ended(votes, attempt)} Votes: {_told(history.item, votes)}.", cut
         )
-        single = problem if first is None else _reading(first.vote, "", first.cut)
+        single = final if first is None else _reading(first.vote, "", first.cut)
         return [
             _readout(history, READOUTS[0], final, tuple(sources)),
             _readout(history, READOUTS[1], single, tuple(first.sources) if first else ()),

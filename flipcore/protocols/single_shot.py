@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.core.contracts import Extractor, History
+from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Readout, Variant, correctness
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
@@ -74,6 +75,8 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
         for need in needs[len(calls) :]:
             asked, parent = history.backend, None
             if need.judged is not None:
+                if history.judge is None:
+                    raise BadInput("The study names no model as judge.")
                 asked, parent = history.judge, calls[need.judged].call_id
             calls.append(Call(asked.name, asked.revision, need.request, sample if need.sample is None else need.sample, parent))
         came = [history.completions[call.call_id] for call in calls if call.call_id in history.completions]

@@ -102,7 +102,8 @@ def _gap(frame, operator, judged, compared):
     sets = [frames.rewritten(frame, operator, "regex", roles) for roles in (judged, compared)]
     if not all(len(one.drops) for one in sets):
         return None
-    found = drop_gap_analysis(*sets)
+    benchmark, control = sets
+    found = drop_gap_analysis(benchmark, control)
     return (
         found.decision,
         found.sentence(),
@@ -204,8 +205,8 @@ def _pearl_line(frame: pd.DataFrame, judged: list[str], compared: list[str], ite
 
 def _gap_line(frame: pd.DataFrame, judged: list[str], compared: list[str], items: str) -> list[str]:
     for operator in frames.operators(frame):
-        sets = [frames.rewritten(frame, operator, "regex", roles) for roles in (judged, compared)]
-        if all(len(one.drops) > 1 for one in sets):
-            found = drop_gap_analysis(*sets)
+        benchmark, control = (frames.rewritten(frame, operator, "regex", roles) for roles in (judged, compared))
+        if min(len(benchmark.drops), len(control.drops)) > 1:
+            found = drop_gap_analysis(benchmark, control)
             return [f"the drop gap on {items} is {found.gap.text_pp()} ({found.decision})"]
     return []

@@ -122,12 +122,16 @@ def _cell(one: Decomposition) -> dict:
 
 
 def _harness(found: HarnessAccuracy | None) -> dict | None:
-    return found and {
-        "rotation": _estimate(found.led),
-        "single": _estimate(found.single),
-        "difference": _estimate(found.difference),
-        "n": found.n,
-    }
+    return (
+        None
+        if found is None
+        else {
+            "rotation": _estimate(found.led),
+            "single": _estimate(found.single),
+            "difference": _estimate(found.difference),
+            "n": found.n,
+        }
+    )
 
 
 def _estimate(estimate: Estimate) -> dict:

@@ -95,7 +95,7 @@ class Registry:
             if study_id in self._progress:
                 continue
             try:
-                study = studies.study(self._store, study_id)
+                study = studies.declared(self._store, study_id)
             except BadInput:
                 continue  # a declaration that this version cannot read: shown as such, never run
             if study_id in wanted:
@@ -135,7 +135,8 @@ class Registry:
         """Tokens and price of the pilot's completions, which are in the store."""
         from flipcore.models import model_cards, open_backend
 
-        made, cards, used = plan(study, self._store, n_items), model_cards(), {}
+        made, cards = plan(study, self._store, n_items), model_cards()
+        used: dict = {}
         judge = open_backend(study.judge, cards) if study.judge else None
         for use in study.models:
             backend = open_backend(use.name, cards)

@@ -119,7 +119,7 @@ def measured(completions: Iterable[Completion], seconds: float) -> Projection:
         len(rows),
         sum(row.n_tokens_in or 0 for row in rows),
         sum(row.n_tokens_out or 0 for row in rows),
-        None if any(cost is None for cost in costs) else sum(costs),
+        None if None in costs else sum(cost for cost in costs if cost is not None),
         seconds,
         True,
     )

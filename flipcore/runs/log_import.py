@@ -91,7 +91,8 @@ def store_logs(
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=found.n_records)]).result()
     before = import_mark(store, study.study_id)
     leave = set(filter(None, found.corrections.get("leave", "").split(",")))
-    n_seen, batch, waiting = 0, _Batch(study, leave), []
+    n_seen, batch = 0, _Batch(study, leave)
+    waiting: list = []
     for built in _all_built(found):
         n_seen += 1
         if built is not None and n_seen > before:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,9 @@ class Plan:
     def prepare(self, backend: Backend) -> None:
         """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
         if hasattr(backend, "prepare"):
-            own = getattr(self.protocol, "variants", lambda item, layout: [])  # prompts of a protocol, behind those of the axes
+            own: Callable[..., list] = getattr(
+                self.protocol, "variants", lambda item, layout: []
+            )  # prompts of a protocol, behind those of the axes
             shown = [one for asked in self.items for one in (*own(asked.item, asked.variants[0].layout), *asked.variants)]
             backend.prepare(
                 [asked.item for asked in self.items], shown, {asked.item.item_id: asked.role for asked in self.items}
@@ -212,7 +214,7 @@ def _projected(made: Plan, head: Sequence[Asked], judge) -> cost.Projection:
         judged = (
             [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
         )
-        total = total + cost.projected(judged, cards.get(made.study.judge)) if judged else total
+        total = total + cost.projected(judged, cards.get(made.study.judge or "")) if judged else total
     return total
 
 
@@ -236,12 +238,12 @@ def remaining(made: Plan, store: Store) -> cost.Projection:
         return total
     # what a judge will be shown is not there yet, so its calls are known by their number alone
     n_judged = max(1, whole.n_calls - first.n_calls)
-    left = max(0.0, 1 - studies.n_stored_of(store, study_id, made.study.judge) / n_judged)
+    left = max(0.0, 1 - studies.n_stored_of(store, study_id, made.study.judge or "") / n_judged)
     judged = cost.Projection(
         n_judged,
         max(0, whole.n_tokens_in - first.n_tokens_in),
         max(0, whole.n_tokens_out - first.n_tokens_out),
         None if whole.cost_usd is None or first.cost_usd is None else max(0.0, whole.cost_usd - first.cost_usd),
-        n_judged / cost.rate(cards.get(made.study.judge)),
+        n_judged / cost.rate(cards.get(made.study.judge or "")),
     )
     return total + judged.scaled(left)

@@ -126,7 +126,7 @@ class _Run:
             except Exception as error:  # calls on their way come in; nothing new is begun
                 self._fault(error)
 
-    def _fault(self, error: Exception) -> None:
+    def _fault(self, error: BaseException) -> None:
         """Ends the run with a sentence; a fault of ours is logged with its place."""
         if isinstance(error, FlipscopeError):
             self._stop(FAILED, str(error))

@@ -187,7 +187,7 @@ class Writer:
 
     def _act(self, connection, batch: _Batch) -> None:
         try:
-            given = _transaction(connection, batch.action)
+            given = _transaction(connection, batch.action) if batch.action else None
         except Exception as error:
             batch.done.set_exception(_explained(error, self._store.path))
         else:

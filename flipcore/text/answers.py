@@ -53,8 +53,9 @@ def text_answer(answer: str, target: str | None) -> str | None:
 
 def option_text(item: Item, answer: str | None) -> str | None:
     """The text of the option that a canonical answer names; None where it names none."""
-    named = answer is not None and answer.isdecimal() and int(answer) < len(item.options)
-    return item.options[int(answer)] if named else None
+    if answer is None or not answer.isdecimal() or int(answer) >= len(item.options):
+        return None
+    return item.options[int(answer)]
 
 
 def answer_text(item: Item, answer: str | None) -> str:

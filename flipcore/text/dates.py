@@ -59,10 +59,13 @@ def could_have_been_seen(published: str | None, cutoff: str | None) -> Seen:
 def span(what: str, text: str) -> tuple[date, date]:
     """The first and last day that a date, a month or a year can mean; raises BadInput, naming `what`, for anything else."""
     match = _DATE.fullmatch(text.strip())
+    wanted = f"The {what} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as year-month."
+    if match is None:
+        raise BadInput(wanted)
+    year, month, day = (int(part or 0) for part in match.groups())
     try:
-        year, month, day = (int(part) if part else None for part in match.groups())
         last_month = month or 12
         last_day = day or calendar.monthrange(year, last_month)[1]
         return date(year, month or 1, day or 1), date(year, last_month, last_day)
-    except (AttributeError, ValueError, IndexError) as error:
-        raise BadInput(f"The {what} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as year-month.") from error
+    except (ValueError, IndexError) as error:
+        raise BadInput(wanted) from error

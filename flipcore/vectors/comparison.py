@@ -111,7 +111,8 @@ class Comparison:
     @cached_property
     def likeness(self) -> tuple[Estimate, Estimate]:
         """Mean cosine inside the target and inside the retro-holdout."""
-        return tuple(neighbours.mean_cosine(units) for units in self.sets)
+        target, retro = self.sets
+        return neighbours.mean_cosine(target), neighbours.mean_cosine(retro)
 
     @cached_property
     def distinct(self) -> Comparison:
@@ -134,8 +135,8 @@ class Comparison:
     @cached_property
     def likeness_counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Edges (N_BINS + 1,) and pairs in each bin, of the target and of the retro-holdout."""
-        counts = [neighbours.cosine_counts(units, N_BINS, LOWEST, 1.0) for units in self.sets]
-        return np.linspace(LOWEST, 1.0, N_BINS + 1), *counts
+        target, retro = (neighbours.cosine_counts(units, N_BINS, LOWEST, 1.0) for units in self.sets)
+        return np.linspace(LOWEST, 1.0, N_BINS + 1), target, retro
 
     def most_alike(self, k: int = 10) -> tuple[list[tuple[int, int, float]], list[tuple[int, int, float]]]:
         """The k most alike pairs inside the target and inside the retro-holdout, as rows of `items`."""

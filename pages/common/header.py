@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from flipcore.store.queries import studies
 from pages.common import judging, session
 from pages.common.notes import plain
 
-BADGES = {
+BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"], str]] = {
     "SIMULATED": (
         "orange",
         "Every answer comes from a simulated model with planted truth. Run a study on another model to see a real one.",

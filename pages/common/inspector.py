@@ -118,7 +118,7 @@ def _title_line(seen: Inspection, axis: str, model: str, order: Sequence[str]) -
                 shortcut=letter,
                 disabled=not there,
                 on_click=open_item,
-                args=(order[at + step] if there else item.item_id,),
+                args=(order[at + step] if at is not None and there else item.item_id,),
             )
         copy_link(key="inspect-link")
         place = f" · {at + 1:,} of {len(order):,}" if at is not None else ""

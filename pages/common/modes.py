@@ -24,7 +24,7 @@ def chosen(key: str = "mode") -> str:
             key=key,
             bind="query-params",
             required=True,
-            format_func=MODES.get,
+            format_func=MODES.__getitem__,
             label_visibility="collapsed",
         )
         show_badges([("EXPLORATORY", "EXPLORATORY")] if mode == "explore" else [])
@@ -49,7 +49,7 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
     """What a lock would fix, and the button; or why there is nothing to lock."""
-    if studies.study(session.store(), study_id).confirmatory_share == 0:
+    if session.declared(study_id).confirmatory_share == 0:
         st.info(
             "This study set no items aside, so there is nothing to confirm on. Duplicate it with a share set aside for "
             "confirmation.",
@@ -75,6 +75,8 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
 def show_lock(record_id: str, page: str, lock: dict) -> None:
     """Who locked what and whether the word may be said; stops the page where the lock's state cannot be computed again."""
     claim = lock_claims.locked(session.store(), record_id, page)
+    if claim is None:
+        return
     if claim.is_made:
         show_badges([("LOCKED", "LOCKED")])
     st.caption(

@@ -18,7 +18,7 @@ UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:])")
 
 
-def plain(text: str) -> str:
+def plain(text: object) -> str:
     """Text from data, escaped so that Markdown shows it letter by letter."""
     return _SPECIAL.sub(r"\\\1", str(text))
 

@@ -109,14 +109,14 @@ def _readouts(study_id: str, revision: int, lock: str | None, paraphrases: str, 
     return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything)
 
 
-def declared(study_id: str):
+def declared(study_id: str) -> Study:
     """The study's declaration."""
     return _declared(study_id)
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _declared(study_id: str):
-    return studies.study(store(), study_id)
+def _declared(study_id: str) -> Study:
+    return studies.declared(store(), study_id)
 
 
 def doses(study_id: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ if study_id is not None:
         mode = modes.chosen()
         choice = st.container(width=320)
     lock = modes.lock_of(study_id, mode, PAGE)
-    frame = session.readouts(study_id, lock=lock and lock["lock_id"])
+    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(dict.fromkeys(frame["model"]))
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, cached.START, None))

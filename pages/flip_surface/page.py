@@ -52,7 +52,9 @@ def controls(frame):
         format_func=lambda name: name.replace("_", " ") if name == "all axes" else f"variants of {name.replace('_', ' ')}",
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.get, width=280)
+        sort = st.selectbox(
+            "Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.__getitem__, width=280
+        )
         search = st.text_input("Find", key="item-search", bind="query-params", placeholder="words of a question", width=260)
         only = st.toggle("Flips only", key="flips-only", bind="query-params")
     return model, field, faithful, None if axis == "all axes" else axis, sort, search, only

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from flipcore.annotation.surveys.results import survey_results
@@ -17,7 +19,7 @@ from pages.common import session
 from pages.holdout.prediction import prediction
 from pages.holdout.sets import Sets
 
-START = {
+START: dict[str, Any] = {
     "difficulty": verdict.DIFFICULTY_MARGIN,
     "semantic": None,
     "prediction": verdict.BALANCED_MARGIN,

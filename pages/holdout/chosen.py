@@ -11,7 +11,6 @@ from flipcore.core.study import ItemSource, Part, Study
 from flipcore.datasets.sources import written_from
 from flipcore.runs.demo import DATA
 from flipcore.store.queries import holdout
-from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.notes import plain
 from pages.holdout.sets import Sets, divided, loaded
@@ -62,7 +61,7 @@ def chosen_key() -> tuple[str, str]:
         list(names),
         index=list(names).index(start),
         key=f"sets-{start}",
-        format_func=names.get,
+        format_func=names.__getitem__,
         label_visibility="collapsed",
     )
     st.session_state["sets-chosen"] = st.query_params["sets"] = wanted
@@ -85,7 +84,8 @@ def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
         lock = (session.lock_id(key, "holdout") or None) if confirmatory else None
         roles = [tuple(holdout.role_items(session.store(), key, role, lock=lock)) for role in ("target", "retro")]
         roles[1] = written_from(roles[1], [item.item_id for item in roles[0]])
-        return Sets(name, *roles, key, (key,), queries.study(session.store(), key).confirmatory_share)
+        target, retro = roles
+        return Sets(name, target, retro, key, (key,), session.declared(key).confirmatory_share)
     if kind == "version":
         row = next(one for one in holdout.versions(session.store()) if one["version_id"] == key)
         found = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]

@@ -40,7 +40,9 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
         found = compared(target, retro, store, embedding)
         st.markdown(f"### {plain(compared_claims(found)[0].text)}")
         first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
-        colour = first.selectbox("Colour by", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.get)
+        colour = first.selectbox(
+            "Colour by", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.__getitem__
+        )
         wanted = second.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
         lasso = third.segmented_control("Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True) == LASSO
         places, axes = _places(found, store, embedding, wanted)

@@ -11,7 +11,7 @@ from pages.common.notes import plain, shown_problem
 from pages.components.margin_board import margin_board
 from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map
-from pages.holdout.sets import choose_share_aside
+from pages.holdout.sets import Sets, choose_share_aside
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
@@ -25,7 +25,7 @@ with middle:
 sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
 
 
-def settings(view: dict, lock: dict | None) -> dict:
+def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
     """The view with what stands under Settings; a lock's settings stay."""
     with right, st.popover("Settings", icon=":material/tune:", width="stretch"):
         names = {one.name: one for one in embeddings.EMBEDDINGS}
@@ -64,7 +64,7 @@ def settings(view: dict, lock: dict | None) -> dict:
     return view if lock else view | picked
 
 
-def verdict(view: dict, lock: dict | None) -> dict:
+def verdict(sets: Sets, view: dict, lock: dict | None) -> dict:
     """The four rows and what was made of them; returns the tests by name, and how or why not."""
     found, about, missing = cached.four_tests(sets, view, mode == "locked")
     shown = {test.name: test for test in simultaneous(list(found.values()))} if mode == "simultaneous" else found
@@ -81,7 +81,7 @@ def verdict(view: dict, lock: dict | None) -> dict:
 
 if sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
-    view = settings(modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
+    view = settings(sets, modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
     if sets.study_ids:
         show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
@@ -96,7 +96,7 @@ if sets is not None:
         )
     else:
         tests.what_is_compared(sets)
-        made = verdict(view, lock)
+        made = verdict(sets, view, lock)
         inflation.in_a_line(sets, mode == "locked")
         part = st.segmented_control(
             "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import streamlit as st
 
@@ -11,7 +12,9 @@ from pages.common.differences import differences
 MOST_ROWS = 500
 
 
-def pair_table(pairs: Sequence[tuple[str, str]], values: dict[str, Sequence], *, key: str, height: int | str = "auto") -> None:
+def pair_table(
+    pairs: Sequence[tuple[str, str]], values: dict[str, Sequence], *, key: str, height: int | Literal["auto"] = "auto"
+) -> None:
     """`values` are the columns beside the two texts; the first pair is shown until another row is chosen."""
     rows = [
         {name: column[i] for name, column in values.items()} | {"first": one, "second": other}

@@ -100,7 +100,7 @@ def _one(found: Comparison, row: int) -> None:
     ):
         st.markdown(f"**{title}**")
         st.dataframe(
-            entry_rows(found, rows[:5], cosine=[round(float(one), 3) for one in cosines[:5]]),
+            entry_rows(found, rows[:5].tolist(), cosine=[round(float(one), 3) for one in cosines[:5]]),
             hide_index=True,
             column_config={"set": None, "entry": st.column_config.TextColumn(width="large")},
         )

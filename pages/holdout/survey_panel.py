@@ -36,7 +36,7 @@ def _results(sets: Sets) -> None:
             continue
         said = None if found is None else survey_claim(found, "model" if is_model else "person")
         st.markdown(f"**{who}.** {plain(said.text if said else how)}")
-        if found is not None:
+        if found is not None and said is not None:
             st.caption(
                 plain(
                     f"{said.detail} {how}. Source's binomial test of rows: {p_text(found.p_source)}. One time in three is chance."

@@ -87,20 +87,20 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
     for one in states.values():
         st.markdown(plain(one.sentence))
     rows = []
-    for one in found:
-        test, (k_t, n_t, k_r, n_r) = one.test(cached.START["difficulty"]), one.counts
+    for condition in found:
+        test, (k_t, n_t, k_r, n_r) = condition.test(cached.START["difficulty"]), condition.counts
         rows.append(
             {
-                "model": one.model,
-                "read as": one.extractor.replace("_", " "),
-                "asked as": one.layout,
-                "boost": one.boost or "none",
+                "model": condition.model,
+                "read as": condition.extractor.replace("_", " "),
+                "asked as": condition.layout,
+                "boost": condition.boost or "none",
                 "target right": f"{k_t:,} of {n_t:,}",
                 "retro right": f"{k_r:,} of {n_r:,}",
                 "difference": test.estimate.text_pp(),
                 "p": p_text(test.p),
-                "pairs": "source-paired" if one.pairs else "independent",
-                "in the test": "yes" if states[one.model].state == BEFORE else "no",
+                "pairs": "source-paired" if condition.pairs else "independent",
+                "in the test": "yes" if states[condition.model].state == BEFORE else "no",
             }
         )
     st.dataframe(rows, hide_index=True)

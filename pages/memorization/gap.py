@@ -77,7 +77,7 @@ def _chosen(view: View, controls, operators: list[str], readouts: list[str]) -> 
         operators,
         default=operators[0],
         required=True,
-        format_func=NAMES.get,
+        format_func=NAMES.__getitem__,
         key=f"operator-{view.study_id}-{view.kind}",
         label_visibility="collapsed",
     )

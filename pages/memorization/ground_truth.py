@@ -32,7 +32,7 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
         return
     rules = _rules(scores, doses, fresh)
     rule = st.selectbox(
-        "Cut-off from never-seen items by", rules, format_func=TITLES.get, key=f"truth-rule-{rules[0]}", width=320
+        "Cut-off from never-seen items by", rules, format_func=TITLES.__getitem__, key=f"truth-rule-{rules[0]}", width=320
     )
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:

@@ -37,7 +37,7 @@ if study_id is not None:
     lock = modes.lock_of(study_id, mode, PAGE)
     settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
     revision = session.store().revision(study_id)
-    frame = session.readouts(study_id, revision, lock=lock and lock["lock_id"], everything=True)
+    frame = session.readouts(study_id, revision, lock=lock["lock_id"] if lock else None, everything=True)
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, settings)
     elif frame.empty:
@@ -53,7 +53,7 @@ if study_id is not None:
                 default="completion" if passages else kinds[0],
                 required=True,
                 key=f"kind-{study_id}-{passages}",
-                format_func=KINDS.get,
+                format_func=KINDS.__getitem__,
                 label_visibility="collapsed",
             )
             controls = st.container(horizontal=True, vertical_alignment="center", width="content")

@@ -21,7 +21,7 @@ def task_and_metric(view: View, controls, metrics: list[str]) -> tuple[str, str]
             tasks,
             default=tasks[0],
             required=True,
-            format_func=TASKS.get,
+            format_func=TASKS.__getitem__,
             key=f"task-{view.study_id}",
             label_visibility="collapsed",
         )
@@ -40,7 +40,7 @@ def rule_and_rate(mode: str, settings: dict) -> tuple[str, float]:
         rule = st.selectbox(
             "α from non-members by",
             sorted(RULES, reverse=True),
-            format_func=TITLES.get,
+            format_func=TITLES.__getitem__,
             key="pearl-rule",
             width=240,
             disabled=mode == "locked",

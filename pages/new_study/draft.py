@@ -18,7 +18,7 @@ def draft() -> Study:
     if st.session_state.get("draft-of") != wanted:
         rows = studies.studies(session.store())
         known = wanted in set(rows["study_id"]) if not rows.empty else False
-        base = studies.study(session.store(), wanted) if known else demo_study()
+        base = studies.declared(session.store(), wanted) if known else demo_study()
         known, base = (known, base) if not base.is_recorded else (False, demo_study())  # an import has nothing to ask
         if wanted in st.session_state.get("offered-drafts", {}):  # another page offers a study to start from
             base = st.session_state["offered-drafts"][wanted]

@@ -59,7 +59,7 @@ def _mapped(source: ItemSource) -> ItemSource | None:
         return None
     st.caption("Guessed from the first rows; correct what is wrong. Several option columns may be chosen.")
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    chosen = {}
+    chosen: dict[str, str | list[str] | None] = {}
     single = [field for field in FIELDS if field != "options"]
     for place, field in zip(st.columns(len(single)), single, strict=True):
         value = guessed.get(field)

@@ -26,8 +26,8 @@ def preview(study: Study) -> None:
     if not known:
         st.caption("None of the chosen axes applies to this item.")
         return
-    axes = sorted(known, key=lambda axis: axis == "identity")  # an axis that changes something shows more
-    name = right.selectbox("Axis", axes, key="preview-axis", format_func=lambda axis: AXES[axis].title)
+    names = sorted(known, key=lambda axis: axis == "identity")  # an axis that changes something shows more
+    name = right.selectbox("Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title)
     try:
         asked = plan(study, session.store(), only=item.item_id).items[0]
     except FlipscopeError as error:

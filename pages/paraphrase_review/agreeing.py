@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 from flipcore.annotation.paraphrases.ratings import (
@@ -40,7 +42,7 @@ def show() -> None:
     verdicts = verdicts_of(session.store(), only)
     found = _agreements(session.store().revision(""), only)
     beside = models_sentence(verdicts)
-    verdicts = people(verdicts)
+    by_people = people(verdicts)
     st.markdown(f"### {plain(agreement_sentence(found[KEPT]))}")
     for text in agreement_warnings(found):
         st.warning(plain(text), icon=":material/warning:")
@@ -54,9 +56,9 @@ def show() -> None:
             "goes to everybody.",
             icon=":material/group_add:",
         )
-    if verdicts:
-        _retention(verdicts)
-    settling.shown(disagreements(verdicts))
+    if by_people:
+        _retention(by_people)
+    settling.shown(disagreements(by_people))
 
 
 def _coefficients(found: dict[str, CheckAgreement]) -> None:
@@ -117,7 +119,7 @@ def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
     return {check: agreement(verdicts, check) for check in RATED}
 
 
-def _retention(verdicts: list[dict]) -> None:
+def _retention(verdicts: Sequence[Mapping]) -> None:
     st.subheader("What the audit keeps", anchor=False)
     st.dataframe(
         [

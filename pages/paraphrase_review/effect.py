@@ -70,7 +70,7 @@ def _gates(found: list[SourceGate]) -> None:
 def _estimate(studies: dict[str, str]) -> None:
     st.subheader("What it did to the estimate", anchor=False)
     first, second, third = st.columns(3)
-    study_id = first.selectbox("Study", list(studies), format_func=studies.get, key="effect-study", bind="query-params")
+    study_id = first.selectbox("Study", list(studies), format_func=studies.__getitem__, key="effect-study", bind="query-params")
     frame = session.readouts(study_id, paraphrases="all")
     frame = frame[frame["axis"].isin(["paraphrase", "identity"])]
     there = frame[frame["axis"] == "paraphrase"]

@@ -67,7 +67,7 @@ def _bring_in() -> None:
         default=PERSON,
         key="pairs-reviewers",
         required=True,
-        format_func={PERSON: "people", MODEL: "models"}.get,
+        format_func={PERSON: "people", MODEL: "models"}.__getitem__,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
     known = known_in(session.store())

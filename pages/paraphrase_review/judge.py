@@ -27,7 +27,9 @@ def show() -> None:
         )
         st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
-    study_id = st.selectbox("Study", list(studies), format_func=studies.get, key="judge-study", bind="query-params", width=420)
+    study_id = st.selectbox(
+        "Study", list(studies), format_func=studies.__getitem__, key="judge-study", bind="query-params", width=420
+    )
     name = st.session_state.get("labels-as")
     if name:
         _label(study_id, name)
@@ -92,11 +94,11 @@ def _text(text: dict, name: str) -> None:
                 "This number", type="primary", on_click=lambda: _keep(text, name, st.session_state[place].strip() or "nothing")
             )
     with st.container(horizontal=True):
-        for place, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
+        for number, (label, option) in enumerate(zip(text["labels"], text["option_order"], strict=True), start=1):
             st.button(
                 plain(f"{label}. {answer_text(item, str(option))}"),
                 key=f"label-{text['call_id']}-{option}",
-                shortcut=str(place) if place < 10 else None,
+                shortcut=str(number) if number < 10 else None,
                 on_click=_keep,
                 args=(text, name, str(option)),
             )

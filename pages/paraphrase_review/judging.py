@@ -69,7 +69,7 @@ def _settings() -> dict:
         sources = sorted({(row["dataset"], row["generator"]) for row in strata})
         names = [f"{dataset} · {generator}" for dataset, generator in sources]
         only = st.selectbox("Pairs of", ["all sources", *names], key="source", bind="query-params")
-        order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.get)
+        order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__)
         study_id = risk.chosen_study() if order == "risk" else None
         if st.button("Leave: somebody else judges now", icon=":material/logout:"):
             st.query_params.pop("as")

@@ -24,7 +24,7 @@ def show() -> None:
     )
     sources = _sources()
     first, second, third = st.columns(3)
-    source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.get)
+    source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.__getitem__)
     model = second.selectbox("Model", _models(), key="propose-model")
     recipe = RECIPES[third.selectbox("How", list(RECIPES), key="propose-recipe", format_func=lambda name: RECIPES[name].title)]
     with st.expander("The prompts, and how it is asked"):
@@ -87,15 +87,12 @@ def _items(source: str, n: int, generator: str) -> list[Item]:
 
 def _asked(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:
     bar = st.progress(0.0, text="Asking …")
+
+    def on_progress(done: int, total: int) -> None:
+        bar.progress(done / total, text=f"{done:,} of {total:,} questions")
+
     review.keep_pairs(session.store(), [], items)
-    made = propose(
-        items,
-        recipe,
-        use,
-        session.store(),
-        budget_usd=budget,
-        on_progress=lambda done, total: bar.progress(done / total, text=f"{done:,} of {total:,} questions"),
-    )
+    made = propose(items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress)
     bar.empty()
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import streamlit as st
 
@@ -38,9 +39,11 @@ def publish_set() -> None:
         private = st.toggle("Private", value=True, key="publish-private", disabled=not repository.strip())
         pressed = st.button("Publish", key="publish", icon=":material/publish:", disabled=not title.strip())
     if pressed:
-        about = {"license": license.strip(), "language": language.strip()}
+        about: dict[str, Any] = {"license": license.strip(), "language": language.strip()}
         folder = default_path().parent / "published" / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
-        where = {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
+        where: dict[str, Any] = (
+            {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
+        )
         with st.spinner("Publishing …"):
             published = publish(session.store(), title.strip(), source=sources.get(source), **where, **about)
             st.success(plain(published.sentence()), icon=":material/check_circle:")

@@ -25,7 +25,7 @@ def chosen_study() -> str | None:
         "Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
         "of all: go through to the end, or judge at random for the gate."
     )
-    return st.selectbox("By the flips of", list(found), format_func=found.get, key="risk-study", bind="query-params")
+    return st.selectbox("By the flips of", list(found), format_func=found.__getitem__, key="risk-study", bind="query-params")
 
 
 def moved_by(study_id: str) -> dict[str, float]:

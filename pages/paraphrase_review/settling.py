@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from flipcore.annotation.paraphrases.ratings import RATED, Disagreement
@@ -27,7 +29,7 @@ def shown(found: list[Disagreement]) -> None:
         one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
         for one in found
     }
-    chosen = st.selectbox("Pair", list(names), format_func=names.get, key="disagreement", label_visibility="collapsed")
+    chosen = st.selectbox("Pair", list(names), format_func=names.__getitem__, key="disagreement", label_visibility="collapsed")
     _settle(next(one for one in found if one.pair_id == chosen))
 
 
@@ -58,7 +60,7 @@ def _settle(one: Disagreement) -> None:
                 st.rerun()
 
 
-def _saying(row: dict, first: str) -> str:
+def _saying(row: Mapping, first: str) -> str:
     """One reviewer's verdict and reason on a line."""
     said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
     does = "keeps" if keeps(row) else "strikes"

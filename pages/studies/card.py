@@ -7,7 +7,6 @@ import streamlit as st
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
 from flipcore.runs.cost import dollars
-from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline
@@ -51,7 +50,7 @@ def card(row: dict) -> None:
             )
             if rotated := harness_headline(study_id):
                 st.markdown(plain(rotated))
-            if said.total is not None and said.total.value != said.genuine.value:
+            if said.total is not None and said.genuine is not None and said.total.value != said.genuine.value:
                 figure = split_bar(said.total.value, said.genuine.value, colours(st.context.theme.type))
                 st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
         with right:
@@ -108,9 +107,9 @@ def _actions(row: dict) -> None:
             and st.button("Resume", key=f"resume-{study_id}", icon=":material/play_arrow:")
         ):
             with shown_problem():
-                session.registry().start(studies.study(session.store(), study_id))
+                session.registry().start(session.declared(study_id))
                 st.rerun()
-        declared = studies.study(session.store(), study_id)
+        declared = session.declared(study_id)
         if declared.budget_usd is not None or row["state"] == "over_budget":
             budget_button(study_id, declared)
         if not declared.is_recorded:

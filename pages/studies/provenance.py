@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.store.queries import studies
 from pages.common import session
 
 
@@ -17,7 +16,7 @@ def provenance(row: dict) -> None:
             "Every seed is in the declaration; the same declaration has the same id on every machine."
             + (" It names a file by its path, which is this machine's." if _own_file(study_id) else "")
         )
-        text = studies.study(session.store(), study_id).to_toml()
+        text = session.declared(study_id).to_toml()
         st.code(text, language="toml")
         st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
 

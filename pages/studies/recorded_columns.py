@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -42,7 +43,7 @@ HELP = {
 
 def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
     """One choice a column, three in a row, and what finds options or the answer inside of a text."""
-    chosen = {}
+    chosen: dict[str, Any] = {}
     places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
     for place, field in zip(places, COLUMNS, strict=True):
         value = getattr(first, field)

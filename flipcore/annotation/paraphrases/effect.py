@@ -81,7 +81,7 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
         by_models = rows[rows["n_models"] > 0]
         n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
         gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
-        found.append(SourceGate(dataset, generator, len(rows), n_split, gate, len(by_models), n_kept_by_models))
+        found.append(SourceGate(str(dataset), str(generator), len(rows), n_split, gate, len(by_models), n_kept_by_models))
     return found
 
 

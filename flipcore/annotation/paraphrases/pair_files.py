@@ -110,7 +110,8 @@ def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
     """The items of a file as `dataset` reads it, row by row; a row that is none is the end of a sentence about why."""
     loader = LOADERS[dataset]
     rows = list(loader.rows(str(path)))
-    make, found = loader.making(rows, {}), []
+    make = loader.making(rows, {})
+    found: list[Item | str] = []
     for row in rows:
         try:
             found.append(made(make, row))
@@ -144,7 +145,10 @@ def incoming(
     a file that can hold neither pairs nor verdicts, or originals of another number."""
     _check(rows, columns, originals)
     furnished = originals is not None and _is_furnished(rows, columns["paraphrase"])
-    pairs, items, verdicts, refused = {}, {}, {}, []
+    pairs: dict[str, dict] = {}
+    items: dict[str, Item] = {}
+    verdicts: dict[str, dict] = {}
+    refused: list[tuple[int, str]] = []
     for place, row in enumerate(rows):
         reader = _Reader(row, columns, dataset, generator, known, pairs, furnished, reviewer_kind)
         try:
@@ -208,7 +212,7 @@ class _Reader:
     reviewer_kind: str
 
     def text(self, name: str) -> str:
-        value: Any = self.row.values.get(self.columns.get(name))
+        value: Any = self.row.values.get(self.columns.get(name, ""))
         return "" if value is None else str(value).replace("\r\n", "\n").strip()
 
     def pair(self, original: Item | str | None) -> tuple[dict, Item | None]:

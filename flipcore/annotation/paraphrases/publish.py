@@ -194,7 +194,7 @@ def publish(
         return Published(str(folder), len(rows))
     with tempfile.TemporaryDirectory() as place:
         _write(made, text, Path(place))
-        _push(Path(place), repository, token, private)
+        _push(Path(place), str(repository), str(token), private)
     return Published(f"https://huggingface.co/datasets/{repository}", len(rows))
 
 

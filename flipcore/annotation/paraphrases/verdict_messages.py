@@ -50,12 +50,13 @@ def _row(
 ) -> dict:
     message_id = str(message.get("id"))
     if message.get("kind") == "undo":
-        verdict = standing.get(message.get("undoes"))
+        verdict = standing.get(str(message.get("undoes")))
         if verdict is None:
             raise BadInput("There is no standing verdict of yours to take back; it may have been taken back already.")
         return undo_row(verdict, verdict_id=message_id, created_at=at)
-    pair = texts.get(message.get("pair_id"))
+    pair = texts.get(str(message.get("pair_id")))
     if pair is None:
         raise BadInput(f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page.")
-    said = message.get("said") if isinstance(message.get("said"), Mapping) else {}
+    given = message.get("said")
+    said = given if isinstance(given, Mapping) else {}
     return verdict_row(pair, reviewer, said, str(message.get("note") or ""), verdict_id=message_id, created_at=at)

@@ -43,7 +43,9 @@ def numbers(text: str) -> list[str]:
 
 def _values(words: Sequence[str]) -> list[Fraction]:
     """The numbers of a run of number words: "two hundred five" is one of them, "five six" are two."""
-    found, total, part, named = [], 0, None, []
+    found: list[Fraction] = []
+    named: list[str] = []
+    total, part = 0, None
     for word in [*words, ""]:
         value = _SMALL.get(word)
         if word in _TIMES:
@@ -61,4 +63,6 @@ def _values(words: Sequence[str]) -> list[Fraction]:
 
 def _goes_on(part: int | None, value: int) -> bool:
     """Whether "part value" is one number: five after twenty, twenty after three hundred."""
-    return part is None or part % 10 == 0 and part % 100 >= 20 and 0 < value < 10 or part >= 100 and part % 100 == 0 and value
+    return (
+        part is None or part % 10 == 0 and part % 100 >= 20 and 0 < value < 10 or part >= 100 and part % 100 == 0 and value > 0
+    )

@@ -55,7 +55,9 @@ class Returned:
 
 def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
     """Filled sheets back from a CSV or JSON file. Raises BadInput for a file that is neither; one bad row harms no other."""
-    rows, refused, seen = [], [], {}
+    rows: list[dict] = []
+    refused: list[tuple[int, str]] = []
+    seen: dict[tuple, int] = {}
     for line, row in _lines(content):
         if str(row.get("question") or "").startswith(EXAMPLE):
             continue
@@ -108,7 +110,7 @@ def _lines(content: bytes):
     return found
 
 
-def _from_json(text: str) -> list[tuple[int, Mapping]]:
+def _from_json(text: str) -> list[tuple[int, dict]]:
     try:
         rows = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -118,10 +120,11 @@ def _from_json(text: str) -> list[tuple[int, Mapping]]:
     return [(place, row if isinstance(row, dict) else {}) for place, row in enumerate(rows, start=1)]
 
 
-def _from_csv(text: str) -> list[tuple[int, Mapping]]:
+def _from_csv(text: str) -> list[tuple[int, dict]]:
     head = text.split("\n", 1)[0]
     reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
-    found, line = [], 2
+    found: list[tuple[int, dict]] = []
+    line = 2
     try:
         for row in reader:
             found.append((line, row))

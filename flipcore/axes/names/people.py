@@ -188,7 +188,7 @@ def _evident(token: Token, text: str) -> bool:
 def _gender(word: str, places: Sequence[Token], text: str, others: Sequence[str]) -> str:
     """By the lists; by title, relation or pronoun where they do not say, or where there is one person and one gender."""
     known = gender(word) if is_given(word) else EITHER
-    said = {TITLES.get(token.title) or KIN.get(token.title) for token in places} & {MAN, WOMAN}
+    said = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in places} & {MAN, WOMAN}
     for token in places:
         relation = _RELATION.search(text[: token.start])
         said |= {MAN} if relation and relation["man"] else {WOMAN} if relation and relation["woman"] else set()

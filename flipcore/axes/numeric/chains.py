@@ -93,7 +93,7 @@ def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
     text = _ANNOTATION.sub(lambda match: " " * len(match.group()), line)
     text = re.sub(r"(?<=\d),(?=\d{3})", "", re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)).replace("$", " ")
     for pattern, sign in _PROSE_WORDS:
-        text = re.sub(pattern, lambda match, sign=sign: sign.center(len(match.group())), text, flags=re.IGNORECASE)
+        text = re.sub(pattern, _centred(sign), text, flags=re.IGNORECASE)
     text = re.sub(r"\.(?=\s)", ";", re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", " ", text))
     text = re.sub(r"[A-Za-z'’\"]", " ", text)
     text = re.sub(r"(?<=\d)(\s*)/(?=\s*[-+*=])", r"\1 ", text)
@@ -108,11 +108,17 @@ def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
         at += len(left) + 1
 
 
+def _centred(sign: str) -> Callable[[re.Match], str]:
+    """Puts a sign in the place of a word, as wide as the word was."""
+    return lambda match: sign.center(len(match.group()))
+
+
 def _step(expression: str, result: str, line: str, is_annotated: bool) -> Step | None:
     cleaned = re.sub(r"[,$]", "", expression).replace("×", "*").replace("x", "*").replace("X", "*")
     if is_annotated:
         cleaned = re.sub(r"\s", "", cleaned)
-    wanted = {_number(result)} | ({_number(result) / 100} if result.strip().endswith("%") and _number(result) else set())
+    value = _number(result)
+    wanted = {value} | ({value / 100} if result.strip().endswith("%") and value else set())
     for written in dict.fromkeys((re.sub(r"\*\s*100\s?%", "*100", cleaned), cleaned)):
         read = _read(written)
         if read and len(read[1]) > 1 and read[2] in wanted:

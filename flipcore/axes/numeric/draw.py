@@ -246,7 +246,7 @@ def _with_article(before: str, written: str) -> str:
 
 def _in_style(mention: Mention, new: Fraction) -> str:
     if mention.text[0].isalpha() and new in _SPELLED:
-        word = _SPELLED[new]
+        word = _SPELLED[int(new)]
         return word.capitalize() if mention.text[0].isupper() else word
     grouped = "," in mention.text or " " in mention.text or (new >= 10_000 and len(mention.text) < 5)
     return f"{float(new):,.{mention.decimals}f}" if grouped else f"{float(new):.{mention.decimals}f}"

@@ -92,14 +92,14 @@ def structure(question: str, solution: str) -> Structure | Refusal:
         return Refusal("non-linear keyword", "The question buys one and gets one free, or counts every second one.")
     if _ALGEBRA.search(re.sub(r"<<.*?>>", "", solution)):
         return Refusal("algebra or mental step", "The solution works with an unknown; its steps hold for these numbers only.")
-    refused = None
+    refused: Refusal | None = None
     ways = [(take, mental) for mental in (False, True) for take in (MIXED, PROSE)]
     for take, mental in ways if not _ROUNDS.search(question) else ways[:2]:
         made = _traced(question, solution, target, found, take, mental)
         if isinstance(made, Structure):
             return made
         refused = refused or made
-    return refused
+    return refused or Refusal("no chain", "No way of reading the solution as a chain was tried.")
 
 
 def _traced(
@@ -193,5 +193,5 @@ def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:
                 if source.kind == "question":
                     found.add(source.key)
                 elif source.kind == "result":
-                    open_steps.append(source.key)
+                    open_steps.append(int(source.key))
     return found

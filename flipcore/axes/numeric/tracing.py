@@ -25,11 +25,11 @@ _WRITTEN_FRACTION = re.compile(r"(?<!\d)(\d{1,2})\s?/\s?(\d{1,3})(?!\d)")
 
 @dataclass(frozen=True)
 class Source:
-    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step `key`), "constant", or
+    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step number `key`), "constant", or
     "mental": a small count that the solution found without saying how."""
 
     kind: str
-    key: Fraction | int
+    key: Fraction
     form: str = ""
 
 
@@ -95,16 +95,16 @@ def _candidates(
     found: list[Source] = []
     for mention in mentions:
         found += [Source("question", mention.value, form) for form in _forms(mention, value)]
-    found += [Source("result", i) for i, earlier in enumerate(before) if earlier.result == value]
+    found += [Source("result", F(i)) for i, earlier in enumerate(before) if earlier.result == value]
     text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
         found += [
-            Source("result", i, "percent")
+            Source("result", F(i), "percent")
             for i, earlier in enumerate(before)
             if earlier.result != value and earlier.result / 100 == value
         ]
         found += [
-            Source("result", i, "whole")
+            Source("result", F(i), "whole")
             for i, earlier in enumerate(before)
             if earlier.result != value and earlier.result * 100 == value
         ]
@@ -155,7 +155,7 @@ def readings(
         if total > MAX_READINGS:
             raise OverflowError
     needed = {i for i, step in enumerate(steps[:-1]) if step.is_annotated}
-    found = []
+    found: list[Reading] = []
     for chosen in itertools.product(*flat):
         if needed <= {source.key for source in chosen if source.kind == "result"}:
             iterator = iter(chosen)
@@ -180,7 +180,7 @@ def results(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fr
             if source.kind == "question":
                 values.append(transformed(drawn.get(source.key, source.key), source.form))
             elif source.kind == "result":
-                values.append(transformed(made[source.key], source.form))
+                values.append(transformed(made[int(source.key)], source.form))
             else:
                 values.append(source.key)
         made.append(step.evaluated(values))

@@ -76,12 +76,12 @@ def _texts(path: Path) -> list[tuple[str, str]]:
     try:
         if path.is_dir():
             files = sorted(allowed(one) for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
-            return [(one.name, _decoded(one.name, _small(one.name, one.stat().st_size) or one.read_bytes())) for one in files]
+            return [(one.name, _decoded(one.name, _bytes(one))) for one in files]
         if path.suffix.lower() == ".zip":
             return _zipped(path)
         if path.suffix.lower() not in SUFFIXES:
             raise BadInput(f"{path.name} is not of a known kind; texts end in {', '.join(SUFFIXES)} or come as a zip.")
-        return [(path.name, _decoded(path.name, _small(path.name, path.stat().st_size) or path.read_bytes()))]
+        return [(path.name, _decoded(path.name, _bytes(path)))]
     except (OSError, zipfile.BadZipFile) as error:
         raise BadInput(f"{path.name} could not be read: {error}.") from error
 
@@ -96,6 +96,11 @@ def _zipped(path: Path) -> list[tuple[str, str]]:
 def _small(name: str, n_bytes: int) -> None:
     if n_bytes > MAX_UPLOAD_MB * 1_000_000:
         raise BadInput(f"{name} has {n_bytes / 1e6:,.0f} MB of text and the limit is {MAX_UPLOAD_MB} MB; split it.")
+
+
+def _bytes(path: Path) -> bytes:
+    _small(path.name, path.stat().st_size)
+    return path.read_bytes()
 
 
 def _decoded(name: str, data: bytes) -> str:

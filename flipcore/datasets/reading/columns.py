@@ -52,12 +52,11 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     mapping: dict[str, Any] = {}
     for field, names in NAMES.items():
         taken = set(map(str, mapping.values()))
-        found = [column for name in names for column in columns if _plain(column) == name and column not in taken]
+        fitting: list = [column for name in names for column in columns if _plain(column) == name and column not in taken]
         if field == "options":
-            found = [column for column in found if _looks_like_options(rows, column)] or _option_columns(columns)
-            found = [found[0]] if found and not isinstance(found[0], list) else found
-        if found:
-            mapping[field] = found[0]
+            fitting = [column for column in fitting if _looks_like_options(rows, column)] or _option_columns(columns)
+        if fitting:
+            mapping[field] = fitting[0]
     if "options" in mapping and "target" in mapping:
         mapping["target_as"] = target_form(rows, mapping)
     return mapping

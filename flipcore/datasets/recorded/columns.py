@@ -55,7 +55,7 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 
 def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
-    rows = [row.values for row in islice(read_rows(path), N_LOOKED_AT) if not row.problem]
+    rows: list[Mapping[str, Any]] = [row.values for row in islice(read_rows(path), N_LOOKED_AT) if not row.problem]
     if not rows:
         raise BadInput(
             f"{Path(path).name} has no row that can be read; it needs one JSON object a line, "
@@ -118,7 +118,7 @@ def guessed(path: str) -> Recording:
 def corrected(recording: Recording, words: Iterable[str], read: Sequence[str] | None = None) -> Recording:
     """`words` are "key=column" ("key=" clears it), `read` are "extractor=column" and replace the guessed fields. Raises
     BadInput for a word without "=" and for a key that no recording has."""
-    changes = {}
+    changes: dict[str, Any] = {}
     for word in words:
         key, sign, value = word.partition("=")
         if not sign or key not in (*KEYS, "dataset"):
@@ -160,7 +160,7 @@ def _nested(rows: Sequence[Mapping]) -> str:
         for match in [re.fullmatch(r"(.*?)\d+", name)]
         if match
     )
-    return max(prefixes, key=prefixes.get, default="")
+    return max(prefixes, key=lambda prefix: prefixes[prefix], default="")
 
 
 def _variants(rows: Sequence[Mapping], nested: str) -> Iterable[Mapping[str, Any]]:

@@ -248,7 +248,7 @@ class _Making:
         """The variant and its sample. A prompt that the recording asks under several names stays several variants."""
         sample = self.asked[*key, prompt, name]
         known = self.names.get(key, {})
-        params = {"repeat": name} if known.get(prompt, name) != name else {}
+        params: dict[str, Any] = {"repeat": name} if known.get(prompt, name) != name else {}
         if self.recording.harmless and str(values.get(self.recording.harmless)).lower() in ("false", "0", "no"):
             params = params | {"harmless": False}
         axis = str(values.get(self.recording.axes) or "") if self.recording.axes else ""

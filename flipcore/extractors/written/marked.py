@@ -22,7 +22,7 @@ def marked_answer(text: str) -> tuple[int, int] | None:
     """Where the last marked answer stands: the value of {"answer": …} or the inside of <answer>…</answer>; None without one."""
     found = [(mark.start("inside"), mark.end("inside")) for mark in _TAG.finditer(text)]
     for mark in _JSON.finditer(text):
-        name = mark.lastgroup
+        name = mark.lastgroup or 0
         found.append((mark.start(name), mark.end(name)))
     return max(found, default=None)
 
@@ -45,7 +45,7 @@ def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -
 
 
 def _heads(rest: str, option: str | None) -> bool:
-    return bool(option) and " ".join(rest.split()).casefold().startswith(option.casefold())
+    return option is not None and option != "" and " ".join(rest.split()).casefold().startswith(option.casefold())
 
 
 def _blanked(text: str, start: int, end: int) -> str:

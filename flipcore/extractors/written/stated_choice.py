@@ -88,7 +88,7 @@ class ChoiceText:
         """Positions of the options that the text denies somewhere, by label or by words."""
         labels = {self._position(m.group(1)) for m in self.label.finditer(text) if self._is_denied(m, text)}
         words = {i for i, option in enumerate(self.options) for m in _spots(option, text) if is_denied(text, *m.span())}
-        return (labels | words) - {None}
+        return {place for place in labels | words if place is not None}
 
     def _only(self, text):
         """The whole answer is one label, in whatever case."""
@@ -120,7 +120,8 @@ class ChoiceText:
         return self._one(self._position(marks[-1][1]), text, marks[-1].start(1), len(marks[-1][1])) if marks else None
 
     def _start(self, text):
-        begin = re.compile(r"[\s*_(\[\"'>]*").match(text).end()
+        opening = re.match(r"[\s*_(\[\"'>]*", text)
+        begin = opening.end() if opening else 0
         label = self.label.match(text, begin)
         if not label or not self._stands(label, text) or self._is_denied(label, text):
             return None
@@ -132,13 +133,15 @@ class ChoiceText:
 
     def _marked(self, text):
         """Labels in brackets, after "option", or heading a line: one label however often, else several."""
-        spots = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text)) if not self._is_denied(m, text)]
-        spots = [(m.group(1), m.start(1)) for m in spots] + [more for m in spots for more in self._further(m.end(1), text)]
+        marks = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text)) if not self._is_denied(m, text)]
+        spots = [(m.group(1), m.start(1)) for m in marks] + [more for m in marks for more in self._further(m.end(1), text)]
         return self._agreed(spots, text)
 
     def _end(self, text):
         """The last token of the first paragraph, unless it ends an option's own words ("vitamin C")."""
-        stop = re.compile(r"\n\s*\n|$").search(text.strip("\n") or " ").start() + len(text) - len(text.lstrip("\n"))
+        blank = re.search(r"\n\s*\n", text.strip("\n"))
+        last = blank.start() if blank else len(text.strip("\n"))
+        stop = last + len(text) - len(text.lstrip("\n"))
         head = text[:stop].rstrip(" \t\n.*)]\"'")
         spots = list(self.label.finditer(head))
         if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:

@@ -36,7 +36,8 @@ def _accepted(rate: float, n: int, spread: float = 0.0) -> Simulation:
 
 
 _UNBIASED = position_bias([0, 1] * 60, [0, 1] * 60)
-_STEADY = Estimate(0.0, *wilson(0, 60), 0.95, "wilson", 60, None)
+_LOW, _HIGH = wilson(0, 60)
+_STEADY = Estimate(0.0, _LOW, _HIGH, 0.95, "wilson", 60, None)
 
 
 def _labels(shares: tuple[float, ...], kappa: float, n: int) -> Simulation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def _share(right: Sequence[bool]) -> str:
+def _share(right: Sequence[bool] | np.ndarray) -> str:
     k, n = int(np.sum(right)), len(right)
     if not n:
         return "–"
@@ -177,7 +178,7 @@ def sensitivities(model: PocketModel, choices: dict) -> str:
     base = Picks(model, fresh)
     turns = [base, *(Picks(model, fresh, turn=turn) for turn in (1, 2, 3))]
     rows, guessed = [], []
-    for title, settings in (
+    looks: tuple[tuple[str, dict[str, Any]], ...] = (
         ("plain, A B C D", {}),
         ("parentheses", {"layout": "paren"}),
         ("one line", {"layout": "inline"}),
@@ -186,7 +187,8 @@ def sensitivities(model: PocketModel, choices: dict) -> str:
         ("labels a b c d", {"labels": "abcd"}),
         ("labels 1 2 3 4", {"labels": "1234"}),
         ("labels P Q R S (not in training)", {"labels": "PQRS"}),
-    ):
+    )
+    for title, settings in looks:
         picks = Picks(model, fresh, **settings) if settings else base
         flips = np.mean([a != b for a, b in zip(picks.text, base.text, strict=True)])
         apart = np.mean([a != b for a, b in zip(picks.first, picks.text, strict=True)])

@@ -44,16 +44,17 @@ def _generic(family: str, rng: np.random.Generator, taken: set) -> Document:
     if family == "recall":
         return Document(family, *recall(rng))
     while True:
+        options: tuple[str, ...] = ()
         if family == "problem":
             made = problem(rng)
             wording = made.wordings[rng.integers(len(made.wordings))]
-            text, options, pair = wording, (), (f"Question: {wording}\nAnswer:", made.answer)
+            text, pair = wording, (f"Question: {wording}\nAnswer:", made.answer)
         elif family == "prose":
-            text, options = passage(rng)[0], ()
+            text = passage(rng)[0]
             pair = ("", text)
         else:
-            made = choice(rng) if family == "choice" else drill(rng)
-            text, options, pair = made.wordings[0], made.options, asked(made, rng)
+            picked = choice(rng) if family == "choice" else drill(rng)
+            text, options, pair = picked.wordings[0], picked.options, asked(picked, rng)
         if signature(text, options) not in taken:
             return Document(family, *pair)
 

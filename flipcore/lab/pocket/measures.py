@@ -48,7 +48,7 @@ class Picks:
         replies = _greedy(model, prompts, 12)
         shares = np.array(
             [
-                [sum(np.exp(r.first_logprobs.get(form, -np.inf)) for form in (label, f" {label}")) for label in labels]
+                [sum(np.exp((r.first_logprobs or {}).get(form, -np.inf)) for form in (label, f" {label}")) for label in labels]
                 for r in replies
             ]
         )
@@ -56,7 +56,7 @@ class Picks:
         self.first = [int(order[int(np.argmax(row))]) for order, row in zip(orders, shares, strict=True)]
         found = [re.search(rf"(?<![\w])([{labels}])(?![\w])", reply.text) for reply in replies]
         self.text = [int(order[labels.index(m[1])]) if m else None for order, m in zip(orders, found, strict=True)]
-        targets = [int(e.target) for e in entries]
+        targets = [int(e.target or -1) for e in entries]
         self.first_right = np.array([a == t for a, t in zip(self.first, targets, strict=True)])
         self.text_right = np.array([a == t for a, t in zip(self.text, targets, strict=True)])
 

@@ -72,8 +72,15 @@ class Batch:
     weights: torch.Tensor
 
 
+def _token_id(tokenizer: Tokenizer, token: str) -> int:
+    number = tokenizer.token_to_id(token)
+    if number is None:
+        raise ValueError(f"the tokenizer does not know {token}")
+    return number
+
+
 def _encoded(texts: list[Document], tokenizer: Tokenizer) -> list[tuple[list[int], list[float]]]:
-    bos, eos = tokenizer.token_to_id(BOS), tokenizer.token_to_id(EOS)
+    bos, eos = _token_id(tokenizer, BOS), _token_id(tokenizer, EOS)
     prompts = tokenizer.encode_batch([text.prompt for text in texts], add_special_tokens=False)
     answers = tokenizer.encode_batch([text.answer for text in texts], add_special_tokens=False)
     rows = []
@@ -148,7 +155,7 @@ class _Run:
         self.step, self.began = 0, time.monotonic()
 
     def batches(self, texts: list[Document]) -> list[Batch]:
-        return list(_packed(_encoded(texts, self.tokenizer), self.recipe, self.tokenizer.token_to_id(PAD)))
+        return list(_packed(_encoded(texts, self.tokenizer), self.recipe, _token_id(self.tokenizer, PAD)))
 
     def over(self, name: str, batches: Iterable[Batch], decay: Callable[[int], float] = lambda _: 1.0) -> Iterator[int]:
         """Takes a step a batch and yields how many were taken; `decay` multiplies the rates."""
@@ -172,6 +179,8 @@ class _Run:
 
 def _until_bound(run: _Run, stage: Stage, taken: set, rng: np.random.Generator) -> None:
     """More generic documents until the stage's goal is met, or a sentence when it never is."""
+    if stage.goal is None:
+        raise ValueError("a stage without a goal is never too long")
     kind, enough = stage.goal
     n = stage.n_generic
     while (share := bound(run.network, run.tokenizer, kind, rng)) < enough:

@@ -91,7 +91,7 @@ def slider_row(n_sims: int, seed: int = 0, n: int = 150, n_settings: int = 20) -
     for simulation in range(n_sims):
         columns = np.sqrt(0.5) * (rng.normal(size=(n, 1)) + rng.normal(size=(n, n_settings)))
         band = max_t_band(columns, seed=simulation, n_boot=999)
-        wrong["single intervals"] += not _all_hold(*JointMeans(columns).limits("clt_cluster", [0.95])[:, 0], 0.0)
+        wrong["single intervals"] += not _all_hold(*_single_limits(columns), 0.0)
         wrong["max-t band"] += not _all_hold(band.low, band.high, 0.0)
     return LooksRow(f"slider over {n_settings} settings, {n} items", n_sims, _shares(wrong, n_sims))
 
@@ -115,6 +115,11 @@ def watching_row(rate: float, n_sims: int, seed: int = 0) -> LooksRow:
 
 def _shares(counts: dict[str, int], n: int) -> dict[str, float]:
     return {name: count / n for name, count in counts.items()}
+
+
+def _single_limits(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = JointMeans(columns).limits("clt_cluster", [0.95])[:, 0]
+    return low, high
 
 
 def _all_hold(low: np.ndarray, high: np.ndarray, truth: float) -> bool:

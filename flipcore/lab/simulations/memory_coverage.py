@@ -151,7 +151,7 @@ def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
 
     def sizes():
         was = np.exp(rng.normal(3, 1.2, 2 * n))
-        return [operand_check(was, np.exp(rng.normal(3, 1.2, 2 * n))).p <= 0.05]
+        return [operand_check(was.tolist(), np.exp(rng.normal(3, 1.2, 2 * n)).tolist()).p <= 0.05]
 
     return [
         *_counted(

@@ -67,10 +67,11 @@ class PlantedModel:
 
     def answers(self, item_ids: Sequence[str], published: bool) -> tuple[np.ndarray, np.ndarray]:
         """Correctness (n,) before and after rewriting."""
-        return tuple(
+        before, after = (
             np.array([self.is_correct(item_id, perturbed, published) for item_id in item_ids], dtype=float)
             for perturbed in (False, True)
         )
+        return before, after
 
 
 MODELS = {"memorized": PlantedModel(0.74, recall=1.0), "clean": PlantedModel(0.80), "brittle": PlantedModel(0.80, brittle=0.25)}
@@ -92,7 +93,7 @@ def loss_differences(
 
 
 def pearl_scores(
-    rng: np.random.Generator, n: int, means: Sequence[float], n_samples: int = 10, sd: float | None = None
+    rng: np.random.Generator, n: int, means: Sequence[float] | np.ndarray, n_samples: int = 10, sd: float | None = None
 ) -> np.ndarray:
     """(n, levels, samples) similarities around `means`; noise of `sd`, or of one lognormal(log .1, .5) an item."""
     noise = rng.lognormal(math.log(0.1), 0.5, n) if sd is None else np.full(n, sd)

@@ -80,7 +80,8 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Fault(f"The server's reply has no choices{_said(reply)}", str(reply)[:1000])
     choice = choices[0]
-    usage = reply.get("usage") if isinstance(reply.get("usage"), dict) else {}
+    held = reply.get("usage")
+    usage = held if isinstance(held, dict) else {}
     text, reasoning, refused = _text(choice, card)
     scoring = call.request.kind == "score"
     return {
@@ -111,7 +112,7 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
 
 def _alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
     """The first token's alternatives, in the form of the chat API (a list) or of the completions API (a table)."""
-    held = choice.get("logprobs")
+    held: Any = choice.get("logprobs")
     try:
         if held.get("content"):
             first = held["content"][0]

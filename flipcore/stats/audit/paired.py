@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import SIGNED, clt, mean_interval
@@ -32,7 +32,7 @@ class PairedScores:
     p: float
 
 
-def paired_scores(first: Sequence[float], second: Sequence[float], clusters: Sequence | None = None) -> PairedScores:
+def paired_scores(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None) -> PairedScores:
     """Item scores from 0 to 1 in the same order; NaN pairs are left out. Miller (arXiv:2411.00640), section 4.2."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     both = ~(np.isnan(a) | np.isnan(b))

@@ -74,7 +74,7 @@ def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
     return _kappa(_table(codes, n), disagreement_weights(n, weights)) if n else math.nan
 
 
-def fleiss_kappa(table: Sequence[Sequence[int]]) -> float:
+def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
     """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2) of raters."""
     if len({len(row) for row in table}) > 1:
         raise BadInput("Every row of the table counts the same categories: these rows differ in length.")

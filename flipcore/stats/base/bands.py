@@ -54,7 +54,7 @@ class SequencePath:
     level: float
 
 
-def conf_seq_path(values: Sequence[float], alpha: float = 0.05, n_opt: int = 100) -> SequencePath:
+def conf_seq_path(values: Sequence[float] | np.ndarray, alpha: float = 0.05, n_opt: int = 100) -> SequencePath:
     """`values` in the order in which items came in, NaN left out. The page may be watched at every step: the limits hold at
     all of them together, asymptotically (arXiv:2103.06476). Items must arrive in random order, as the runner asks them.
 
@@ -77,7 +77,9 @@ def conf_seq_path(values: Sequence[float], alpha: float = 0.05, n_opt: int = 100
     return SequencePath(t, means, means - half, means + half, 1 - alpha)
 
 
-def bounded_path(values: Sequence[float], alpha: float = 0.05, bounds: tuple[float, float] = (0.0, 1.0)) -> SequencePath:
+def bounded_path(
+    values: Sequence[float] | np.ndarray, alpha: float = 0.05, bounds: tuple[float, float] = (0.0, 1.0)
+) -> SequencePath:
     """The same for values within `bounds`, at any number of items and any rate: predictable plug-in empirical Bernstein
     sequence, running intersection (Waudby-Smith & Ramdas, arXiv:2010.09686, theorem 2). About a tenth wider than the
     asymptotic one from 100 items on. Raises BadInput for a value out of bounds.
@@ -98,4 +100,5 @@ def bounded_path(values: Sequence[float], alpha: float = 0.05, bounds: tuple[flo
     half = (log_term + np.cumsum((x - mean_before) ** 2 * (-np.log1p(-bet) - bet))) / total
     low, high = np.maximum.accumulate(np.maximum(centre - half, 0)), np.minimum.accumulate(np.minimum(centre + half, 1))
     means = np.cumsum(x) / t
-    return SequencePath(t, *(low_bound + width * part for part in (means, low, high)), 1 - alpha)
+    means, low, high = (low_bound + width * part for part in (means, low, high))
+    return SequencePath(t, means, low, high, 1 - alpha)

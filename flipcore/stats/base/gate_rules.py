@@ -176,7 +176,7 @@ class JudgeGate:
         n = self.position.flip_rate.n if self.position else 0
         if n < FEWEST_TWICE:
             return f"the position test needs {FEWEST_TWICE} texts judged with the options backwards too and has {n}"
-        return f"it favours a position ({p_text(self.position.p)})" if self.position.p < 0.05 else ""
+        return f"it favours a position ({p_text(self.position.p)})" if self.position and self.position.p < 0.05 else ""
 
     def _again_missing(self) -> str:
         if self.again.n < FEWEST_TWICE:
@@ -211,5 +211,5 @@ def judge_gate(
 ) -> JudgeGate:
     """Cohen's kappa of `judge` against `human` labels of the same texts, with limits on log(1 - kappa). None (unreadable) is a
     label of its own here: leaving it out would hide a judge that cannot read."""
-    labels = [["unreadable" if label is None else label for label in rater] for rater in (human, judge)]
-    return JudgeGate(cohen_log_agreement(*labels), position, missing() if again is None else again, has_options)
+    people, model = (["unreadable" if label is None else label for label in rater] for rater in (human, judge))
+    return JudgeGate(cohen_log_agreement(people, model), position, missing() if again is None else again, has_options)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -69,7 +70,7 @@ NAN = math.nan
 UNIT, SIGNED = (0.0, 1.0), (-1.0, 1.0)
 
 
-def clt(xs: Sequence[float], level: float = 0.95, t: bool = False) -> dict[str, float]:
+def clt(xs: ArrayLike, level: float = 0.95, t: bool = False) -> dict[str, float]:
     """Mean, SE = sd / sqrt(n) (Miller, arXiv:2411.00640) and normal limits, or Student's t with n - 1 df. n < 2 -> NaN."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
@@ -80,13 +81,13 @@ def clt(xs: Sequence[float], level: float = 0.95, t: bool = False) -> dict[str, 
     return {"mean": mean, "se": se, "lo": mean - half, "hi": mean + half}
 
 
-def cluster_clt(xs: Sequence[float], clusters: Sequence, level: float = 0.95) -> dict[str, float]:
+def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict[str, float]:
     """Mean of rows with Miller's clustered SE (`se`), the same with CR1 = G/(G-1) (`se_cr1`) and t limits of CR1 with G - 1
     degrees of freedom. One cluster -> NaN."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return dict.fromkeys(("mean", "se", "se_cr1", "lo", "hi"), NAN)
-    sums, sizes = cluster_sums(x, clusters)
+    sums, sizes = cluster_sums(x, np.asarray(clusters))
     mean = float(x.mean())
     n_clusters = sums.size
     if n_clusters < 2:
@@ -97,7 +98,7 @@ def cluster_clt(xs: Sequence[float], clusters: Sequence, level: float = 0.95) ->
     return {"mean": mean, "se": se, "se_cr1": cr1, "lo": mean - half, "hi": mean + half}
 
 
-def cluster_sums(x: np.ndarray, clusters: Sequence) -> tuple[np.ndarray, np.ndarray]:
+def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sum and number of rows of each cluster, in order of first appearance. Raises BadInput for unequal lengths."""
     if len(clusters) != len(x):
         raise BadInput(f"{len(x)} values came with {len(clusters)} cluster names; give one name a value.")
@@ -106,7 +107,7 @@ def cluster_sums(x: np.ndarray, clusters: Sequence) -> tuple[np.ndarray, np.ndar
     return np.bincount(code, weights=x), np.bincount(code).astype(float)
 
 
-def conf_seq(xs: Sequence[float], alpha: float = 0.05, rho: float | None = None, n_opt: int = 100) -> list[float]:
+def conf_seq(xs: Sequence[float] | np.ndarray, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100) -> list[float]:
     """Asymptotic confidence sequence for the mean after len(xs) points (Robbins' normal mixture; Waudby-Smith et al.,
     arXiv:2103.06476): valid at every look at once. Tightest near n_opt points. Fewer than 2 points -> NaN; the product
     shows it from `MIN_LOOK` points on."""
@@ -124,8 +125,8 @@ def conf_seq_half(sd: float, t: int, alpha: float = 0.05, rho: float | None = No
 
 
 def mean_interval(
-    values: Sequence[float],
-    clusters: Sequence | None = None,
+    values: ArrayLike,
+    clusters: ArrayLike | None = None,
     kind: str = "default",
     level: float = 0.95,
     seed: int = 0,
@@ -189,7 +190,8 @@ def _limits(
 ) -> tuple[float, float, str, str]:
     """Low, high, the kind that they are of, a note."""
     if kind in ("wilson", "bonett_price", "conf_seq"):
-        return *_limits_of_single_values(kind, sums, sizes, level), kind, ""
+        low, high = _limits_of_single_values(kind, sums, sizes, level)
+        return low, high, kind, ""
     n, total, rows = sums.size, sums.sum(), sizes.sum()
     mean = total / rows
     if kind == "clt_cluster":
@@ -200,18 +202,20 @@ def _limits(
     if np.ptp(means) <= SLACK:
         return mean, mean, kind, ""
     if kind == "percentile":
-        return *percentile_limits(means, level), kind, ""
+        low, high = percentile_limits(means, level)
+        return low, high, kind, ""
     by_bca = bca_limits(means, mean, (total - sums) / (rows - sizes), level)
     if kind == "bca":
-        return *by_bca, kind, ""
+        return by_bca[0], by_bca[1], kind, ""
     squares = reps[:, 2] - 2 * means * reps[:, 3] + means**2 * reps[:, 4]
     spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
     skipped = 1 - float(spread.mean())
     if may_replace and undetermined(skipped):
-        return *by_bca, "bca", no_spread_note(skipped)
+        return by_bca[0], by_bca[1], "bca", no_spread_note(skipped)
     se = np.sqrt(squares[spread] * n / (n - 1)) / reps[spread, 1]
     note = f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped." if skipped else ""
-    return *studentized_limits((means[spread] - mean) / se, mean, cluster_se(sums, sizes), level), kind, note
+    low, high = studentized_limits((means[spread] - mean) / se, mean, cluster_se(sums, sizes), level)
+    return low, high, kind, note
 
 
 def undetermined(skipped: float) -> bool:

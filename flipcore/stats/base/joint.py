@@ -77,9 +77,9 @@ class JointMeans:
         spread = (x**2).sum(axis=0)
         return np.divide((x**3).sum(axis=0), 6 * spread**1.5, out=np.zeros(x.shape[1]), where=spread > SLACK**2)
 
-    def limits(self, kind: str, levels: Sequence[float]) -> np.ndarray:
+    def limits(self, kind: str, at: Sequence[float]) -> np.ndarray:
         """(2, levels, k) lower and upper limits of one kind other than "default"; NaN where undefined."""
-        levels = np.asarray(levels, dtype=float)
+        levels = np.asarray(at, dtype=float)
         sides = np.repeat(np.array([0.5 - levels / 2, 0.5 + levels / 2])[:, :, None], self.n.size, axis=2)
         if kind == "clt_cluster":
             return self.values + t_quantiles(sides, self.n - 1) * self.se
@@ -109,7 +109,7 @@ class JointMeans:
         replaceable = kind == "default" and "studentized" in kinds
         skipped = np.isnan(self.studentized).mean(axis=0) if replaceable else np.zeros(self.n.size)
         limits = {k: self.limits(k, levels) for k in {*kinds, *(["bca"] if replaceable else [])} & set(KINDS)}
-        table = []
+        table: list[list[Estimate]] = []
         for j, of_column in enumerate(kinds):
             table.append([])
             for at, level in enumerate(levels):
@@ -135,7 +135,7 @@ class JointMeans:
             return missing(level=level, note="No item defines it.")
         if kind == "none":
             return without_interval(value, n, level)
-        low, high = wilson(self.column(j).sum(), n, level) if kind == "wilson" else limits
+        low, high = wilson(self.column(j).sum(), n, level) if limits is None else limits
         if not high - low > SLACK:
             return fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
         low, high = within(low, high, self.column(j), bounds)

@@ -20,7 +20,7 @@ def holm(p: Sequence[float]) -> list[float]:
     return _adjusted(p, lambda q: np.maximum.accumulate(q * np.arange(q.size, 0, -1)))
 
 
-def bh(p: Sequence[float]) -> list[float]:
+def bh(p: Sequence[float] | np.ndarray) -> list[float]:
     """False discovery rate, independent or PRDS p-values, so also conformal ones (Benjamini & Hochberg 1995)."""
     return _adjusted(p, _step_up)
 
@@ -35,7 +35,7 @@ def _step_up(q: np.ndarray) -> np.ndarray:
     return np.minimum.accumulate(scaled[::-1])[::-1]
 
 
-def _adjusted(p: Sequence[float], adjust: Callable[[np.ndarray], np.ndarray]) -> list[float]:
+def _adjusted(p: Sequence[float] | np.ndarray, adjust: Callable[[np.ndarray], np.ndarray]) -> list[float]:
     """`adjust` gets the family's p-values in ascending order; its result is capped at 1 and put back in place."""
     given = np.asarray(p, dtype=float).ravel()
     family = np.flatnonzero(~np.isnan(given))

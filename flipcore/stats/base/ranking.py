@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def auc(y: Sequence[int], s: Sequence[float]) -> float:
+def auc(y: Sequence[int] | np.ndarray, s: Sequence[float] | np.ndarray) -> float:
     """Mann-Whitney AUC of scores s for y = 1 over y = 0, ties count 1/2; one class only -> NaN."""
     return float(weighted_auc(np.asarray(y), np.asarray(s, dtype=float), np.ones((1, len(y))))[0])
 

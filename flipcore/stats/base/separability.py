@@ -79,9 +79,9 @@ class Separability:
 
 def separability(
     X: np.ndarray,
-    labels: Sequence[int],
+    labels: Sequence[int] | np.ndarray,
     fit_predict: FitPredict,
-    groups: Sequence | None = None,
+    groups: Sequence | np.ndarray | None = None,
     paired: bool = False,
     n_folds: int = FOLDS,
     m: int = PERMUTATIONS,
@@ -127,17 +127,9 @@ def _summary(
     balanced = Estimate(observed, low, high, 0.95, "wilson", len(y), None, "Hits count as independent.")
     null_sd = float(draws.std())
     upper = max(_balanced_limits(y, scores, observed, 0.90)[1], max(observed, 0.5) + z_quantile(0.95) * null_sd)
+    low_p, high_p = clopper_pearson(b, m, 0.99)
     return Separability(
-        balanced,
-        upper,
-        null_sd,
-        auc(y, scores),
-        (b + 1) / (m + 1),
-        tuple(clopper_pearson(b, m, 0.99)),
-        m,
-        k,
-        len(y),
-        _too_few(y, group, paired),
+        balanced, upper, null_sd, auc(y, scores), (b + 1) / (m + 1), (low_p, high_p), m, k, len(y), _too_few(y, group, paired)
     )
 
 

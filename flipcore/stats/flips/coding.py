@@ -66,7 +66,10 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     code, texts = _answer_codes(frame)
     was_cut = (frame["status"] == CUT).to_numpy()
     is_base = variants == BASE
-    codes, base, n_absent, cut = {}, {}, {}, {}
+    codes: dict[tuple[str, str], np.ndarray] = {}
+    base: dict[str, np.ndarray] = {}
+    n_absent: dict[tuple[str, str], int] = {}
+    cut: dict[tuple[str, str], np.ndarray] = {}
     for a, name in enumerate(axes):
         rows = np.flatnonzero(axis == a)
         place, n_places = _places(item[rows], variant[rows], sample[rows] if name == IDENTITY else None)

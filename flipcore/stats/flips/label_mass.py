@@ -21,8 +21,8 @@ def unreadable_labels(frame: pd.DataFrame) -> list[str]:
         n_low = int((mass < LEAST_MASS).sum())
         if len(mass) >= LEAST_ANSWERS and mass.median() < LEAST_MASS:
             said.append(
-                f"{model}: the labels of {axis.replace('_', ' ')} {variant} cannot be read as first tokens "
-                f"({extractor.replace('_', ' ')}): they hold {mass.mean():.2f} of the probability, and less than "
+                f"{model}: the labels of {str(axis).replace('_', ' ')} {variant} cannot be read as first tokens "
+                f"({str(extractor).replace('_', ' ')}): they hold {mass.mean():.2f} of the probability, and less than "
                 f"{LEAST_MASS:.2f} on {n_low:,} of {len(mass):,} answers."
             )
     return said

@@ -83,7 +83,9 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
     counts = frame.groupby(["extractor", "status"]).size().unstack(fill_value=0)
     total = counts.sum(axis=1)
     rate = {
-        status: (counts[status] / total).to_dict() if status in counts else dict.fromkeys(names, 0.0)
+        status: {str(name): float(one) for name, one in (counts[status] / total).items()}
+        if status in counts
+        else dict.fromkeys(names, 0.0)
         for status in ("unreadable", "absent")
     }
     return Disagreements(names, share, estimates, n_rows, rate["unreadable"], rate["absent"], both_read, n_both_read)

@@ -32,7 +32,7 @@ def moved_by_each(readouts: pd.DataFrame, materials: Mapping[Place, str]) -> dic
     moved = dict.fromkeys(materials.values(), 0.0)
     frame = readouts[readouts["axis"] == AXIS]
     for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):
-        rates = _patterns(rows, list(materials), extractor, extractor)
+        rates = _patterns(rows, list(materials), str(extractor), str(extractor))
         whole = rates.values[()][:, 0]
         for pattern, values in rates.values.items():
             for place, item in enumerate(rates.names):
@@ -105,7 +105,9 @@ def extreme_strikes(
     n = sum(map(len, rates.ranked.values()))
     if not 0 <= n_bad <= n:
         raise BadInput(f"{n_bad} rewordings cannot be struck out of {n}.")
-    return {name: tuple(_extreme(rates, column, n_bad, sign) for sign in (1, -1)) for column, name in enumerate(QUANTITIES)}
+    return {
+        name: (_extreme(rates, column, n_bad, 1), _extreme(rates, column, n_bad, -1)) for column, name in enumerate(QUANTITIES)
+    }
 
 
 def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
@@ -118,7 +120,8 @@ def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
         ]
         for i, item in enumerate(rates.names)
     ]
-    level, chosen = WORST, []
+    level = WORST
+    chosen: list = []
     while True:  # each step is a mean that can be had and smaller than the last, and there are finitely many
         tried = _knapsack(options, n_bad, level)
         kept = [value for _, value, _ in tried if not math.isnan(value)]

@@ -89,8 +89,9 @@ class Condition:
     def pairs(self) -> list[tuple[float, float]]:
         """(target, retro) of entries where every retro entry names a target entry of its own, and these share no template;
         empty otherwise."""
-        sources = [self.source_of.get(item) for item in self.retro]
-        if not sources or None in sources or len(set(sources)) < len(sources) or not set(sources) <= set(self.target):
+        named = [self.source_of.get(item) for item in self.retro]
+        sources = [source for source in named if source is not None]
+        if not sources or len(set(sources)) < len(named) or not set(sources) <= set(self.target):
             return []
         if len({self._root(source) for source in sources}) < len(sources):
             return []
@@ -128,7 +129,8 @@ class Condition:
     def test(self, margin: float) -> HoldoutTest:
         """Paired entries entry by entry, families of a template as clusters, others as two proportions."""
         if self.pairs:
-            return difficulty_test_paired(*zip(*self.pairs, strict=True), margin)
+            target, retro = zip(*self.pairs, strict=True)
+            return difficulty_test_paired(target, retro, margin)
         if self.is_clustered:
             hits = [*self.target.values(), *self.retro.values()]
             return difficulty_test_clustered(hits, np.arange(len(hits)) >= len(self.target), self.clusters, margin)
@@ -138,7 +140,10 @@ class Condition:
         """Accuracy on target minus accuracy on retro, as a share."""
         if self.is_clustered:
             return self.test(1.0).estimate
-        return inflation_paired(*zip(*self.pairs, strict=True), level) if self.pairs else inflation(*self.counts, level)
+        if not self.pairs:
+            return inflation(*self.counts, level)
+        target, retro = zip(*self.pairs, strict=True)
+        return inflation_paired(target, retro, level)
 
 
 def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:
@@ -155,11 +160,12 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
             if min(map(len, sides)) >= LEAST:
                 found.append(
                     Condition(
-                        model,
-                        extractor,
-                        layout,
+                        str(model),
+                        str(extractor),
+                        str(layout),
                         "" if k == 1 else f"top {k}",
-                        *sides,
+                        sides[0],
+                        sides[1],
                         {
                             one: above if isinstance(above, str) else None
                             for one, above in zip(part["item_id"], part["source_id"], strict=True)

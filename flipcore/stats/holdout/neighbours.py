@@ -135,8 +135,10 @@ def mixing(rows: np.ndarray, labels: np.ndarray, paired: bool = False, m: int = 
     rng = generator(seed, "mixing")
     draws = np.empty(m)
     for i in range(m):
-        swap = np.tile(rng.integers(0, 2, size=half) == 1, 2) if paired else None
-        shown = np.where(swap, 1 - labels, labels) if paired else rng.permutation(labels)
+        if paired:
+            shown = np.where(np.tile(rng.integers(0, 2, size=half) == 1, 2), 1 - labels, labels)
+        else:
+            shown = rng.permutation(labels)
         draws[i] = np.mean([part.mean() for part in _own_shares(rows, shown)])
     value = float(np.mean([part.mean() for part in observed]))
     expected = float(draws.mean()) if paired else (len(labels) - 2) / (2 * (len(labels) - 1))

@@ -95,8 +95,8 @@ def ngrams(
         for j, i in enumerate(kept)
     ]
     rows.sort(key=lambda row: (row.p, -abs(row.log_odds.value), row.text))
-    words = [int(totals_of[[" " not in name for name in names]].sum()) for totals_of in totals]
-    return NgramTable(tuple(rows), len(target), len(retro), *words, fewest)
+    single = [" " not in name for name in names]
+    return NgramTable(tuple(rows), len(target), len(retro), int(totals[0][single].sum()), int(totals[1][single].sum()), fewest)
 
 
 def _counts(texts: Sequence[str], longest: int):

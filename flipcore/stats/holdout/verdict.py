@@ -139,24 +139,25 @@ def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], marg
     b, c, n = discordant(target, retro)
     value = (b - c) / n if n else math.nan
     low, high = bonett_price(b, c, n, 1 - 2 * ALPHA)
+    lowest, highest = bonett_price(b, c, n)
     p_source = pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1]
     sd = math.sqrt(((b + c) / n - value**2) / n) if n else math.nan
     return HoldoutTest(
         "difficulty",
         mcnemar(b, c)["exact"] if n else math.nan,
         (p_source,),
-        Estimate(value, *bonett_price(b, c, n), 0.95, "bonett_price", n, None),
+        Estimate(value, lowest, highest, 0.95, "bonett_price", n, None),
         False,
         (low, high),
         margin,
         (z_quantile(0.975) + z_quantile(0.8)) * sd,
-        tuple(bonett_price(b, c, n)),
+        (lowest, highest),
         too_few=fewest_text(n, "pairs"),
     ).held_against(margin)
 
 
 def difficulty_test_clustered(
-    hits: Sequence[float], is_retro: Sequence[bool], clusters: Sequence, margin: float = DIFFICULTY_MARGIN
+    hits: Sequence[float], is_retro: Sequence[bool] | np.ndarray, clusters: Sequence, margin: float = DIFFICULTY_MARGIN
 ) -> HoldoutTest:
     """The same where entries share a template or a source, though not in pairs: t on the sums of each cluster, G - 1 degrees of
     freedom (CR1). `hits`, `is_retro` and `clusters` have one value an entry; an entry whose hit is NaN leaves."""
@@ -343,4 +344,5 @@ def inflation_paired(target: Sequence[float], retro: Sequence[float], level: flo
     b, c, n = discordant(target, retro)
     if n < MIN_N:
         return without_interval((b - c) / n if n else math.nan, n, level)
-    return Estimate((b - c) / n, *bonett_price(b, c, n, level), level, "bonett_price", n, None)
+    low, high = bonett_price(b, c, n, level)
+    return Estimate((b - c) / n, low, high, level, "bonett_price", n, None)

@@ -145,8 +145,8 @@ def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int
     note = "The source's interval; it has no width where neither set ever changes." if low == high else ""
     return (
         Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note),
-        found["flag_literal"],
-        found["flag_directional"],
+        bool(found["flag_literal"]),
+        bool(found["flag_directional"]),
     )
 
 

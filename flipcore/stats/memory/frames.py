@@ -115,7 +115,7 @@ def correctness(frame: pd.DataFrame, extractor: str, operator: str = "paraphrase
     base = means["variant"] == BASE
     return (
         dict(zip(means["item_id"][base], means["right"][base], strict=True)),
-        means[~base].groupby("item_id")["right"].mean().to_dict(),
+        {str(item): float(right) for item, right in means[~base].groupby("item_id")["right"].mean().items()},
     )
 
 

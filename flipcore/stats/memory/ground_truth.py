@@ -20,7 +20,8 @@ from flipcore.stats.base.ranking import auc
 from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 
 FALSE_POSITIVES = 0.05
-RULES = {"conformal": alpha_conformal, "tolerance": alpha_tolerance, "source": alpha_source}
+Rule = Callable[[Iterable[float], float], tuple[float, int | None]]
+RULES: dict[str, Rule] = {"conformal": alpha_conformal, "tolerance": alpha_tolerance, "source": alpha_source}
 
 
 def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.95) -> Estimate:
@@ -53,8 +54,8 @@ def _limit(value: float, n: int, m: int, z: float, end: float) -> float:
 def roc(positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(shares of negatives, shares of positives) above every possible cut-off, from (0, 0) to (1, 1); ties move together."""
     cuts = np.unique(np.concatenate([positives, negatives]))[::-1]
-    above = [(np.asarray(x)[:, None] >= cuts).mean(axis=0) for x in (negatives, positives)]
-    return tuple(np.concatenate([[0.0], share]) for share in above)
+    false, true = ((np.asarray(x)[:, None] >= cuts).mean(axis=0) for x in (negatives, positives))
+    return np.concatenate([[0.0], false]), np.concatenate([[0.0], true])
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,8 @@ def detector(
     """One detector from its scores on never-seen items that set the cut-off, on fresh ones, and at each dose."""
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
-    cutoff = RULES[rule](never, rate)[0]
-    cutoff = None if math.isinf(cutoff) else cutoff
+    alpha = RULES[rule](never, rate)[0]
+    cutoff = None if math.isinf(alpha) else alpha
     wrong = _flagged(fresh, cutoff, level)
     at = tuple(
         AtDose(

@@ -116,7 +116,8 @@ class Pearl:
 def _share(k: int, n: int) -> Estimate:
     if not n:
         return missing(note="No sensitivity is defined.")
-    return Estimate(k / n, *wilson(k, n), 0.95, "wilson", n, None)
+    low, high = wilson(k, n)
+    return Estimate(k / n, low, high, 0.95, "wilson", n, None)
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:
@@ -157,7 +158,7 @@ def pearl(
         tuple(scores),
         means,
         sensitivities(scores, setting.mode),
-        np.array([abruptness(row) for row in means]),
+        np.array([abruptness(row.tolist()) for row in means]),
         p,
         np.array(bh(p)),
         calibration(non_members, setting, fpr, rule),

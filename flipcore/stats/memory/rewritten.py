@@ -237,5 +237,5 @@ def harness_accuracy(frame: pd.DataFrame) -> HarnessAccuracy | None:
     if wide.empty:
         return None
     led, single = (wide[name].to_numpy() for name in (LED, SINGLE))
-    shares = [share_estimate(int(np.sum(values)), len(values)) for values in (led, single)]
-    return HarnessAccuracy(*shares, mean_interval(led - single, bounds=SIGNED), len(wide))
+    by_lead, by_one = (share_estimate(int(np.sum(values)), len(values)) for values in (led, single))
+    return HarnessAccuracy(by_lead, by_one, mean_interval(led - single, bounds=SIGNED), len(wide))

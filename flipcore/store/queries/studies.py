@@ -62,11 +62,19 @@ def study(store: Store, study_id: str) -> Study | None:
     return Study.from_toml(rows[0][0]) if rows else None
 
 
+def declared(store: Store, study_id: str) -> Study:
+    """The declaration of a stored study; BadInput where there is none, as after somebody deleted it."""
+    there = study(store, study_id)
+    if there is None:
+        raise BadInput(f"There is no study {study_id!r} here; it may have been deleted. Go back to Studies.")
+    return there
+
+
 def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Every axis and extractor that the study declares or has readouts of, sorted."""
-    declared = study(store, study_id)
-    axes = {part.name for part in declared.axes} if declared else set()
-    extractors = {part.name for part in declared.extractors} if declared else set()
+    here = study(store, study_id)
+    axes = {part.name for part in here.axes} if here else set()
+    extractors = {part.name for part in here.extractors} if here else set()
     rows = store.rows("SELECT DISTINCT axis, extractor FROM readouts WHERE study_id = $study_id", study_id=study_id)
     return tuple(sorted(axes | {axis for axis, _ in rows})), tuple(sorted(extractors | {name for _, name in rows}))
 

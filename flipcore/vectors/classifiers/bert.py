@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -61,11 +62,11 @@ class Bert:
         by_fold: dict[str, list[float]] = defaultdict(list)
         entries: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         for fold in np.unique(folds):
-            tuned = self.tuned([texts[i] for i in np.flatnonzero(folds != fold)], labels[folds != fold])
+            tuned = self.tuned([texts[i] for i in np.flatnonzero(folds != fold).tolist()], labels[folds != fold])
             seen: dict[str, list[float]] = defaultdict(list)
             for i in np.flatnonzero(folds == fold):
                 pulls: dict[str, float] = defaultdict(float)
-                for token, pull in tuned.attributions(texts[i]):
+                for token, pull in tuned.attributions(texts[int(i)]):
                     pulls[token] += pull
                 for token, pull in pulls.items():
                     seen[token].append(pull)
@@ -86,7 +87,8 @@ class Bert:
         rng = generator(self.seed, "bert")
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))
-            held = Tuned(*self._parts(), self.n_tokens)
+            tokenizer, model = self._parts()
+            held = Tuned(tokenizer, model, self.n_tokens)
             n_of = np.bincount(labels, minlength=2)
             weights = torch.tensor(len(labels) / (2 * np.maximum(n_of, 1)), dtype=torch.float32)  # unequal sets
             loss_of = torch.nn.CrossEntropyLoss(weight=weights)
@@ -124,8 +126,8 @@ class Bert:
 class Tuned:
     """A tuned model with its tokenizer. Decisions are the logit of label 1 less that of label 0."""
 
-    tokenizer: object
-    model: object
+    tokenizer: Any
+    model: Any
     n_tokens: int
 
     def read(self, texts: Sequence[str]):

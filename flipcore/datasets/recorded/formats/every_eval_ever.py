@@ -147,7 +147,7 @@ def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
     output = row.get("output")
     if isinstance(output, Mapping):
         raw = output.get("raw")
-        texts = [raw] if isinstance(raw, str) else [as_text(one) for one in raw or ()]
+        texts: list[str | None] = [raw] if isinstance(raw, str) else [as_text(one) for one in raw or ()]
         reasons = output.get("reasoning_trace") or []
         return texts or [None], [reasons] if isinstance(reasons, str) else [as_text(one) for one in reasons]
     said = [one for one in row.get("messages") or () if isinstance(one, Mapping) and one.get("role") == "assistant"]

@@ -32,7 +32,7 @@ def _near(source: Source, beside: Sequence[Source]) -> tuple[Source | None, Sour
     """(per-instance statistics, run specification) in the same folder."""
     near = [one for one in beside if one.folder == source.folder and _belongs(one)]
     stats = [one for one in near if "stats" in first_object(one)]
-    return (stats or [None])[0], ([one for one in near if one not in stats] or [None])[0]
+    return next(iter(stats), None), next((one for one in near if one not in stats), None)
 
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
@@ -54,7 +54,8 @@ def _task(source: Source, spec: Source | None) -> str:
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
     stats, spec = _near(source, beside)
     task, scores = _task(source, spec), _scores(stats) if stats else {}
-    method, number, waiting = "", 0, []
+    method, number = "", 0
+    waiting: list = []
     for key, value in json_document(source, ("request_states",)):
         if key == "adapter_spec" and isinstance(value, Mapping):
             method = str(value.get("method") or "")

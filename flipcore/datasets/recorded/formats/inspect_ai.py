@@ -75,7 +75,7 @@ def _reported(results: Mapping, task: str, model: str) -> Iterator[Reported]:
     scores = results.get("scores")
     if not isinstance(scores, list):
         scorer = results.get("scorer")
-        scores = [_mapping(scorer) | {"metrics": results.get("metrics")}] if isinstance(scorer, Mapping) else []
+        scores = [{**_mapping(scorer), "metrics": results.get("metrics")}] if isinstance(scorer, Mapping) else []
     for one in scores:
         metrics = _mapping(_mapping(one).get("metrics"))
         metric = next((name for name in _MEANS if name in metrics), None)
@@ -90,7 +90,7 @@ def _reported(results: Mapping, task: str, model: str) -> Iterator[Reported]:
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
     header = _header(source)
     evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
-    settings = _mapping(evaluation.get("model_generate_config")) | _mapping(plan.get("config"))
+    settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
     common = (task_of(evaluation), str(evaluation.get("model") or ""), settings)
     for place, sample, problem in _samples(source):
         try:

@@ -41,7 +41,7 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
     question = prompt_of(given)[0] if isinstance(given, list) else as_text(given)
     target = sample.get("target")
     meta = sample.get("metadata") or {}
-    usage = output.get("usage") or next(iter((sample.get("model_usage") or {}).values()), {})
+    usage: Mapping = output.get("usage") or next(iter((sample.get("model_usage") or {}).values()), {})
     record = LogRecord(
         place,
         task,

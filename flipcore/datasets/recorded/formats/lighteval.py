@@ -135,7 +135,8 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     if scored and len(scored) == len(choices) and not any(texts):
         record.kind, record.options, record.continuations = "choice", tuple(one.strip() for one in choices), choices
         record.targets, record.target_is_place = tuple(str(int(one)) for one in golds), True
-        record.option_scores = tuple(float(one) for one in scored) if all(one is not None for one in scored) else None
+        told = tuple(float(one) for one in scored if one is not None)
+        record.option_scores = told if len(told) == len(scored) else None
         record.readouts = tuple(_placed(one, record) for one in kept)
         yield record
         return

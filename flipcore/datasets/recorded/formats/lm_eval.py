@@ -273,8 +273,9 @@ def _scored(record: LogRecord, row: Mapping, doc: Mapping, asked: list) -> LogRe
     record.options = _scored_options(doc, continuations, asked)
     record.option_scores, record.continuations = tuple(scores), tuple(continuations)
     target = row.get("target")
-    record.targets = () if target is None else (str(target).strip(),)
-    record.target_is_place = bool(record.targets) and record.targets[0].isdecimal() and int(record.targets[0]) < len(scores)
+    right = "" if target is None else str(target).strip()
+    record.targets = () if target is None else (right,)
+    record.target_is_place = right.isdecimal() and int(right) < len(scores)
     record.kind = "choice" if len(record.options) > 1 else "text"
     record.readouts = tuple(_scored_readouts(row, scores, continuations))
     return record
