@@ -81,4 +81,6 @@ def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:
 
 def _accuracy(rows: pd.DataFrame) -> Estimate:
     values = rows.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)
-    return mean_interval(values.tolist(), kind="wilson" if len(values) >= MIN_N and np.isin(values, (0, 1)).all() else "default")
+    return mean_interval(
+        values.tolist(), kind="wilson" if len(values) >= MIN_N and np.isin(values, (0, 1)).all() else "default"
+    )

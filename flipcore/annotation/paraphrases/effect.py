@@ -213,8 +213,11 @@ def _bounds(
     rejected = set(places["rejected"])
     standing = readouts[[key not in rejected for key in _keys(readouts)]]
     limits = {
-        name: tuple(decomposition_without(standing, gone, extractor, reference) for gone in pair)
-        for name, pair in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()
+        name: (
+            decomposition_without(standing, least, extractor, reference),
+            decomposition_without(standing, most, extractor, reference),
+        )
+        for name, (least, most) in extreme_strikes(standing, places["unreviewed"], n_bad, extractor, reference).items()
     }
     return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
 

@@ -191,7 +191,7 @@ def _models(n_models: int, n_target: int, n_retro: int, target: float, retro: fl
                 family = np.arange(len(part)) // each_has
                 luck = np.where(rng.random(len(part)) < 0.5, rng.random(family[-1] + 1)[family], luck)
             sides.append(dict(zip(part, (luck < p).astype(float).tolist(), strict=True)))
-        return Condition("m", "regex", "plain", "", *sides, sources)
+        return Condition("m", "regex", "plain", "", sides[0], sides[1], sources)
 
     return each(lambda rng: inflation_claim([condition(rng) for _ in range(n_models)]))
 
@@ -203,7 +203,7 @@ def _paired_models(n: int, p: float, rho: float) -> Callable:
         luck = rng.random((2, n))
         luck[1] = np.where(rng.random(n) < rho, luck[0], luck[1])
         sides = [{f"{side}{i}": float(x < p) for i, x in enumerate(one)} for side, one in zip("tr", luck, strict=True)]
-        return inflation_claim([Condition("m", "regex", "plain", "", *sides, sources)])
+        return inflation_claim([Condition("m", "regex", "plain", "", sides[0], sides[1], sources)])
 
     return each(run)
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing
 from flipcore.stats.base.intervals import clopper_pearson, cluster_se, cluster_sums, t_quantile
@@ -40,7 +41,9 @@ class OddOneOut:
         return "too few answers for a test" if math.isnan(self.p) else ""
 
 
-def odd_one_out_survey(hits: Sequence[float], entries: Sequence, annotators: Sequence, level: float = 0.95) -> OddOneOut:
+def odd_one_out_survey(
+    hits: ArrayLike, entries: Sequence | np.ndarray, annotators: Sequence | np.ndarray, level: float = 0.95
+) -> OddOneOut:
     """Test of accuracy 1/3 from rows of (hit 0/1, retro entry shown, annotator). NaN hits leave; fewer than two entries:
     no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
     of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer. Fewer than

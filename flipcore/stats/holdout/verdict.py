@@ -157,7 +157,10 @@ def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], marg
 
 
 def difficulty_test_clustered(
-    hits: Sequence[float], is_retro: Sequence[bool] | np.ndarray, clusters: Sequence, margin: float = DIFFICULTY_MARGIN
+    hits: Sequence[float] | np.ndarray,
+    is_retro: Sequence[bool] | np.ndarray,
+    clusters: Sequence | np.ndarray,
+    margin: float = DIFFICULTY_MARGIN,
 ) -> HoldoutTest:
     """The same where entries share a template or a source, though not in pairs: t on the sums of each cluster, G - 1 degrees of
     freedom (CR1). `hits`, `is_retro` and `clusters` have one value an entry; an entry whose hit is NaN leaves."""
