@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     stats = commands.add_parser("stats", help="every estimate of a study")
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
-    stats.add_argument("--reference", default="regex", help="the reference readout (default regex)")
+    stats.add_argument("--reference", help="the reference extractor (default regex where it was read)")
     import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     audit = commands.add_parser("audit", help="what an imported log says, and whether it holds")
     audit.add_argument("study", help="its id, or the start of its name")
@@ -154,7 +154,7 @@ def _chosen(store: Store, wanted: str) -> str:
 def _stats(given) -> int:
     from dataclasses import replace
 
-    from flipcore.claims.gates import closed
+    from flipcore.claims.gates import reasons
     from flipcore.reports.cut_offs import cut_offs
     from flipcore.reports.memory import memory_tests
     from flipcore.reports.study import study_report
@@ -162,13 +162,18 @@ def _stats(given) -> int:
     from flipcore.stats.memory.rewritten import harness_accuracy
     from flipcore.store.queries import studies
     from flipcore.store.queries.endings import endings
+    from flipcore.text.templates import repeated_templates
 
     store = Store.open()
     try:
         study_id = _chosen(store, given.study)
         frame = studies.readouts(store, study_id)
-        found = study_report(frame, given.reference, closed(store, study_id, set(frame["axis"]), set(frame["extractor"])))
-        study, everything = studies.declared(store, study_id), studies.readouts(store, study_id, everything=True)
+        study = studies.declared(store, study_id)
+        temperatures = {use.name: use.temperature for use in study.models}
+        items = studies.study_items(store, study_id)
+        repeats = repeated_templates(list(items["question"]), list(items["family"]))
+        found = study_report(frame, given.reference, reasons(store, study_id), temperatures, repeats)
+        everything = studies.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
         asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
         found = replace(

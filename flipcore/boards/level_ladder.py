@@ -16,7 +16,8 @@ from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coding import IDENTITY, CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates
 
-QUANTITIES = ("T", "G", "A", "A_minus_G")
+QUANTITIES = ("T", "G", "A", "A_minus_G", "A_plus", "excess")
+BANDED = QUANTITIES[:4]  # those that a simultaneous band holds for
 KINDS = ("default", "percentile", "bca", "studentized")
 LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001)))
 
@@ -54,7 +55,7 @@ def level_ladder(
     seed: int = 0,
     n_boot: int = N_BOOT,
 ) -> LevelLadder:
-    """T, G, A and A - G of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
+    """The quantities of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
     those, the same item draws in all. Raises BadInput for an unknown name."""
     rows = tuple((axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from flipcore.boards.level_ladder import QUANTITIES, LevelLadder, level_ladder
+from flipcore.boards.level_ladder import BANDED, QUANTITIES, LevelLadder, level_ladder
+from flipcore.boards.verdicts import RULES, Wording, wordings
+from flipcore.claims.flips import WITHOUT_SPREAD
 from flipcore.stats.base.estimate import without_interval
 from flipcore.stats.base.joint import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coding import IDENTITY, CodedAnswers
-from flipcore.stats.flips.decomposition import COLUMNS, Decomposition, item_rates
+from flipcore.stats.flips.decomposition import COLUMNS, Decomposition, default_reference, item_rates
 from flipcore.stats.flips.disagreement import POLICIES
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
@@ -48,10 +50,14 @@ def board(
     seed: int = 0,
     n_boot: int | None = None,
     simultaneous: bool = False,
+    closed: Mapping[str, str] | None = None,
+    temperature: float | None = None,
 ) -> dict:
-    """`levels, rows, tables, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors and packed
-    limits in the order quantity, row, level. With `simultaneous` the only kind is a max-|t| band over all rows, references
-    and policies (statistics.md, section 7)."""
+    """`levels, rows, tables, wording, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors, packed
+    limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
+    `wording["reference|policy"]` the sentences of each row.
+    `closed`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
+    references and policies (statistics.md, section 7)."""
     references = readable(answers)
     n_boot = n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
@@ -65,9 +71,15 @@ def board(
         n_boot=n_boot,
     )
     band = _band(answers, ladder, seed, n_boot) if simultaneous else None
+    said = wordings(answers, references, POLICIES, closed or {}, temperature)
     tables = {
         f"{reference}|{policy}|{kind}": _table(
             ladder, r, p, *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k]))
+        )
+        | _verdicts(
+            said(reference, policy),
+            *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k])),
+            silent=None if band else ladder.methods[r, p, k] == WITHOUT_SPREAD,
         )
         for r, reference in enumerate(references)
         for p, policy in enumerate(POLICIES)
@@ -78,10 +90,16 @@ def board(
         "levels": list(LEVELS),
         "rows": rows,
         "tables": tables,
+        "wording": {
+            f"{reference}|{policy}": {"rows": said(reference, policy).rows(), "instead": said(reference, policy).instead}
+            for reference in references
+            for policy in POLICIES
+        },
+        "quantities": list(QUANTITIES),
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
         "start": LEVELS.index(0.95),
         "chosen": {
-            "reference": "regex" if "regex" in references else next(iter(references), ""),
+            "reference": default_reference(references) if references else "",
             "policy": "own_class",
             "kind": next(iter(kinds)),
             "rule": "paired",
@@ -100,7 +118,7 @@ def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str
         low, high = (_unpacked(table[side], len(rows), len(made["levels"]))[:, row, at] for side in ("low", "high"))
         bands: dict[str, Any] = {
             name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
-            for i, name in enumerate(QUANTITIES)
+            for i, name in enumerate(BANDED)
         }
         rest: dict[str, Any] = {
             name: without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
@@ -130,10 +148,19 @@ def _table(ladder: LevelLadder, r: int, p: int, low: np.ndarray, high: np.ndarra
     }
 
 
+def _verdicts(said: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None) -> dict:
+    """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
+    (rows, quantities) are not asked."""
+    if silent is not None:
+        low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
+    by_name = [{name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high)]
+    return {"verdicts": {rule: said.verdicts_at(rule, LEVELS, *by_name) for rule in RULES}}
+
+
 def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
     """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a quantile of max |t| over every
     column that varies, from one joint item draw a replicate. Below 10 items there is none."""
-    places = [list(COLUMNS).index(name) for name in QUANTITIES]
+    places = [list(COLUMNS).index(name) for name in BANDED]
     cells = [(axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors]
     columns = np.hstack(
         [
@@ -151,11 +178,12 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
     half = np.where(used, joint.se, np.nan)[:, None] * critical
-    shape = (len(ladder.references), len(ladder.policies), len(cells), len(QUANTITIES), len(LEVELS))
-    low, high = np.array([COLUMNS[name] for name in QUANTITIES]).T[:, None, None, None, :, None]  # what each can be at all
+    shape = (len(ladder.references), len(ladder.policies), len(cells), len(BANDED), len(LEVELS))
+    low, high = np.array([COLUMNS[name] for name in BANDED]).T[:, None, None, None, :, None]  # what each can be at all
+    hole = np.full((*shape[:3], len(QUANTITIES) - len(BANDED), len(LEVELS)), np.nan)
     return (
-        np.maximum((joint.values[:, None] - half).reshape(shape), low),
-        np.minimum((joint.values[:, None] + half).reshape(shape), high),
+        np.concatenate([np.maximum((joint.values[:, None] - half).reshape(shape), low), hole], axis=3),
+        np.concatenate([np.minimum((joint.values[:, None] + half).reshape(shape), high), hole], axis=3),
     )
 
 

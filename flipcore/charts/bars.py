@@ -1,4 +1,5 @@
-"""G and A stacked to T, a group an axis, with floors as ticks and the interval of T as a whisker."""
+"""Pairs that flip in three parts, a bar for each cell: under the compared extractor alone, under both, under the reference
+alone. So the compared extractor's total T ends where "both" ends, and the reference's total G begins where "both" begins."""
 
 from __future__ import annotations
 
@@ -7,58 +8,73 @@ from collections.abc import Callable, Sequence
 from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 
+ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "reference extractor alone"
+
+
+def parts(one) -> tuple[float, float, float]:
+    """(compared alone, both, reference alone) of a Decomposition; a reference cell is all "both"."""
+    if one.is_reference:
+        return 0.0, one.T.value, 0.0
+    return one.A_plus.value, one.both.value, one.A_minus.value
+
 
 def decomposition_bars(found: Sequence, title_of: Callable[[str], str], c: Colours):
-    """`found`: Decompositions of one model. A negative A is an outline beside the genuine part."""
+    """`found`: Decompositions of one model; ticks are the noise floor of each extractor's total, the whisker is T's interval."""
     import plotly.graph_objects as go
 
     axes = [[as_text(one.axis.replace("_", " ")) for one in found], [as_text(title_of(one.extractor)) for one in found]]
-    g = [min(one.G.value, one.T.value) if one.A.value < 0 else one.G.value for one in found]
-    positive = [max(one.A.value, 0.0) for one in found]
-    negative = [max(-one.A.value, 0.0) for one in found]
     figure = go.Figure()
-    figure.add_bar(
-        x=axes,
-        y=g,
-        name="genuine (G)",
-        marker_color=c.genuine,
-        customdata=[one.G.text() for one in found],
-        hovertemplate="genuine %{customdata}<extra></extra>",
-    )
-    figure.add_bar(
-        x=axes,
-        y=positive,
-        name="artifact (A)",
-        marker_color=c.artifact,
-        error_y=_whisker(found, c),
-        customdata=[one.A.text() for one in found],
-        hovertemplate="artifact %{customdata}<extra></extra>",
-    )
-    if any(negative):
+    for i, (name, marker) in enumerate(_markers(c).items()):
         figure.add_bar(
             x=axes,
-            y=negative,
-            name="negative artifact: the reference flips more",
-            marker=dict(color="rgba(0,0,0,0)", line=dict(color=c.artifact, width=2)),
-            hoverinfo="skip",
+            y=[parts(one)[i] for one in found],
+            name=name,
+            marker=marker,
+            error_y=_whisker(found, c) if name == BOTH else None,
+            customdata=[as_text(_text(one, i)) for one in found],
+            hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
-    figure.add_scatter(
-        x=axes,
-        y=[one.W.value for one in found],
-        mode="markers",
-        name="floor: asked again",
-        marker=dict(symbol="line-ew", size=26, line=dict(color=c.floor, width=4)),
-        customdata=[one.W.text() for one in found],
-        hovertemplate="floor %{customdata}<extra></extra>",
-    )
+    for name, floors in (("noise floor, compared", _floors(found)), ("noise floor, reference", _reference_floors(found))):
+        figure.add_scatter(
+            x=axes,
+            y=[at for at, _ in floors],
+            mode="markers",
+            name=name,
+            marker=dict(
+                symbol="line-ew" if name.endswith("compared") else "line-ew-open", size=26, line=dict(color=c.floor, width=4)
+            ),
+            customdata=[text for _, text in floors],
+            hovertemplate=f"{name} %{{customdata}}<extra></extra>",
+        )
     figure.update_layout(barmode="stack", bargap=0.3)
     laid_out(figure, c, height=420, y_title="share of variant pairs that flip")
     figure.update_yaxes(rangemode="tozero")
     return figure
 
 
+def _markers(c: Colours) -> dict[str, dict]:
+    return {
+        ALONE: dict(color=c.artifact),
+        BOTH: dict(color=c.genuine),
+        REFERENCE: dict(color=c.genuine, opacity=0.55, pattern=dict(shape="/", fgcolor=c.text)),
+    }
+
+
+def _text(one, i: int) -> str:
+    return one.T.text() if one.is_reference and i == 1 else (one.A_plus, one.both, one.A_minus)[i].text()
+
+
+def _floors(found: Sequence) -> list[tuple[float, str]]:
+    return [(one.W.value, one.W.text()) for one in found]
+
+
+def _reference_floors(found: Sequence) -> list[tuple[float, str]]:
+    """The reference's total begins above the part that flips under the compared extractor alone."""
+    return [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in found]
+
+
 def _whisker(found: Sequence, c: Colours) -> dict:
-    """The interval of T on top of the stack."""
+    """The interval of T at its end."""
     up = [one.T.high - one.T.value if one.T.has_interval else 0.0 for one in found]
     down = [one.T.value - one.T.low if one.T.has_interval else 0.0 for one in found]
     return dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=1.5, width=5)

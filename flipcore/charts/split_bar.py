@@ -1,33 +1,36 @@
-"""A study's flip rate as one thin bar: genuine, artifact."""
+"""A study's flips as one thin bar in three parts: under the compared extractor alone, under both, under the reference alone."""
 
 from __future__ import annotations
 
+from flipcore.charts.bars import ALONE, BOTH, REFERENCE, parts
 from flipcore.charts.theme import Colours, laid_out
 
 
-def split_bar(total: float, genuine: float, c: Colours):
-    """G and A stacked to T on a scale from 0 to 1; a negative A is drawn as an outline."""
+def split_bar(one, c: Colours):
+    """`one`: the Decomposition over all axes. Ticks are the noise floors, where they were measured."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    artifact = total - genuine
-    solid = artifact >= 0
-    figure.add_bar(
-        x=[min(genuine, total)],
-        y=[""],
-        orientation="h",
-        name="genuine",
-        marker_color=c.genuine,
-        hovertemplate=f"genuine {genuine:.2f}<extra></extra>",
-    )
-    figure.add_bar(
-        x=[abs(artifact)],
-        y=[""],
-        orientation="h",
-        name="artifact" if solid else "artifact (negative)",
-        marker=dict(color=c.artifact if solid else "rgba(0,0,0,0)", line=dict(color=c.artifact, width=2)),
-        hovertemplate=f"artifact {artifact:.2f}<extra></extra>",
-    )
+    alone, both, reference = parts(one)
+    for name, share, marker in (
+        (ALONE, alone, dict(color=c.artifact)),
+        (BOTH, both, dict(color=c.genuine)),
+        (REFERENCE, reference, dict(color=c.genuine, opacity=0.55, pattern=dict(shape="/", fgcolor=c.text))),
+    ):
+        figure.add_bar(
+            x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
+        )
+    for name, at in (("noise floor, compared", one.W.value), ("noise floor, reference", alone + one.W_ref.value)):
+        if at == at:
+            figure.add_scatter(
+                x=[at],
+                y=[""],
+                mode="markers",
+                name=name,
+                showlegend=False,
+                marker=dict(symbol="line-ns", size=18, line=dict(color=c.floor, width=3)),
+                hovertemplate=f"{name}<extra></extra>",
+            )
     figure.update_layout(barmode="stack", bargap=0.35)
     laid_out(figure, c, height=92)
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])

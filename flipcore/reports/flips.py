@@ -1,66 +1,71 @@
-"""One sentence for a study: how right, how unstable, and how much of that is the readout."""
+"""What a study's card says: which part of its flips is larger, and how right its answers are."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
+from flipcore.claims import flips as claims
+from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
-from flipcore.stats.base.joint import joint_means
-from flipcore.stats.flips import surface
+from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
+from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.verdict import inflation
 
-REFERENCE = "regex"
 FIELD = "first_token"
 
 
 @dataclass(frozen=True)
 class Headline:
-    """`sentence` for people; T and G as Estimates over items (mean over axes first), None before there is anything."""
+    """What a card says of one model: `claims` in order, the flips first. `flips` is the decomposition over all axes of the
+    compared extractor, None before there is anything; T and G are its `total` and `genuine`."""
 
-    sentence: str
+    claims: tuple[Claim, ...]
     model: str = ""
     accuracy: Estimate | None = None
-    total: Estimate | None = None
-    genuine: Estimate | None = None
+    flips: Decomposition | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The claims one after the other."""
+        return " ".join(one.text for one in self.claims if one.text)
+
+    @property
+    def total(self) -> Estimate | None:
+        return self.flips and self.flips.T
+
+    @property
+    def genuine(self) -> Estimate | None:
+        return self.flips and self.flips.G
 
 
-def headline(frame: pd.DataFrame, n_models: int = 1) -> Headline:
-    """Of the first model of `frame` (readouts): the base prompt's accuracy under the reference, T of the field readout and
-    G of the reference on the items where both are defined."""
+def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None) -> Headline:
+    """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the first token where
+    it was read, and the base prompt's accuracy under the reference extractor."""
     if frame.empty:
-        return Headline("No answer has come back yet.")
+        return Headline((description("No answer has come back yet."),))
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     names = list(dict.fromkeys(frame["extractor"]))
-    reference = REFERENCE if REFERENCE in names else names[-1]
-    field = FIELD if FIELD in names else names[0]
+    reference = default_reference(names)
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
     accuracy = _accuracy(base)
-    first, second = surface.aligned(
-        surface.surface(frame, field), surface.surface(frame, reference), list(dict.fromkeys(frame["item_id"]))
-    )
-    total, genuine = joint_means(surface.shared_means(first, second))
-    said = f"{model}: " if n_models > 1 else ""
-    said += _accuracy_words(base, accuracy)
-    if math.isnan(total.value):
+    found = across_axes(decompositions(coded_answers(frame), reference, tests=False))
+    of = f"{model}: " if n_models > 1 else ""
+    said = description(f"{of}{_accuracy_words(base, accuracy)}.")
+    chosen = next((one for one in found if one.extractor == (FIELD if FIELD in names else names[0])), None)
+    if chosen is None or math.isnan(chosen.T.value):
         asked = set(frame["axis"]) - {"identity"}
-        why = "no flip rate is defined yet" if asked else "nothing was reworded, so there is no flip rate"
-        return Headline(f"{said}; {why}.", model, accuracy)
-    if field == reference:
-        return Headline(f"{said}; {total.text()} of variant pairs flip, read one way only.", model, accuracy, total, genuine)
-    said += f"; {total.text()} of variant pairs flip in the field readout, "
-    said += (
-        f"of which {genuine.text()} is genuine"
-        if genuine.value <= total.value
-        else f"no more than in the reference: {genuine.text()}"
-    )
-    return Headline(f"{said} ({total.n:,} items).", model, accuracy, total, genuine)
+        why = "No flip rate is defined yet." if asked else "Nothing was changed, so there is no flip rate."
+        return Headline((said, description(why)), model, accuracy)
+    flips = claims.headline_of(found, chosen.extractor, None, temperature)
+    return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), said), model, accuracy, chosen)
 
 
 def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
@@ -83,18 +88,44 @@ def _inflation_words(base: pd.DataFrame) -> str:
     return f": inflation {inflation(int(target.sum()), len(target), int(retro.sum()), len(retro)).text_pp()}"
 
 
-def claimed_headline(frame: pd.DataFrame, closed: Collection[str], n_models: int = 1) -> Headline:
-    """The headline of what may be claimed: the axes and readouts in `closed` are left out, and named."""
+def claimed_headline(
+    frame: pd.DataFrame, closed: Collection[str], n_models: int = 1, temperature: float | None = None
+) -> Headline:
+    """The headline of what may be claimed: the axes and extractors in `closed` are left out, and named."""
     claimed = frame[~(frame["axis"].isin(closed) & (frame["variant"] != "base") | frame["extractor"].isin(closed))]
-    found = headline(claimed, n_models)
+    found = headline(claimed, n_models, temperature)
     if len(claimed) == len(frame):
         return found
     left_out = ", ".join(name.replace("_", " ") for name in closed)
-    if found.total is None:
-        undefined = found.sentence.rpartition("; ")[0]
-        said = f"{undefined}; no flip rate may be claimed, because too little was reviewed: {left_out}."
-        return replace(found, sentence=said)
-    return replace(found, sentence=f"{found.sentence} Not reviewed enough to be claimed: {left_out}.")
+    if found.flips is None:
+        withheld = Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
+        return replace(found, claims=(withheld, *found.claims[:1]))
+    return replace(found, claims=(*found.claims, description(f"Left out, not reviewed enough: {left_out}.")))
+
+
+def surface_claim(
+    frame: pd.DataFrame,
+    extractor: str,
+    reference: str,
+    axis: str | None = None,
+    closed: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+) -> Claim:
+    """What the Flip surface answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed."""
+    found = decompositions(coded_answers(frame), reference, tests=False)
+    closed = closed or {}
+    if not found:
+        return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)
+    if axis is not None:
+        cells = claims.cell_claims(found, closed, temperature)
+        return next(claim for one, claim in zip(found, cells, strict=True) if (one.axis, one.extractor) == (axis, extractor))
+    open_axes = [one for one in found if one.axis not in closed]
+    if not open_axes:
+        return Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed.values())))
+    claim = claims.headline_of(across_axes(open_axes), extractor, closed, temperature)
+    left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in found if one.axis in closed))
+    said = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
+    return replace(claim, detail=f"{claim.detail}{said}")
 
 
 def _accuracy(base: pd.DataFrame) -> Estimate:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
+from flipcore.claims import flips
+from flipcore.claims.claim import Claim
+from flipcore.claims.flips import UNDEFINED
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coding import coded_answers
-from flipcore.stats.flips.decomposition import COLUMNS, Decomposition, decompositions
+from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, decompositions, default_reference
 from flipcore.stats.memory.rewritten import HarnessAccuracy
 
 
@@ -28,27 +31,22 @@ class Report:
     memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
     harness: dict[str, HarnessAccuracy] = field(default_factory=dict)
     closed: Mapping[str, str] = field(default_factory=dict)
-
-    def claims(self, one: Decomposition) -> bool:
-        """Whether a cell's gates are open."""
-        return one.axis not in self.closed and one.extractor not in self.closed
+    claims: Mapping[str, list[Claim]] = field(default_factory=dict)
+    notes: Mapping[str, list[str]] = field(default_factory=dict)
 
     def text(self) -> str:
         lines = []
-        for model, found in self.decompositions.items():
+        for model in self.decompositions:
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [
-                f"  {one.sentence(readout_title=one.extractor.replace('_', ' '))} (n = {one.n_items:,})"
-                f"{'' if self.claims(one) else ' [enters no claim]'}"
-                for one in found
-                if not math.isnan(one.T.value)
-            ]
+            lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._shown(model)]
+            lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
-        lines += [""] * bool(self.closed) + [
-            f"{name.replace('_', ' ')} enters no claim. {why}" for name, why in self.closed.items()
-        ]
         return "\n".join(lines).strip() or "No answer has come back yet."
+
+    def _shown(self, model: str) -> list[Claim]:
+        """The claims of a model's cells; of those that no item defines only what is said instead of a claim."""
+        return [claim for claim in self.claims.get(model, ()) if claim.outcome != UNDEFINED or claim.withheld]
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None."""
@@ -56,7 +54,9 @@ class Report:
             "models": {
                 model: {
                     "headline": self.headlines[model].sentence,
-                    "cells": [_cell(one) | {"enters_claims": self.claims(one)} for one in found],
+                    "cells": [_cell(one, claim) for one, claim in zip(found, self.claims.get(model, []), strict=False)],
+                    "not_claimed": [claim.withheld for claim in self.claims.get(model, []) if claim.withheld],
+                    "notes": list(self.notes.get(model, ())),
                     "harness": _harness(self.harness.get(model)),
                     "memory": [one.as_dict() for one in self.memory.get(model, ())],
                 }
@@ -66,18 +66,34 @@ class Report:
         }
 
 
-def study_report(frame: pd.DataFrame, reference: str = "regex", closed: Mapping[str, str] | None = None, **settings) -> Report:
-    """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Where a model lacks the
-    reference its last readout stands in, and every cell says which one it was. What is in `closed` enters no claim."""
+def study_report(
+    frame: pd.DataFrame,
+    reference: str | None = None,
+    closed: Mapping[str, str] | None = None,
+    temperatures: Mapping[str, float] | None = None,
+    repeats: str = "",
+    **settings,
+) -> Report:
+    """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
+    written answer, or else a model's last extractor, and that is said. One that was asked for and that a model lacks is never
+    replaced: nothing of the model is claimed. What is in `closed` is not claimed; `temperatures` are the models' own, `repeats` what
+    is said of repeated templates."""
     models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
-    found, said = {}, {}
+    found, said, claimed, notes = {}, {}, {}, {}
     for model in models:
-        part = frame[frame["model"] == model]
+        part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
-        used = reference if reference in answers.extractors else answers.extractors[-1]
+        used = reference or default_reference(answers.extractors)
+        said[model] = claimed_headline(part, closed or {}, temperature=heat)
+        chosen = [] if reference or used == REFERENCE else [f"Reference extractor: {flips.title_of(used).lower()}."]
+        notes[model] = [*chosen, repeats] if repeats else chosen
+        if used not in answers.extractors:
+            found[model], claimed[model] = [], [flips.lacking_reference(used, answers.extractors)]
+            said[model] = replace(said[model], claims=(claimed[model][0],))
+            continue
         found[model] = decompositions(answers, used, **settings)
-        said[model] = claimed_headline(part, closed or {})
-    return Report(said, found, closed=closed or {})
+        claimed[model] = flips.cell_claims(found[model], closed, heat)
+    return Report(said, found, closed=closed or {}, claims=claimed, notes=notes)
 
 
 def table(found: list[Decomposition], title_of=str) -> pd.DataFrame:
@@ -89,7 +105,7 @@ def _row(one: Decomposition, title_of) -> dict:
     hidden = one.is_reference
     return {
         "axis": one.axis.replace("_", " "),
-        "readout": title_of(one.extractor),
+        "extractor": title_of(one.extractor),
         "items": one.n_items,
         "T": one.T.text(),
         "G genuine": one.G.text(),
@@ -104,20 +120,24 @@ def _row(one: Decomposition, title_of) -> dict:
     }
 
 
-def _cell(one: Decomposition) -> dict:
+def _cell(one: Decomposition, claim: Claim) -> dict:
     numbers = {name: _estimate(getattr(one, name)) for name in (*COLUMNS, "share")}
     return {
         "axis": one.axis,
         "extractor": one.extractor,
         "reference": one.reference,
-        "sentence": one.sentence(),
+        "sentence": claim.text,
+        "detail": claim.detail,
+        "outcome": claim.outcome,
+        "is_claimed": claim.is_made,
+        "p_claim": _number(claim.numbers.get("p", math.nan)),
         "n_items": one.n_items,
         "n_excluded": one.n_excluded,
         "n_left_out": one.n_left_out,
         "rule": one.rule,
         "p_artifact": _number(one.p_artifact),
         "p_more": _number(one.p_more),
-        "established": one.established,
+        "established": None if one.established is None else claim.is_made and claim.outcome == flips.MORE,
     } | numbers
 
 

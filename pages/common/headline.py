@@ -14,12 +14,13 @@ def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
     study = session.declared(study_id)
     closed = gates.closed(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
-    return _headline(study_id, session.store().revision(study_id), len(session.study_row(study_id)["models"]), tuple(closed))
+    revision, models = session.store().revision(study_id), session.study_row(study_id)["models"]
+    return _headline(study_id, revision, len(models), tuple(closed), session.temperature(study_id, models[0]))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ...]) -> Headline:
-    return claimed_headline(session.readouts(study_id, revision), closed, n_models)
+def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ...], heat: float | None) -> Headline:
+    return claimed_headline(session.readouts(study_id, revision), closed, n_models, heat)
 
 
 def memory_headline(study_id: str) -> str:

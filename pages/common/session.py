@@ -136,3 +136,8 @@ def study_items(study_id: str) -> pd.DataFrame:
 @st.cache_data(show_spinner=False, max_entries=24)
 def _study_items(study_id: str, revision: int) -> pd.DataFrame:
     return studies.study_items(store(), study_id)
+
+
+def temperature(study_id: str, model: str) -> float | None:
+    """At which this model was asked in the study; None where that is not known."""
+    return next((use.temperature for use in declared(study_id).models if use.name == model), None)

@@ -1,12 +1,9 @@
-// The threshold board: every number was computed by flipcore for a grid of levels; dragging only looks another column up.
+// The threshold board: every number, outcome and sentence was made by flipcore for a grid of levels; dragging only looks
+// another column up and puts the number and its interval into the sentence that belongs to it.
 const SVG = "http://www.w3.org/2000/svg";
-const SIGNS = { yes: "✓ A > G", open: "–", no: "✗ A < G" };
-const WORDS = {
-  yes: "more of it is artifact than genuine",
-  open: "which part is larger is undecided",
-  no: "more of it is genuine than artifact",
-  none: "too few items for an interval",
-};
+const SIGNS = { m: "✓ A > G", u: "–", l: "✗ A < G" };
+const STATES = { m: "yes", l: "no", u: "open", f: "none", x: "none", r: "reference", w: "withheld" };
+const WHISKERS = ["lead", "total"];
 
 function floats(text) {
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -37,8 +34,10 @@ export default function (component) {
   const slider = root.querySelector("input[type=range]");
   const shown = root.querySelector(".level");
   const list = root.querySelector(".rows");
+  const headline = root.querySelector(".headline");
+  const tally = root.querySelector(".tally");
   const selects = Object.fromEntries([...root.querySelectorAll("select")].map((s) => [s.name, s]));
-  const { levels, rows, tables, options, colours, locked } = data;
+  const { levels, rows, tables, wording, quantities, options, colours, locked } = data;
   const state = root._state ?? (root._state = { at: data.start, ...data.chosen });
   const decoded = new Map();
   let dragged = null;
@@ -83,22 +82,34 @@ export default function (component) {
     return { level: levels[state.at], reference: state.reference, policy: state.policy, kind: state.kind, rule: state.rule };
   }
 
-  // limits lie as [quantity][row][level]; quantities in the order T, G, A, A - G
+  // limits lie as [quantity][row][level]
   function limit(t, side, quantity, row) {
-    return t[side][(quantity * rows.length + row) * levels.length + state.at];
+    return t[side][(quantities.indexOf(quantity) * rows.length + row) * levels.length + state.at];
   }
 
-  function verdict(t, row) {
-    if (t.reference_rows[row]) return "reference";
-    const low = limit(t, "low", 3, row);
-    const high = limit(t, "high", 3, row);
-    if (!Number.isFinite(low)) return "none";
-    if (state.rule === "nonoverlap") {
-      if (limit(t, "low", 2, row) > limit(t, "high", 1, row)) return "yes";
-      return limit(t, "high", 2, row) < limit(t, "low", 1, row) ? "no" : "open";
-    }
-    if (low > 0) return "yes";
-    return high < 0 ? "no" : "open";
+  function words() {
+    return wording[`${state.reference}|${state.policy}`];
+  }
+
+  function outcome(t, row) {
+    return t.verdicts[state.rule].outcomes[row][state.at];
+  }
+
+  // a sentence of a row with its leading number at this level
+  function filled(t, row, sentence) {
+    const name = words().rows[row].lead;
+    const low = limit(t, "low", name, row);
+    const interval = Number.isFinite(low) ? ` [${number(low)}, ${number(limit(t, "high", name, row))}]` : "";
+    return sentence.replace("{lead}", `${number(t[name][row])}${interval}`);
+  }
+
+  function sentence(t, row) {
+    return filled(t, row, words().rows[row].sentences[outcome(t, row)] ?? "");
+  }
+
+  function leading(t) {
+    const row = t.verdicts[state.rule].headline[state.at];
+    return row < 0 ? words().instead : filled(t, row, words().rows[row].headlines[outcome(t, row)]);
   }
 
   const parts = [];
@@ -136,28 +147,29 @@ export default function (component) {
     paint();
   }
 
+  // from the left: under the compared extractor alone, under both, under the reference alone
   function bar(svg, t, r) {
     const x = (value) => 4 + 392 * Math.min(Math.max(value, 0), 1);
-    const [g, a, total] = [t.G[r], t.A[r], t.T[r]];
+    const [alone, both, reference] = words().rows[r].parts;
     node("line", { x1: 4, x2: 396, y1: 34, y2: 34, stroke: colours.grid, "stroke-width": 1 }, svg);
     for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
       node("line", { x1: x(tick), x2: x(tick), y1: 31, y2: 37, stroke: colours.grid, "stroke-width": 1 }, svg);
     }
-    if (Number.isFinite(total)) {
-      node("rect", { x: x(0), width: Math.max(x(Math.min(g, total)) - x(0), 0), y: 8, height: 18, fill: colours.genuine }, svg);
-      const left = Math.min(g, total);
-      node("rect", { x: x(left), width: Math.max(x(Math.max(g, total)) - x(left), 0), y: 8, height: 18,
-        fill: a < 0 ? "none" : colours.artifact, stroke: colours.artifact, "stroke-dasharray": a < 0 ? "4 3" : "none" }, svg);
-      for (const floor of [t.floor_G[r], t.floor_T[r]]) {
-        if (Number.isFinite(floor)) {
+    if (Number.isFinite(t.T[r])) {
+      const ends = [0, alone, alone + both, alone + both + reference].map(x);
+      [[colours.artifact, 1], [colours.genuine, 1], [colours.genuine, 0.45]].forEach(([fill, opacity], i) => {
+        node("rect", { x: ends[i], width: Math.max(ends[i + 1] - ends[i], 0), y: 8, height: 18, fill, opacity }, svg);
+      });
+      for (const floor of [t.floor_T[r], t.reference_rows[r] ? NaN : alone + t.floor_G[r]]) {
+        if (Number.isFinite(floor) && t.floor_T[r] !== null) {
           node("line", { x1: x(floor), x2: x(floor), y1: 3, y2: 31, stroke: colours.floor, "stroke-width": 2.5 }, svg);
         }
       }
     }
     const whisker = (y, colour, opacity) => node("line", { y1: y, y2: y, stroke: colour, "stroke-width": 4,
       "stroke-linecap": "round", opacity }, svg);
-    return { x, ghostG: whisker(39, colours.genuine, 0.25), ghostA: whisker(44, colours.artifact, 0.25),
-      whiskerG: whisker(39, colours.genuine, 1), whiskerA: whisker(44, colours.artifact, 1) };
+    return { x, ghost: { lead: whisker(39, colours.artifact, 0.25), total: whisker(44, colours.text, 0.2) },
+      whisker: { lead: whisker(39, colours.artifact, 1), total: whisker(44, colours.text, 0.7) } };
   }
 
   function span(line, x, low, high) {
@@ -168,13 +180,11 @@ export default function (component) {
     line.setAttribute("x2", x(high));
   }
 
-  function told(t, r, interval, said) {
-    if (t.A[r] < 0) {
-      return `flips less (${number(t.T[r])}) than the reference (${number(t.G[r])}${interval(1)}): artifact ${number(t.A[r])}${
-        interval(2)}: ${WORDS[said]}`;
+  function spans(t, r, lines, x) {
+    for (const which of WHISKERS) {
+      const name = which === "total" ? "T" : words().rows[r].lead;
+      span(lines[which], x, limit(t, "low", name, r), limit(t, "high", name, r));
     }
-    return `${number(t.A[r])}${interval(2)} of the ${number(t.T[r])} flip rate is artifact, ${number(t.G[r])}${
-      interval(1)} genuine: ${WORDS[said]}`;
   }
 
   function paint() {
@@ -182,30 +192,22 @@ export default function (component) {
     shown.textContent = `${(100 * levels[state.at]).toFixed(levels[state.at] > 0.989 ? 1 : 0)} %`;
     if (!t) return;
     const old = state.at;
+    headline.textContent = leading(t);
+    const at = t.verdicts[state.rule];
+    tally.textContent = at.tallies[at.tally[state.at]];
     parts.forEach((part, r) => {
-      const said = verdict(t, r);
-      part.sign.textContent = said === "reference" ? "" : SIGNS[said] ?? "";
-      part.sign.dataset.verdict = said;
-      part.sign.title = WORDS[said] ?? "";
-      const interval = (q) => {
-        const low = limit(t, "low", q, r);
-        return Number.isFinite(low) ? ` [${number(low)}, ${number(limit(t, "high", q, r))}]` : "";
-      };
-      part.sentence.textContent = said === "reference"
-        ? `the reference readout: ${number(t.T[r])}${interval(0)} flips, all of it counted as genuine${
-          Number.isFinite(t.floor_T[r]) ? `; sent again alone ${number(t.floor_T[r])}` : ""}`
-        : Number.isFinite(t.T[r]) ? told(t, r, interval, said)
-          : "no item has at least two readable variants under both readouts";
-      span(part.whiskerG, part.x, limit(t, "low", 1, r), limit(t, "high", 1, r));
-      span(part.whiskerA, part.x, limit(t, "low", 2, r), limit(t, "high", 2, r));
+      const said = outcome(t, r);
+      part.sign.textContent = SIGNS[said] ?? "";
+      part.sign.dataset.verdict = STATES[said];
+      part.sentence.textContent = sentence(t, r);
+      part.sentence.title = words().rows[r].detail;
+      spans(t, r, part.whisker, part.x);
       if (dragged !== null) {
         state.at = dragged.from;
-        span(part.ghostG, part.x, limit(t, "low", 1, r), limit(t, "high", 1, r));
-        span(part.ghostA, part.x, limit(t, "low", 2, r), limit(t, "high", 2, r));
+        spans(t, r, part.ghost, part.x);
         state.at = old;
       } else {
-        part.ghostG.setAttribute("visibility", "hidden");
-        part.ghostA.setAttribute("visibility", "hidden");
+        for (const which of WHISKERS) part.ghost[which].setAttribute("visibility", "hidden");
       }
     });
     root.dataset.painted = String(performance.now());
@@ -229,12 +231,12 @@ export default function (component) {
   function write() {
     const t = table();
     if (!t) return;
-    const rank = { yes: 0, no: 1, open: 2, none: 3, reference: 4 };
-    const order = parts.map((part, r) => r).sort((a, b) => rank[verdict(t, a)] - rank[verdict(t, b)]
-      || t.A[b] - t.A[a]);
-    const sentences = order.map((r) => [parts[r], r]).map(([part, r]) => `On ${rows[r].label}: ${part.sentence.textContent} (${
-      shown.textContent} ${state.kind === "simultaneous" ? "band" : "intervals"}).`);
-    setTriggerValue("decision", { sentences, ...view() });
+    const rank = { m: 0, l: 1, u: 2, f: 3, x: 4, r: 5 };
+    const order = parts.map((part, r) => r).filter((r) => outcome(t, r) in rank)
+      .sort((a, b) => rank[outcome(t, a)] - rank[outcome(t, b)] || t.A[b] - t.A[a]);
+    const kept = [leading(t), ...order.map((r) => sentence(t, r))];
+    const what = state.kind === "simultaneous" ? "band" : "intervals";
+    setTriggerValue("decision", { sentences: kept.map((one) => `${one} (${shown.textContent} ${what})`), ...view() });
   }
   root.querySelector("button").onclick = write;
   root.onkeydown = (event) => { if (event.key === "w" && event.target.tagName !== "SELECT") write(); };

@@ -11,20 +11,24 @@ from flipcore.charts.theme import colours
 
 _HTML = """
 <div class="board" tabindex="0">
+  <div class="headline" role="heading" aria-level="3" aria-live="polite"></div>
   <div class="controls">
     <label class="drag"><span>Confidence level <b class="level"></b></span>
       <input type="range" aria-label="Confidence level"></label>
-    <label><span>Reference readout</span><select name="reference"></select></label>
+    <label><span>Reference extractor</span><select name="reference"></select></label>
     <label><span>Unreadable answers</span><select name="policy"></select></label>
     <label><span>Interval</span><select name="kind"></select></label>
     <label><span>Rule</span><select name="rule"></select></label>
     <button type="button" title="Key: w">Write to record</button>
   </div>
+  <div class="tally"></div>
   <div class="rows" aria-live="polite"></div>
 </div>
 """
 _CSS = """
 .board { font-family: var(--st-font); color: var(--st-text-color); outline: none; }
+.board .headline { font-size: 24px; font-weight: 600; line-height: 1.3; margin-bottom: 12px; }
+.board .tally { font-size: 14px; opacity: 0.75; margin-bottom: 6px; }
 .board .controls { display: flex; flex-wrap: wrap; gap: 10px 18px; align-items: end; margin-bottom: 10px; }
 .board label { display: flex; flex-direction: column; gap: 3px; font-size: 14px; }
 .board label[hidden] { display: none; }
@@ -54,7 +58,7 @@ _component = st.components.v2.component(
 def threshold_board(ladder: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
     """Draws the board; (a released move, a decision to write), each once, or None.
 
-    `ladder` is `flipcore.boards.levels.board(...)`: levels, rows, tables, options, start, chosen."""
+    `ladder` is `flipcore.boards.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
     result = _component(
         key=key,
         data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},

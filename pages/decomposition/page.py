@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
+from flipcore.claims import flips
 from pages.common import modes, record, session
 from pages.common.header import page_header
 from pages.common.notes import plain
@@ -27,22 +28,25 @@ if study_id is not None:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
-        view = modes.view_of(study_id, PAGE, cached.START, lock)
+        coded = cached.answers(study_id, model, mode)
+        view = cached.settings(modes.view_of(study_id, PAGE, cached.START, lock), coded)
         found = cached.decompositions(study_id, model, mode, view)
-        if not found:
+        if view["reference"] not in coded.extractors:
+            st.markdown(f"### {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
+        elif not found:
             st.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
         else:
             closed = gates.closed(study_id, found)
-            st.markdown(f"### {plain(cached.answer(found, closed))}")
-            board = cached.board(study_id, model, mode)
+            board = cached.board(study_id, model, mode, closed)
             moved, decision = threshold_board(
                 cached.started(board, view), key=f"board-{study_id}-{model}-{mode}", locked=mode == "locked"
             )
             record.log_move(study_id, moved)
             modes.remember(study_id, PAGE, cached.START, moved)
             record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
-            st.caption(f"{cached.tally(found, closed)} {modes.note(mode, study_id, BAND)}")
+            st.caption(modes.note(mode, study_id, BAND))
             gates.shown(closed)
+            cached.repeats(study_id)
             st.plotly_chart(
                 decomposition_bars(found, cached.title_of, colours(st.context.theme.type)),
                 key="bars",
@@ -50,7 +54,7 @@ if study_id is not None:
                 config={"displayModeBar": False},
             )
             st.subheader("Every estimate", anchor=False)
-            cached.table(found, study_id)
+            cached.table(found, flips.cell_claims(found, closed, session.temperature(study_id, model)))
             cached.warnings(found)
             people.shown(study_id, model, found)
             alone.shown(study_id, model, mode, view["policy"])
@@ -59,12 +63,13 @@ if study_id is not None:
 
 with st.expander("How to read this"):
     st.markdown(
-        "**T** is how often two harmless versions of an item get different answers under a readout. **G** (genuine) is the "
-        "same under the reference readout, by default the answer that the model wrote. **A** (artifact) is T − G: what "
-        "exists only because of how the answer was read. A may be negative: then the reference is the noisier of the two. "
-        "**A+** are pairs that flip under the readout alone, **A−** those that flip under the reference alone. The grey "
-        "ticks are **floors**: how often a prompt of that axis, sent again, gets another answer; *asked again* on the flip "
-        "surface is the same for the original prompt alone. ✓ A > G means that more of the flip rate is "
-        "artifact than genuine at this level, ✗ A < G that less is, – that the data do not decide. Items are the unit of "
+        "**T** is how often two harmless versions of an item get different answers under an extractor. **G** (genuine) is the "
+        "same under the reference extractor, by default the answer that the model wrote. **A** (artifact) is T − G. Pairs "
+        "flip in three ways: under the compared extractor alone (A+), under the reference alone (A−), or under both; so T is "
+        "A+ and both, G is both and A−, and A may be negative. The grey ticks are **noise floors** of either total: how "
+        "often a prompt of that axis, sent again, gets another answer. Where both floors were measured, sentences and "
+        "verdicts are about what lies above them. ✓ A > G means that more of what flips is artifact than genuine at this "
+        "level, ✗ A < G that more is genuine, – that the data do not decide. p values are corrected over all rows (Holm) and "
+        "count an unseen item against the verdict. Items (families of items, where they share a source) are the unit of "
         "resampling; every cell on the board comes from the same draws."
     )

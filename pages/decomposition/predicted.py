@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.claims.flip_predictions import prediction
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import studies
 from pages.common import session
@@ -28,24 +28,14 @@ def predictor(study_id: str, model: str, mode: str) -> None:
         elif found.note:
             st.info(plain(f"Nothing to predict: {found.note}"))
         else:
-            st.markdown(
-                plain(
-                    f"Out of fold the AUC is {found.auc.text()} (0.50 is guessing). Knowing the axis alone gives "
-                    f"{number_text(found.auc_by_axis)}, so {_beyond(found.p)} about the items ({p_text(found.p)}). The Brier score "
-                    f"is {number_text(found.brier, 3)} against {number_text(found.brier_constant, 3)} for always saying the mean, "
-                    f"over {found.n_rows:,} item-axis rows ({found.n_dropped:,} dropped for a missing feature). Calibration "
-                    f"slope {number_text(found.slope)}: 1 is calibrated, below 1 overconfident."
-                )
-            )
+            said = prediction(found)
+            st.markdown(plain(said.text))
+            st.caption(plain(said.detail))
             st.dataframe(
                 [{"feature": name, "weight (standardised)": round(weight, 2)} for name, weight in found.weights.items()],
                 hide_index=True,
                 width=420,
             )
-
-
-def _beyond(p: float) -> str:
-    return "the features say something" if p <= 0.05 else "the features are not shown to say anything"
 
 
 @st.cache_resource(show_spinner="Cross-validating …", max_entries=12)

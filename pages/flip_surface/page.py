@@ -11,8 +11,8 @@ from pages.flip_surface import below, shown
 from pages.flip_surface.explorer import explorer
 
 SORTS = {
-    "field": "most flips, field readout",
-    "faithful": "most flips, faithful readout",
+    "field": "most flips, compared extractor",
+    "faithful": "most flips, reference extractor",
     "difference": "largest difference",
     "study": "the study's own order",
 }
@@ -28,7 +28,7 @@ def controls(frame):
     first, second, third, fourth = st.columns(4)
     model = first.selectbox("Model", models, key="model", bind="query-params")
     field = second.selectbox(
-        "Field readout",
+        "Compared extractor",
         names,
         index=shown.index_of(names, "first_token", 0),
         key="field",
@@ -36,7 +36,7 @@ def controls(frame):
         format_func=title_of,
     )
     faithful = third.selectbox(
-        "Faithful readout",
+        "Reference extractor",
         names,
         index=shown.index_of(names, "regex", -1),
         key="faithful",
@@ -69,7 +69,9 @@ if study_id is not None:
         model, field, faithful, axis, sort, search, only = controls(frame)
         questions = shown.questions(study_id)
         cells = shown.cells(study_id, model, field, faithful, axis)
-        st.markdown(f"### {shown.sentence(*cells, title_of(field), title_of(faithful), axis)}")
+        answer = shown.answer(study_id, model, field, faithful, axis)
+        st.markdown(f"### {plain(answer.text)}")
+        st.caption(plain(answer.detail))
         for warning in unreadable_labels(frame[frame["model"] == model]):
             st.warning(plain(warning), icon=":material/label_off:")
         rows = shown.rows(*cells, sort, search, only, questions)
@@ -89,5 +91,5 @@ with st.expander("How to read this"):
         "compare, or none that could be read. Dots mark answers that could not be read; a folded corner marks answers that were "
         "cut off, which are in no pair. The thin bar at the end "
         "of a row is the item's mean over the changes (asked again left out). Where the left map is dark and the right one "
-        "light, the flip is in the readout (artifact), not in what the model wrote (genuine)."
+        "light, the pair flips under the compared extractor alone."
     )

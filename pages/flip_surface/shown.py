@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.boards.packing import permille
-from flipcore.stats.base.estimate import Estimate, number_text
+from flipcore.claims.claim import Claim
+from flipcore.reports.flips import surface_claim
+from flipcore.stats.base.estimate import number_text
 from flipcore.stats.base.joint import joint_means
 from flipcore.stats.flips import surface
 from flipcore.stats.flips.surface import Cells
-from pages.common import session
-from pages.common.notes import plain
+from pages.common import gates, session
 
 
 def index_of(names: list[str], wanted: str, otherwise: int) -> int:
@@ -37,26 +38,19 @@ def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, 
     return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful), order)
 
 
-def percent(estimate: Estimate) -> str:
-    """ "22 % [15, 30]"."""
-    if not estimate.has_interval:
-        return f"{100 * estimate.value:.0f} %"
-    return f"{100 * estimate.value:.0f} % [{100 * estimate.low:.0f}, {100 * estimate.high:.0f}]"
+def answer(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> Claim:
+    """The page's answer: which part of what flips is larger, with what qualifies it."""
+    declared = session.declared(study_id)
+    closed = gates.closed(study_id, (part.name for part in declared.axes), (part.name for part in declared.extractors))
+    revision = session.store().revision(study_id)
+    return _answer(study_id, revision, model, field, faithful, axis, tuple(closed.items()))
 
 
-def sentence(first: Cells, second: Cells, field: str, faithful: str, axis: str | None) -> str:
-    """ "38 % [30, 46] of variant pairs flip under first token, 9 % [5, 15] under written answer; 41 items flip only …"."""
-    t, g = joint_means(surface.shared_means(first, second))
-    what = "of variant pairs flip" if axis is None else f"of {axis.replace('_', ' ')} variants are answered unlike the original"
-    if not t.n:
-        return "Nothing can be compared yet."
-    said = f"{percent(t)} {what} under {field.lower()}"
-    if field == faithful:
-        return plain(f"{said} ({t.n:,} items).")
-    return plain(
-        f"{said}, {percent(g)} under {faithful.lower()}, on the {t.n:,} items that both read; "
-        f"{surface.only_in_first(first, second):,} flip only under {field.lower()}."
-    )
+@st.cache_data(show_spinner=False, max_entries=32)
+def _answer(study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None, closed: tuple) -> Claim:
+    frame = session.readouts(study_id, revision)
+    heat = session.temperature(study_id, model)
+    return surface_claim(frame[frame["model"] == model], field, faithful, axis, dict(closed), heat)
 
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:

@@ -5,24 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.claim import Claim
+from flipcore.claims.flips import plan_sentence
 from flipcore.claims.plans import contrast_plan, equality_plan, gap_plan
-from flipcore.stats.base.power import mde_equivalence, mde_flip_rate, mde_gap
+from flipcore.stats.base.power import mde_equivalence, mde_gap
 
 JUDGED, COMPARED = ("benchmark", "target"), ("control", "retro", "non_member")
 
 
-def detectable(n_by_role: dict[str, int], n_read_twice: int) -> None:
-    """Sentences about this design; all four times in five, at the 5 % level. `n_read_twice` items have two readouts."""
+def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1) -> None:
+    """Sentences about this design; all four times in five, at the 5 % level. `n_read_twice` items are read in two ways,
+    in `n_cells` pairings of axis and extractor."""
     if sum(n_by_role.values()) < 10:
         st.caption("Below 10 items no interval is printed: take more.")
         return
-    if n_read_twice >= 10:
-        st.caption(
-            f"With {n_read_twice:,} items that are read in two ways or more, a difference between artifact and genuine "
-            f"of about {mde_flip_rate(n_read_twice):.2f} would be found four times in five."
-        )
-    else:
-        st.caption("Fewer than 10 items are read in two ways, so artifact and genuine cannot be told apart: add a readout.")
+    st.caption(plan_sentence(n_read_twice, n_cells))
     judged, compared = (sum(n_by_role.get(role, 0) for role in roles) for roles in (JUDGED, COMPARED))
     if judged and compared:
         gap = mde_gap(judged, compared, 0.2, 0.1, 0.2, 0.1)

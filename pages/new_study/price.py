@@ -34,7 +34,9 @@ def price_panel(study: Study) -> None:
         _numbers(projection(made), len(made.items))
         st.caption(plain(token_limits(study)))
         shown = [asked for asked in made.items if not asked.confirmatory]
-        detectable(Counter(asked.role for asked in shown), sum(_n_readings(study, asked.item.kind) > 1 for asked in shown))
+        readings = [_n_readings(study, asked.item.kind) for asked in shown]
+        n_cells = sum(part.name != "identity" for part in study.axes) * (max(readings, default=1) - 1)
+        detectable(Counter(asked.role for asked in shown), sum(n > 1 for n in readings), n_cells)
         if len(shown) < len(made.items):
             st.caption(f"{len(made.items) - len(shown):,} items are set aside for confirmation and count nowhere here.")
         calculator()

@@ -40,18 +40,16 @@ def card(row: dict) -> None:
         left, right = st.columns([3, 1])
         with left:
             st.subheader(plain(row["name"]), anchor=False)
-            said, memory = headline(study_id), memory_headline(study_id) if _compares(study_id) else ""
-            st.markdown(
-                plain(
-                    f"{memory[0].upper()}{memory[1:]} {said.sentence[0].upper()}{said.sentence[1:]}"
-                    if memory
-                    else said.sentence
-                )
-            )
+            said = headline(study_id)
+            if memory := memory_headline(study_id) if _compares(study_id) else "":
+                st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
+            st.markdown(plain(said.sentence))
+            for detail in filter(None, (claim.detail for claim in said.claims)):
+                st.caption(plain(detail))
             if rotated := harness_headline(study_id):
                 st.markdown(plain(rotated))
-            if said.total is not None and said.genuine is not None and said.total.value != said.genuine.value:
-                figure = split_bar(said.total.value, said.genuine.value, colours(st.context.theme.type))
+            if said.flips is not None and not said.flips.is_reference:
+                figure = split_bar(said.flips, colours(st.context.theme.type))
                 st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
         with right:
             st.markdown(f"**{STATES.get(row['state'], row['state'])}**")

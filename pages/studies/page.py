@@ -35,9 +35,9 @@ cards()
 
 with st.expander("How to read this"):
     st.markdown(
-        "Each card is one declared study. The sentence is its headline: how often two harmless versions of the same item "
-        "get different answers (T), and how much of that remains when the answer is read from the generated text "
-        "(genuine, G) or exists only in the other readout (artifact, A). The bar shows the same split, axis by axis "
-        "averaged. Intervals are 95 %, items are the unit of resampling. *Partial* studies are shown as they come: items "
+        "Each card is one declared study. The first sentence is its headline: is more of what flips between harmless versions "
+        "of an item artifact (under the compared extractor alone) or genuine (under the reference extractor)? The bar shows "
+        "the pairs that flip under the compared extractor alone, under both, and under the reference alone, "
+        "averaged over axes. Intervals are 95 %, items are the unit of resampling. *Partial* studies are shown as they come: items "
         "are asked in random order, so the part that is there is unbiased."
     )

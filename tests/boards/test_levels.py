@@ -4,7 +4,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from flipcore.boards.level_ladder import QUANTITIES
 from flipcore.boards.levels import LEVELS, banded, board, resamples
+from flipcore.claims import flips
+from flipcore.core.randomness import generator
+from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
 from flipcore.stats.flips.coding import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from tests.stats.flips.test_surface import asked, frame
@@ -21,7 +25,7 @@ def study(n=40, seed=3):
 
 
 def limits(table, side, n_rows):
-    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(4, n_rows, len(LEVELS))
+    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(QUANTITIES), n_rows, len(LEVELS))[:4]
 
 
 @pytest.mark.parametrize("n", [40, 20])  # 20: limits are drawn, so both must take the same draws
@@ -71,10 +75,48 @@ def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
     for row, one in enumerate(banded(decompositions(answers, "regex", level=0.9), made, 0.9, "own_class")):
         for i, name in enumerate(("T", "G", "A", "A_minus_G")):
             assert getattr(one, name).low == pytest.approx(limits(table, "low", 2)[i, row, LEVELS.index(0.9)], nan_ok=True)
-        assert not one.A_plus.has_interval and np.isnan(one.p_more) and ", p" not in one.sentence()
+        assert not one.A_plus.has_interval and np.isnan(one.p_more)
 
 
 def test_a_band_stays_within_what_a_rate_can_be():
     few = board(study(10), str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
     assert np.nanmin(limits(few, "low", 2)[:2]) >= 0 and np.nanmax(limits(few, "high", 2)[:2]) <= 1
     assert np.nanmin(limits(few, "low", 2)[3]) >= -2
+
+
+@pytest.mark.parametrize("rule", ["paired", "nonoverlap"])
+def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule):
+    names = ("first_token", "regex")
+    answers = coded_answers(planted_readouts(60, PlantedTruth(0.3, 0.08), generator(4), names=names))
+    made = board(answers, str)
+    verdicts, wording = made["tables"]["regex|own_class|default"]["verdicts"][rule], made["wording"]["regex|own_class"]
+    source = {"paired": "paired", "nonoverlap": "source_nonoverlap"}[rule]
+    codes = {"m": "more", "l": "less", "u": "undecided", "r": "reference"}
+    seen = set()
+    for level in (0.5, 0.8, 0.95, 0.999):
+        at = LEVELS.index(level)
+        found = decompositions(answers, "regex", level=level, rule=source)
+        claims = flips.cell_claims(found)
+        assert [codes[row[at]] for row in verdicts["outcomes"]] == [claim.outcome for claim in claims]
+        lead = verdicts["headline"][at]
+        said = wording["rows"][lead]["headlines"][verdicts["outcomes"][lead][at]]
+        claim = flips.headline(found)
+        assert said.replace("{lead}", found[lead].A_plus.text()) == claim.text
+        assert verdicts["tallies"][verdicts["tally"][at]] == flips.tally(found).text
+        seen |= {claim.outcome for claim in claims}
+    assert "more" in seen and "undecided" in seen
+
+
+def test_a_closed_gate_withholds_every_sentence_of_its_rows():
+    made = board(study(), str, closed={"option_order": "Nobody reviewed it."})
+    wording, verdicts = made["wording"]["regex|own_class"], made["tables"]["regex|own_class|default"]["verdicts"]["paired"]
+    said = [text for row in wording["rows"] for text in row["sentences"].values() if "reference extractor" not in text]
+    assert said and all(text == "Not claimed: Nobody reviewed it." for text in said)
+    assert wording["instead"] == "Not claimed: Nobody reviewed it." and set(verdicts["headline"]) == {-1}
+
+
+def test_without_a_written_answer_board_and_table_take_the_same_reference():
+    answers = coded_answers(
+        frame([row for i in range(12) for e in ("first_token", "cloze") for row in asked(f"i{i}", "AB", extractor=e)])
+    )
+    assert board(answers, str)["chosen"]["reference"] == "cloze"

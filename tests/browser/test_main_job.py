@@ -66,14 +66,14 @@ def settled(page) -> None:
 def test_the_studies_page_says_what_was_found_and_that_it_is_simulated(page, address):
     page.goto(address)
     page.get_by_text("Browser study").first.wait_for()
-    page.get_by_text(re.compile(r"of variant pairs flip")).first.wait_for()
+    page.get_by_text(re.compile(r"of pairs flip")).first.wait_for()
     page.get_by_text("Provenance").first.wait_for()  # the last part of a card: what stands before it is drawn
     assert "SIMULATED" in text_of(page) and "Done" in text_of(page) and no_fault(page)
 
 
 def test_a_click_on_a_cell_opens_the_two_outputs(page, address):
     page.goto(address + "/flip_surface")
-    page.get_by_text(re.compile(r"of variant pairs flip under")).wait_for()
+    page.get_by_text(re.compile(r"of pairs flip")).first.wait_for()
     box = page.locator(".flipmap .scroller").bounding_box()
     start = time.perf_counter()
     page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 12)
@@ -104,8 +104,8 @@ def test_the_board_and_the_sentences_print_the_same_numbers(page, address):
         for found in re.findall(r"−?\d\.\d\d \[.*?\]", said)
     }
     page.get_by_text("The same as sentences").click()
-    page.get_by_text("• On option order").first.wait_for()
-    said = " ".join(page.get_by_text("• On option order").all_inner_texts())
+    page.get_by_text("• Option order").first.wait_for()
+    said = " ".join(page.get_by_text("• Option order").all_inner_texts())
     table = page.get_by_text("Every estimate")
     # G of a row under another readout is the reference's own line or the table's; artifact and total are in the sentences
     missing = [one for one in on_board if one not in said]
@@ -131,6 +131,26 @@ def test_the_verdict_changes_while_the_level_is_dragged(page, address):
     page.mouse.up()
     settled(page)
     assert no_fault(page)
+
+
+def test_headline_and_rows_never_contradict_while_the_level_is_dragged(page, address):
+    page.goto(address + "/decomposition")
+    page.locator(".board .sentence").first.wait_for()
+    box = page.locator(".board input[type=range]").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.95, middle)
+    page.mouse.down()
+    words, headlines = ("more artifact than genuine", "more genuine than artifact", "undecided"), set()
+    for share in (0.9, 0.7, 0.5, 0.3, 0.1, 0.01):
+        page.mouse.move(box["x"] + box["width"] * share, middle)
+        headline = page.locator(".board .headline").inner_text()
+        place = headline.partition(":")[0]
+        rows = [said for said in page.locator(".board .sentence").all_inner_texts() if said.startswith(place)]
+        assert [word for word in words if word in headline] == [word for word in words if word in rows[0]]
+        headlines.add(headline)
+    page.mouse.up()
+    settled(page)
+    assert len(headlines) > 1 and no_fault(page)
 
 
 def test_a_released_move_is_logged(page, address):

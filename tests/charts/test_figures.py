@@ -32,9 +32,17 @@ def estimate(value, half=0.1, n=40):
     return Estimate(value, value - half, value + half, 0.95, "clt_cluster", n, None)
 
 
-def cell(axis="option_order", extractor="first_token", total=0.5, genuine=0.2, floor=0.05):
+def cell(axis="option_order", extractor="first_token", alone=0.4, both=0.1, reference=0.2, floor=0.05, is_reference=False):
     return SimpleNamespace(
-        axis=axis, extractor=extractor, T=estimate(total), G=estimate(genuine), A=estimate(total - genuine), W=estimate(floor)
+        axis=axis,
+        extractor=extractor,
+        T=estimate(alone + both),
+        A_plus=estimate(alone),
+        both=estimate(both),
+        A_minus=estimate(reference),
+        W=estimate(floor),
+        W_ref=estimate(2 * floor),
+        is_reference=is_reference,
     )
 
 
@@ -73,26 +81,25 @@ def test_the_theme_is_dark_only_when_streamlit_says_so():
     assert colours("dark") is DARK and colours("light") is LIGHT and colours(None) is LIGHT
 
 
-@pytest.mark.parametrize(("total", "genuine", "stack"), [(0.5, 0.2, [0.2, 0.3]), (0.3, 0.3, [0.3, 0.0])])
-def test_genuine_and_artifact_stack_to_the_flip_rate(total, genuine, stack):
-    assert [trace.x[0] for trace in split_bar(total, genuine, LIGHT).data] == pytest.approx(stack)
+def test_a_bar_holds_the_three_parts_and_a_tick_on_either_total():
+    # T is what flips under the compared extractor, so it ends after "both"; G begins where "both" does
+    *parts, floor, floor_ref = split_bar(cell(), LIGHT).data
+    assert [part.x[0] for part in parts] == pytest.approx([0.4, 0.1, 0.2])
+    assert (floor.x[0], floor_ref.x[0]) == pytest.approx((0.05, 0.4 + 0.1))
+    bars = decomposition_bars([cell()], str, LIGHT).data
+    assert [bar.y[0] for bar in bars] == pytest.approx([0.4, 0.1, 0.2, 0.05, 0.5])
 
 
-def test_a_negative_artifact_is_an_outline_beside_what_flips_in_both():
-    solid, outline = split_bar(0.2, 0.3, LIGHT).data
-    assert (solid.x[0], outline.x[0]) == pytest.approx((0.2, 0.1)) and outline.marker.color == "rgba(0,0,0,0)"
-    g, positive, negative, _ = decomposition_bars([cell(total=0.2, genuine=0.3)], str, LIGHT).data
-    assert (g.y[0], positive.y[0], negative.y[0]) == pytest.approx((0.2, 0.0, 0.1))
+def test_the_references_own_bar_is_one_part():
+    *parts, floor, floor_ref = decomposition_bars([cell(is_reference=True)], str, LIGHT).data
+    assert [part.y[0] for part in parts] == pytest.approx([0.0, 0.5, 0.0]) and np.isnan(floor_ref.y[0])
 
 
-def test_bars_carry_the_interval_of_the_total_and_the_floor():
-    g, a, floor = decomposition_bars([cell()], str, LIGHT).data
-    assert (g.y[0], a.y[0], floor.y[0]) == pytest.approx((0.2, 0.3, 0.05))
-    assert (a.error_y.array[0], a.error_y.arrayminus[0]) == pytest.approx((0.1, 0.1))
-    bare = decomposition_bars(
-        [SimpleNamespace(**vars(cell()) | {"T": Estimate(0.5, np.nan, np.nan, 0.95, "none", 5, None)})], str, LIGHT
-    )
-    assert bare.data[1].error_y.array == (0.0,)
+def test_the_total_carries_its_interval_where_it_ends():
+    bars = decomposition_bars([cell()], str, LIGHT).data
+    assert (bars[1].error_y.array[0], bars[1].error_y.arrayminus[0]) == pytest.approx((0.1, 0.1))
+    bare = SimpleNamespace(**vars(cell()) | {"T": Estimate(0.5, np.nan, np.nan, 0.95, "none", 5, None)})
+    assert decomposition_bars([bare], str, LIGHT).data[1].error_y.array == (0.0,)
 
 
 def test_names_that_are_data_are_text_in_a_picture():

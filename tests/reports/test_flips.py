@@ -20,26 +20,36 @@ def test_nothing_yet_is_a_sentence():
     assert headline(frame([])).sentence == "No answer has come back yet."
 
 
-def test_the_genuine_part_is_part_of_the_flip_rate():
-    # A, B, C under the first token: 3 of 3 pairs differ; written A, B, B: 2 of 3
+def test_the_headline_says_which_part_is_larger_and_the_three_parts():
+    # A, B, C under the first token: 3 of 3 pairs differ; written A, B, B: 2 of 3; so a third flips under the first token alone
     found = said(two_readouts("ABC", "ABB"))
     assert (found.total.value, found.genuine.value) == pytest.approx((1, 2 / 3))
-    assert found.sentence.startswith("Accuracy 1.00") and found.sentence.endswith("(12 items).")
-    assert "of variant pairs flip in the field readout, of which 0.67" in found.sentence
+    flips, accuracy = found.claims
+    assert (
+        flips.text
+        == "All changes, first token: more genuine than artifact, p = .046. 0.33 [0.00, 0.73] of pairs flip under it alone."
+    )
+    assert (
+        "Of all pairs 0.33 [0.00, 0.73] of pairs flip under it alone, 0.00 under the reference alone, 0.67 under both."
+        in flips.detail
+    )
+    assert accuracy.text == "Accuracy 1.00 [0.76, 1.00] of 12 items." and accuracy.assertion is None
 
 
-def test_a_reference_that_flips_more_is_not_called_a_part():
+def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
     found = said(two_readouts("ABB", "ABC"))
-    assert "of which" not in found.sentence and "no more than in the reference: 1.00" in found.sentence
+    assert "of which" not in found.sentence and "0.33 under the reference alone" in found.claims[0].detail.replace(
+        " [0.14, 0.61]", ""
+    )
 
 
-def test_one_readout_alone_names_no_genuine_part():
+def test_one_extractor_alone_names_no_genuine_part():
     assert "read one way only" in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
 
 
-def test_asking_again_is_no_rewording():
+def test_asking_again_is_no_change():
     again = [row for i in range(12) for sample in (0, 1) for row in asked(f"i{i}", "A", axis="identity", sample=sample)]
-    assert said(again).sentence.endswith("; nothing was reworded, so there is no flip rate.")
+    assert said(again).sentence.endswith(" Nothing was changed, so there is no flip rate.")
 
 
 def test_sets_in_different_roles_are_not_pooled():
@@ -49,7 +59,7 @@ def test_sets_in_different_roles_are_not_pooled():
         variant_id=made["variant"],
         role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
     )
-    assert headline(made).sentence.startswith("Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24]; ")
+    assert headline(made).sentence.endswith(" Accuracy benchmark 1.00 [0.76, 1.00], control 0.00 [0.00, 0.24].")
 
 
 def test_a_holdout_study_says_its_inflation():
@@ -70,9 +80,8 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     made = frame(rows)
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     found = claimed_headline(made, {"paraphrase"})
-    assert found.sentence == (
-        "Accuracy 1.00 [0.76, 1.00] of 12 items; no flip rate may be claimed, because too little was reviewed: paraphrase."
-    )
+    assert found.sentence == ("Not claimed: too little was reviewed of paraphrase. Accuracy 1.00 [0.76, 1.00] of 12 items.")
+    assert not found.claims[0].is_made
     assert claimed_headline(made, set()).total.value == 1.0
 
 
@@ -81,7 +90,7 @@ def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
     made = frame([row for i in range(40) for row in asked(f"i{i}", "A" if i < 38 else "B", axis="identity")])
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     assert headline(made).sentence.startswith("Accuracy 0.95 [0.83, 0.99] of 40 items")
-    assert headline(made.head(3)).sentence.startswith("Accuracy 1.00 of 3 items, too few for an interval; ")
+    assert headline(made.head(3)).sentence.startswith("Accuracy 1.00 of 3 items, too few for an interval. ")
 
 
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():

@@ -16,20 +16,23 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_percentiles
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.base.intervals import UNIT, default_kind, fallback, no_spread_note, undetermined, wilson, within
+from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallback, no_spread_note, undetermined, wilson, within
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
 DRAWN = ("percentile", "bca", "studentized")
+RARE = 0.10  # below it the t and bootstrap intervals of a share are too short (statistics, section 16, point 11)
 
 
 @dataclass(frozen=True)
 class JointMeans:
-    """`columns` is (items, k). Undefined where a column has no item; a standard error needs two."""
+    """`columns` is (items, k), or (families, k) of `clusters.by_family` with `families`: then Student's t holds from 10 on
+    (statistics, section 16, point 7). Undefined where a column has no item; a standard error needs two."""
 
     columns: np.ndarray
     seed: int = 0
     n_boot: int = N_BOOT
+    families: bool = False
     there: np.ndarray = field(init=False)
     n: np.ndarray = field(init=False)
     values: np.ndarray = field(init=False)
@@ -127,7 +130,21 @@ class JointMeans:
     def _default_kind(self, j: int, bounds: tuple[float, float], contrast: bool) -> str:
         if self.n[j] < MIN_N:
             return "none"
+        if bounds == UNIT and self.values[j] < RARE:
+            return "wilson"
+        contrast = contrast or self.families
         return "clt_cluster" if contrast else default_kind(self.column(j), np.ones(self.n[j]), bounds)
+
+    def _wilson(self, j: int, level: float) -> tuple[float, float]:
+        """Wilson's limits of the sum among n. A share varies less than 0 or 1 would, so of shares they hold at least what they
+        promise. Below `RARE` they stay within the t interval of a mean of `RARE`, which follows: a bound never falls when a
+        flip is added."""
+        n, value = int(self.n[j]), float(self.values[j])
+        low, high = wilson(min(max(value, 0.0), 1.0) * n, n, level)
+        if n < CLT_MIN_N or not value < RARE:
+            return low, high
+        half = float(t_quantiles(np.array([0.5 + level / 2]), np.array([n - 1]))[0]) * (RARE * (1 - RARE) / (n - 1)) ** 0.5
+        return min(low, max(RARE - half, 0.0)), min(high, RARE + half)
 
     def _estimate(self, j: int, kind: str, level: float, limits: np.ndarray | None, bounds: tuple[float, float]) -> Estimate:
         value, n = float(self.values[j]), int(self.n[j])
@@ -135,7 +152,7 @@ class JointMeans:
             return missing(level=level, note="No item defines it.")
         if kind == "none":
             return without_interval(value, n, level)
-        low, high = wilson(self.column(j).sum(), n, level) if limits is None else limits
+        low, high = self._wilson(j, level) if limits is None else limits
         if not high - low > SLACK:
             return fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
         low, high = within(low, high, self.column(j), bounds)

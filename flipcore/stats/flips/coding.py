@@ -27,7 +27,8 @@ class CodedAnswers:
     variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one.
 
     An answer that was cut off is in no pair, so its code is `ABSENT`; `cut[axis, extractor]` marks where that is so, for the
-    worst cases of `cut_bounds`; a cell without a cut answer has no entry."""
+    worst cases of `cut_bounds`; a cell without a cut answer has no entry. `families` (items,) numbers what an item was made
+    from where several items share one, and is then the unit of resampling; None where none do."""
 
     items: np.ndarray
     axes: tuple[str, ...]
@@ -37,6 +38,7 @@ class CodedAnswers:
     n_absent: Mapping[tuple[str, str], int]
     texts: np.ndarray
     cut: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
+    families: np.ndarray | None = None
 
     def n_cut(self, axis: str, extractor: str) -> int:
         """Answers of a cell that were cut off."""
@@ -85,7 +87,19 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         codes |= {(name, e): cells[k] for k, e in enumerate(extractors)}
         n_absent |= {(name, e): int(missing[k]) for k, e in enumerate(extractors)}
         _refuse_duplicates(frame, rows, (extractor[rows], item[rows], place, layer), cells.shape)
-    return CodedAnswers(np.asarray(items, dtype=object), tuple(axes), tuple(extractors), codes, base, n_absent, texts, cut)
+    names = np.asarray(items, dtype=object)
+    return CodedAnswers(names, tuple(axes), tuple(extractors), codes, base, n_absent, texts, cut, families(frame, item))
+
+
+def families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
+    """(items,) number of each item's family, from the column `family` of the rows and each row's item number; None without
+    the column, or where every item is a family of its own."""
+    if "family" not in frame or not len(frame):
+        return None
+    code = pd.factorize(frame["family"])[0]
+    _, first = np.unique(item, return_index=True)
+    of_item = code[first]
+    return of_item if np.unique(of_item).size < of_item.size else None
 
 
 def _cut_cells(axis: str, extractors, at: tuple[np.ndarray, ...], was_cut: np.ndarray, shape: tuple[int, ...]) -> dict:

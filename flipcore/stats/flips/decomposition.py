@@ -6,22 +6,26 @@ over the variants present under both. A may be negative: then the reference is t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_limits
-from flipcore.stats.base.estimate import Estimate, missing, number_text, p_text, without_interval
+from flipcore.stats.base.clusters import by_family
+from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.joint import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
 from flipcore.stats.flips.coding import IDENTITY, CodedAnswers, NullRates, null_rates
+from flipcore.stats.flips.cut_answers import CutAnswers, cut_answers
 from flipcore.stats.flips.disagreement import between, common, pair_split
 from flipcore.stats.flips.floor import NOT_MEASURED, item_floor
 
 RULES = ("paired", "source_nonoverlap")
+REFERENCE = "regex"
 UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
 COLUMNS = {  # quantity -> what an item's value can be
     "T": UNIT,
@@ -45,8 +49,9 @@ FLOORS = ("W", "W_ref", "excess", "G_excess", "A_excess")
 class Decomposition:
     """One axis under one readout. The fields are Estimates named as in `COLUMNS`; `share` is A/T. `n_left_out` counts the
     items that one readout defines and the other does not. `p_artifact` tests A = 0 by sign flips, `p_more` A = G by the
-    paired t. `item_values` is (items, quantities) in the order of `COLUMNS`. `is_reference`: e is e*, so A is 0 by definition
-    and not a finding."""
+    paired t. `item_values` is (items, quantities) in the order of `COLUMNS`, with one row a family where items share
+    what they were made from; the Estimates' `n` counts those rows, `n_items` items. `is_reference`: e is e*, so A is 0 by
+    definition and not a finding. `cut` bounds A - G where answers were cut off, None where none was."""
 
     axis: str
     extractor: str
@@ -72,6 +77,7 @@ class Decomposition:
     floor_source: str
     nulls: NullRates
     rule: str = "paired"
+    cut: CutAnswers | None = None
     item_values: np.ndarray = field(repr=False, compare=False, default_factory=lambda: np.empty((0, len(COLUMNS))))
 
     @property
@@ -83,38 +89,12 @@ class Decomposition:
         """Is the artifact more than what is genuine? None where there is no interval, or nothing to ask."""
         return None if self.is_reference else established(self.rule, self.A, self.G, self.A_minus_G)
 
-    def sentence(self, axis_title: str = "", readout_title: str = "") -> str:
-        """What a page says and a decision record keeps; with a title it names the readout in every case."""
-        axis, readout = axis_title or self.axis.replace("_", " "), readout_title or self.extractor.replace("_", " ")
-        if np.isnan(self.T.value):
-            return f"On {axis} no item defines a flip rate under both {readout} and the reference."
-        if self.is_reference:
-            return f"On {axis} {readout} is the reference: its flip rate {self.T.text()} is what counts as genuine."
-        total = number_text(self.T.value)
-        by = f", read by {readout}," if readout_title else ""
-        start = f"On {axis}{by} {self.A.text()} of the {total} flip rate is artifact"
-        if round(self.A.value, 2) < 0:
-            start = (
-                f"On {axis} {readout} flips less than the reference: {total} against {self.G.text()}, artifact {self.A.text()}"
-            )
-        if self.established is None:
-            return f"{start}; {self.n_items} items are too few for an interval."
-        p = "" if np.isnan(self.p_more) else f", {p_text(self.p_more)}"
-        if self.established:
-            return f"{start}: more than is genuine{p}."
-        less = self.A_minus_G.has_interval and self.A_minus_G.high < 0
-        return f"{start}: {'less' if less else 'not shown to be more'} than is genuine{p}."
 
-    def noise_sentence(self, temperature: float | None = None) -> str:
-        """What is known of decoding noise in T; `temperature` is the study's, None where unknown."""
-        if self.floor_source == NOT_MEASURED:
-            return "The floor was not measured, so the flip rate includes decoding noise. Ask for two or more samples."
-        if temperature == 0 and self.W.value == 0:
-            return "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
-        return (
-            f"Asking again flips {self.W.text()} ({self.floor_source}); beyond that floor the flip rate is "
-            f"{self.excess.text()}."
-        )
+def default_reference(extractors: Sequence[str]) -> str:
+    """The reference extractor where nobody chose one: the written answer, or else the last. Raises BadInput without any."""
+    if not extractors:
+        raise BadInput("There is no extractor to take as the reference: no answer was read.")
+    return REFERENCE if REFERENCE in extractors else extractors[-1]
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
@@ -128,12 +108,14 @@ def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> boo
 
 @dataclass(frozen=True)
 class ItemRates:
-    """Per item of one cell: an (items, quantities) array in the order of `COLUMNS`, NaN where undefined."""
+    """Per item of one cell: an (items, quantities) array in the order of `COLUMNS`, NaN where undefined; per family where
+    items share what they were made from. `n_items` counts the items that are defined."""
 
     values: np.ndarray
     floor_source: str
     n_excluded: int
     n_left_out: int
+    n_items: int = 0
 
 
 def item_rates(
@@ -155,7 +137,13 @@ def item_rates(
     )
     defined = ~np.isnan(t + g)
     values[~defined] = np.nan
-    return ItemRates(values, own.source, int((~defined).sum()), int(((alone | alone_ref) & ~defined).sum()))
+    return ItemRates(
+        by_family(values, answers.families),
+        own.source,
+        int((~defined).sum()),
+        int(((alone | alone_ref) & ~defined).sum()),
+        int(defined.sum()),
+    )
 
 
 def decompositions(
@@ -171,11 +159,12 @@ def decompositions(
     rule: str = "paired",
     axes: Sequence[str] | None = None,
     extractors: Sequence[str] | None = None,
+    tests: bool = True,
 ) -> list[Decomposition]:
     """All axes (identity is a floor, not an axis) by all readouts, from one joint item draw a replicate.
 
-    `kind` is one of `joint.KINDS`, `policy` one of `disagreement.POLICIES`, `rule` one of `RULES`. Raises BadInput for a
-    name that does not occur.
+    `kind` is one of `joint.KINDS`, `policy` one of `disagreement.POLICIES`, `rule` one of `RULES`. Without `tests` the share
+    A/T and the sign-flip test, which draw most, are left out. Raises BadInput for a name that does not occur.
     """
     if rule not in RULES:
         raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
@@ -188,15 +177,16 @@ def decompositions(
         return []
     rates = [item_rates(answers, axis, extractor, reference, policy, include_base) for axis, extractor in cells]
     k = len(COLUMNS)
-    joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot)
+    joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot, answers.families is not None)
     wanted = [q + k * cell for cell in range(len(cells)) for q, name in enumerate(COLUMNS) if name in CONTRASTS]
     estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells), wanted)
-    shares = artifact_shares([r.values[:, [2, 0]] for r in rates], level, seed, n_boot)
+    shares = artifact_shares([r.values[:, [2, 0]] for r in rates], level, seed, n_boot) if tests else [missing()] * len(cells)
     out = []
     for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
         by_name = dict(zip(COLUMNS, (column[0] for column in estimates[at * k : (at + 1) * k]), strict=True))
         nulls = null_rates(answers, axis, extractor)
-        out.append(_decomposition((axis, extractor, reference), r, by_name, shares[at], nulls, level, seed, rule))
+        one = _decomposition((axis, extractor, reference), r, by_name, shares[at], nulls, level, seed if tests else None, rule)
+        out.append(replace(one, cut=cut_of(answers, axis, extractor, reference, policy)))
     return out
 
 
@@ -207,10 +197,10 @@ def _decomposition(
     share: Estimate,
     nulls: NullRates,
     level: float,
-    seed: int,
+    seed: int | None,
     rule: str,
 ) -> Decomposition:
-    """One cell (axis, readout, reference) from its item rates and its estimates by name of column."""
+    """One cell (axis, readout, reference) from its item rates and its estimates by name of column; no `seed`, no draws."""
     axis, extractor, reference = cell
     if extractor == reference:
         by_name = by_name | _reference_zeros(by_name["A"].n, level)
@@ -222,9 +212,9 @@ def _decomposition(
         reference,
         **by_name,
         share=shown_share(share, by_name["T"], extractor == reference, level),
-        p_artifact=sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
+        p_artifact=math.nan if seed is None else sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
         p_more=paired_t_p(r.values[:, 3]),
-        n_items=by_name["T"].n,
+        n_items=r.n_items,
         n_excluded=r.n_excluded,
         n_left_out=r.n_left_out,
         floor_source=r.floor_source,
@@ -232,6 +222,15 @@ def _decomposition(
         rule=rule,
         item_values=r.values,
     )
+
+
+def cut_of(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str) -> CutAnswers | None:
+    """What cut answers leave open of a cell; None where it has none."""
+    if not answers.cut.keys() & {(axis, extractor), (axis, reference)}:
+        return None
+    found = cut_answers(answers, axis, extractor, reference, policy)
+    lowest, highest = (by_family(x[:, None], answers.families)[:, 0] for x in (found.lowest, found.highest))
+    return replace(found, lowest=lowest, highest=highest)
 
 
 def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:

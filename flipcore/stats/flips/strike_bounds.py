@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -87,7 +87,7 @@ def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, refer
 
 def _values(rows: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str, items: Sequence[str]) -> np.ndarray:
     keys = zip(rows["item_id"], rows["variant"], strict=True)
-    coded = coded_answers(rows[[key not in gone for key in keys]])
+    coded = replace(coded_answers(rows[[key not in gone for key in keys]]), families=None)  # bounds go by item
     at = {item: i for i, item in enumerate(coded.items)}
     values = item_rates(coded, AXIS, extractor, reference).values[:, : len(QUANTITIES)]
     return np.array([values[at[item]] if item in at else [math.nan] * 3 for item in items])

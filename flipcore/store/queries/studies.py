@@ -80,7 +80,8 @@ def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], t
 
 
 _ITEMS = f"""
-SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta
+SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta,
+       coalesce(source_id, item_id) AS family
 FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id AND {OPENED} ORDER BY position
 """
 
@@ -110,7 +111,8 @@ def paraphrase_states(store: Store) -> pd.DataFrame:
 _READOUTS = f"""
 WITH {STANDING}
 SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
-       r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason
+       r.extractor, r.status, r.answer, r.value, r.is_correct, r.label_mass, r.reason,
+       coalesce(q.source_id, r.item_id) AS family
 FROM readouts r
 JOIN study_items i USING (study_id, item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)

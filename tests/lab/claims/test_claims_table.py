@@ -96,3 +96,16 @@ def test_the_page_tells_null_from_planted_and_says_what_fails():
 def test_a_cell_needs_a_known_truth():
     with pytest.raises(ValueError, match="null, planted"):
         Cell(COIN, "fair", "40", each(lambda rng: False), truth="other")
+
+
+def test_runs_that_are_not_put_into_words_would_have_claimed_nothing():
+    from flipcore.lab.claims import flips as worlds
+
+    drawn = worlds._three_valued(0.4, 0.2, 0.0)(np.random.default_rng(3), 40 * 150)
+    chosen = set(worlds.promising(drawn, 40, 150).tolist())
+    made = {
+        run
+        for run in range(150)
+        if any(claim.is_made for claim in worlds.flips.cell_claims(worlds.in_words(worlds.part(drawn, run, 40))))
+    }
+    assert made and made <= chosen and len(chosen) < 20

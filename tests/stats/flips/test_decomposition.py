@@ -1,4 +1,4 @@
-"""T = G + A for whole studies: flipbench's own table, planted truths, partial runs, and every sentence."""
+"""T = G + A for whole studies: flipbench's own table, planted truths and partial runs."""
 
 import math
 
@@ -61,13 +61,8 @@ def test_flipbenchs_four_rows_come_out_of_the_whole_path(t, g, printed):
     assert (found.T.text().split()[0], found.G.text().split()[0], found.A.text()) == printed
 
 
-def test_the_first_row_reads_as_the_design_says():
+def test_the_paired_p_is_students():
     found = decomposition(readme(15, 2), kind="percentile", n_boot=2000)
-    assert (
-        found.sentence() == "On option order 0.50 [0.31, 0.69] of the 0.58 flip rate is artifact: more than is genuine, "
-        "p = .003."
-    )
-    assert found.sentence(readout_title="first token").startswith("On option order, read by first token, 0.50 [0.31, 0.69] of")
     a_minus_g = [1.0] * 13 + [-1.0] * 2 + [0.0] * 11  # T - 2G: flips under e alone, under both, under neither
     assert found.p_more == pytest.approx(ttest_1samp(a_minus_g, 0).pvalue)
 
@@ -106,28 +101,20 @@ def test_an_extractor_that_never_answers_is_excluded_not_stable():
     assert found.nulls.rate == 0.5
 
 
-def test_artifact_may_be_negative_and_says_so():
+def test_artifact_may_be_negative():
     found = decomposition(readouts({E: [["0", "0"]] * 40, REF: [["0", "1"]] * 20 + [["0", "0"]] * 20}))
     assert found.A.value == -0.5 and found.share.text() == "–" and "nothing flips" in found.share.note
-    assert found.sentence().startswith("On option order first token flips less than the reference: 0.00 against 0.50")
-    assert "less than is genuine" in found.sentence()
 
 
 def test_the_reference_has_no_artifact_to_speak_of():
     found = decomposition(readme(15, 2), extractor=REF)
     assert found.is_reference and found.established is None and found.A.text() == "0.00"
     assert found.A.note == "The reference readout: 0 by definition." and "n/a" in found.share.note
-    assert (
-        found.sentence("the order of options", "written text")
-        == "On the order of options written text is the reference: its flip rate 0.08 [0.02, 0.24] is what counts as genuine."
-    )
 
 
 def test_too_few_items_have_no_verdict():
     found = decomposition(readme(3, 1, n=6))
-    assert found.established is None and found.sentence().endswith("6 items are too few for an interval.")
-    empty = decomposition(readouts({E: [[None, None]], REF: [["0", "0"]]}))
-    assert "no item defines a flip rate" in empty.sentence()
+    assert found.established is None
 
 
 def test_the_two_rules_by_hand():
@@ -170,20 +157,14 @@ def test_with_samples_the_floor_is_taken_off_both_sides():
     assert (found.T.value, found.W.value, found.W_ref.value) == (pytest.approx(0.1), pytest.approx(0.2), 0.0)
     assert (found.excess.value, found.G_excess.value) == (pytest.approx(-0.1), 0.0)
     assert found.A_excess.value == pytest.approx(found.A.value - 0.2)
-    assert found.noise_sentence(0.7).startswith("Asking again flips 0.20")
     both = decomposition(with_samples(12, 6))
     # T = .1, G = .05, W = .2, W_ref = .1: A_excess = (.1 - .05) - (.2 - .1), G_excess = .05 - .1
     assert (both.A_excess.value, both.G_excess.value) == (pytest.approx(-0.05), pytest.approx(-0.05))
-    assert (
-        decomposition(with_samples(0)).noise_sentence(0)
-        == "At temperature 0 asking again never flipped an answer: the flip rate holds no decoding noise."
-    )
 
 
-def test_an_unmeasured_floor_is_missing_and_said():
+def test_an_unmeasured_floor_is_missing():
     found = decomposition(readme(15, 2))
     assert math.isnan(found.W.value) and found.W.note == "Not measured: no variant was asked twice."
-    assert "was not measured" in found.noise_sentence(0)
 
 
 def test_the_sign_flip_test_sees_what_is_only_the_readouts():

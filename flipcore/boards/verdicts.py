@@ -1,0 +1,112 @@
+"""What the threshold board says at each level: outcomes, sentences and the headline, all made by `claims.flips` beforehand.
+
+JavaScript looks an outcome up and puts the leading number with its interval into the sentence that belongs to it, so that the
+headline, the tally and the rows are always of one level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from flipcore.claims import flips
+from flipcore.claims.flips import FEW, LESS, MORE, OPEN, REFERENCE, UNDEFINED, Verdict
+from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.decomposition import Decomposition, decompositions
+
+WITHHELD = "withheld"
+CODES = {MORE: "m", LESS: "l", OPEN: "u", FEW: "f", REFERENCE: "r", UNDEFINED: "x", WITHHELD: "w"}
+RULES = ("paired", "nonoverlap")
+N_BOOT = 199  # of decompositions whose intervals are not shown: the board has its own limits
+Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
+
+
+class Wording:
+    """Cells of one reference and policy with their verdicts, ready to be asked at any level."""
+
+    def __init__(
+        self, answers: CodedAnswers, reference: str, policy: str, closed: Mapping[str, str], temperature: float | None
+    ) -> None:
+        self.cells = decompositions(answers, reference, policy=policy, n_boot=N_BOOT, tests=False)
+        self.claims = flips.cell_claims(self.cells, closed, temperature)
+        self.verdicts = flips.verdicts(self.cells, closed, temperature)
+        shut = flips.headline(self.cells, closed, temperature)
+        self.instead = shut.text if not self._open() else ""
+
+    def rows(self) -> list[dict]:
+        """For each row its sentences by outcome code, its headlines, its leading quantity and its three parts."""
+        return [self._row(one, claim) for one, claim in zip(self.cells, self.claims, strict=True)]
+
+    def _row(self, one: Decomposition, claim) -> dict:
+        verdict = self._of(one)
+        parts = [_plain(getattr(one, name).value) for name in ("A_plus", "both", "A_minus")]
+        if one.is_reference:
+            parts = [0.0, _plain(one.T.value), 0.0]
+        row = {"parts": parts, "detail": claim.detail, "lead": verdict.lead if verdict else "T"}
+        if verdict is None or claim.withheld:
+            code = WITHHELD if claim.withheld else claim.outcome
+            said = claim.text.replace(one.T.text(), "{lead}", 1) if code == REFERENCE else claim.text
+            return row | {"sentences": {CODES[code]: said}, "headlines": {CODES[code]: said}}
+        return row | {
+            "sentences": {CODES[key]: text for key, text in verdict.sentences.items()},
+            "headlines": {CODES[key]: text for key, text in verdict.headlines.items()},
+        }
+
+    def _of(self, one: Decomposition) -> Verdict | None:
+        return self.verdicts.get((one.axis, one.extractor))
+
+    def _open(self) -> list[tuple[int, Verdict]]:
+        """Row number and verdict of the cells that may be claimed."""
+        return [
+            (row, verdict)
+            for row, (one, claim) in enumerate(zip(self.cells, self.claims, strict=True))
+            if (verdict := self._of(one)) is not None and not claim.withheld
+        ]
+
+    def verdicts_at(self, rule: str, levels: Sequence[float], low: Limits, high: Limits) -> dict:
+        """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none, `instead` is said);
+        `tally[level]`: its place among `tallies`."""
+        codes = [[CODES[WITHHELD if claim.withheld else claim.outcome]] * len(levels) for claim in self.claims]
+        leads, tallies, tally_at = [], {}, []
+        for at, level in enumerate(levels):
+            outcomes = []
+            for row, verdict in self._open():
+                outcome = verdict.outcome(
+                    level, low["A_minus_G"][row, at], high["A_minus_G"][row, at], _apart(rule, low, high, row, at)
+                )
+                codes[row][at] = CODES[outcome]
+                outcomes.append((row, verdict, outcome))
+            leads.append(_lead(outcomes))
+            text = flips.tally_of([outcome for _, _, outcome in outcomes]).text
+            tally_at.append(tallies.setdefault(text, len(tallies)))
+        return {"outcomes": ["".join(row) for row in codes], "headline": leads, "tally": tally_at, "tallies": list(tallies)}
+
+
+def _apart(rule: str, low: Limits, high: Limits, row: int, at: int) -> int | None:
+    if rule == "paired":
+        return None
+    return int(low["A"][row, at] > high["G"][row, at]) - int(high["A"][row, at] < low["G"][row, at])
+
+
+def _lead(outcomes: Sequence[tuple[int, Verdict, str]]) -> int:
+    if not outcomes:
+        return -1
+    chosen = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
+    return next(row for row, verdict, _ in outcomes if verdict is chosen)
+
+
+def _plain(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def wordings(
+    answers: CodedAnswers,
+    references: Sequence[str],
+    policies: Sequence[str],
+    closed: Mapping[str, str],
+    temperature: float | None,
+) -> Callable[[str, str], Wording]:
+    """(reference, policy) -> its verdicts, each made once."""
+    of = {(r, p): Wording(answers, r, p, closed, temperature) for r in references for p in policies}
+    return lambda reference, policy: of[reference, policy]

@@ -1,0 +1,95 @@
+"""One decomposition over all axes: what an item does on average over the changes that were made to it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.resample import N_BOOT
+from flipcore.stats.flips.cut_answers import CutAnswers
+from flipcore.stats.flips.decomposition import COLUMNS, CONTRASTS, FLOORS, Decomposition, paired_t_p
+
+ALL_AXES = "all_changes"
+
+
+def across_axes(found: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT):
+    """One Decomposition an extractor, from the cells of its axes; items that an axis does not define leave that axis only.
+    Above a floor only where every axis has one. `p_artifact` and `share` are not computed."""
+    names = list(dict.fromkeys(one.extractor for one in found))
+    groups = [[one for one in found if one.extractor == name] for name in names]
+    if not groups:
+        return []
+    columns = [_over_axes([one.item_values for one in group]) for group in groups]
+    level, families = found[0].T.level, any(one.T.n != one.n_items for one in found)
+    contrasts = [at * len(COLUMNS) + i for at in range(len(groups)) for i, name in enumerate(COLUMNS) if name in CONTRASTS]
+    table = JointMeans(np.hstack(columns), seed, n_boot, families).estimates(
+        kind, [level], list(COLUMNS.values()) * len(groups), contrasts
+    )
+    estimates = [column[0] for column in table]
+    width = len(COLUMNS)
+    return [
+        _pooled(group, values, dict(zip(COLUMNS, estimates[at * width : (at + 1) * width], strict=True)), families)
+        for at, (group, values) in enumerate(zip(groups, columns, strict=True))
+    ]
+
+
+def _over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
+    """(items, quantities) means over axes; a floor is NaN where an axis that the item defines lacks it."""
+    values = np.array(cells)
+    defined = ~np.isnan(values[:, :, :1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # an item that no axis defines
+        means = np.nanmean(values, axis=0)
+    lacking = (np.isnan(values) & defined).any(axis=0)
+    means[lacking] = np.nan
+    return means
+
+
+def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[str, Estimate], families: bool) -> Decomposition:
+    first = group[0]
+    if first.is_reference:
+        by_name |= {name: getattr(first, name) for name in ("A", "A_plus", "A_minus", "A_excess")}
+    if np.isnan(values[:, list(COLUMNS).index("W")]).all():
+        by_name |= dict.fromkeys(FLOORS, missing(level=first.T.level, note="Not measured on every axis."))
+    return replace(
+        first,
+        **by_name,
+        axis=ALL_AXES,
+        share=missing(first.T.n, first.T.level, "Not computed over all axes."),
+        p_artifact=math.nan,
+        p_more=paired_t_p(values[:, list(COLUMNS).index("A_minus_G")]),
+        n_items=max(one.n_items for one in group) if families else by_name["T"].n,
+        cut=_cut(group),
+        item_values=values,
+    )
+
+
+def _cut(group: Sequence[Decomposition]) -> CutAnswers | None:
+    held = [one.cut for one in group if one.cut is not None]
+    if not held:
+        return None
+    at = list(COLUMNS).index("A_minus_G")
+    ends = [
+        np.array([getattr(one.cut, side) if one.cut is not None else one.item_values[:, at] for one in group])
+        for side in ("lowest", "highest")
+    ]
+    bounds = [
+        tuple(
+            float(np.mean([getattr(one.cut, name)[i] if one.cut else getattr(one, name).value for one in group]))
+            for i in (0, 1)
+        )
+        for name in ("T", "G")
+    ]
+    return CutAnswers(sum(one.n for one in held), max(one.share for one in held), *map(_column_means, ends), *bounds)
+
+
+def _column_means(x: np.ndarray) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return np.nanmean(x, axis=0)

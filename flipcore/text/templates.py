@@ -1,0 +1,33 @@
+"""Items made from one template: the same wording with other numbers and names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+FEWEST_WORDS = 8  # shorter wordings repeat by chance ("Which of these is true?")
+MANY = 0.1
+_NUMBER = re.compile(r"\d[\d,.]*")
+_NAME = re.compile(r"\b[A-Z][a-z]+\b")
+
+
+def template(question: str) -> str:
+    """The wording with a mark for each number and capitalised word, in lower case and single spaces."""
+    return " ".join(_NAME.sub("@", _NUMBER.sub("#", question)).lower().split())
+
+
+def repeated_templates(questions: Sequence[str], families: Sequence[str]) -> str:
+    """A sentence where a tenth of the items or more repeat another's wording and are families of their own; else empty.
+
+    `families` names what each item was made from. Questions of fewer than eight words are not looked at."""
+    kept = [(template(q), family) for q, family in zip(questions, families, strict=True) if len(q.split()) >= FEWEST_WORDS]
+    distinct = set(kept)
+    n_families = Counter(wording for wording, _ in distinct)
+    n_repeated = sum(n_families[wording] > 1 for wording, _ in kept)
+    if not kept or n_repeated < MANY * len(questions):
+        return ""
+    return (
+        f"{n_repeated:,} of {len(questions):,} items repeat another item's wording with other numbers or names. Intervals and "
+        "claims take them as independent: name their template in source_id."
+    )

@@ -1,0 +1,166 @@
+"""What is said of flips: three parts, floors first, one family of cells, and nothing where nothing may be claimed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipcore.claims import flips
+from flipcore.reports.flips import surface_claim
+from flipcore.reports.study import study_report
+from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.decomposition import decompositions
+from tests.stats.flips.test_decomposition import REF, E, readme, readouts, with_samples
+from tests.stats.flips.test_surface import asked, frame
+
+
+def cells(rows, **options):
+    return decompositions(coded_answers(rows), REF, extractors=[E], **options)
+
+
+def only(rows, closed=None, temperature=None, **options):
+    return flips.cell_claims(cells(rows, **options), closed, temperature)[0]
+
+
+def test_a_cell_reads_as_the_design_says():
+    claim = only(readme(15, 2), kind="percentile", n_boot=2000)
+    assert claim.text == (
+        "Option order, first token: 0.50 [0.31, 0.69] of pairs flip under it alone, 0.00 under the reference alone, 0.08 under "
+        "both; more artifact than genuine, p = .012."
+    )
+    assert claim.is_made and claim.outcome == flips.MORE and "26 items" in claim.detail
+
+
+def test_the_p_counts_an_unseen_item_against_the_verdict():
+    found = cells(readme(15, 2))[0]
+    assert 0.003 < only(readme(15, 2)).numbers["p"] < 0.02 and found.p_more < 0.003
+
+
+def test_more_genuine_than_artifact_is_said_as_well():
+    same = [["0", "1"]] * 20 + [["0", "0"]] * 20
+    claim = only(readouts({E: same, REF: same}))
+    assert claim.outcome == flips.LESS and "0.50" in claim.text and "more genuine than artifact, p < .001" in claim.text
+
+
+def test_a_headline_has_at_most_25_words():
+    for rows in (readme(15, 2), with_samples(12, 6), readme(9, 7)):
+        headline = flips.headline(cells(rows))
+        assert len(headline.text.split()) <= 25, headline.text
+
+
+def test_below_ten_items_nothing_is_claimed():
+    claim = only(readme(9, 1, n=9))
+    assert not claim.asserted and claim.outcome == flips.FEW and "too few items for a claim (9)" in claim.text
+
+
+def test_the_reference_and_an_unread_cell_assert_nothing():
+    (reference,) = flips.cell_claims(decompositions(coded_answers(readme(15, 2)), REF, extractors=[REF]))
+    assert reference.text == "Option order, stated is the reference extractor: 0.08 [0.02, 0.24] of pairs flip."
+    unread = only(readouts({E: [[None, None]], REF: [["0", "0"]]}))
+    assert "nothing is claimed" in unread.text and not reference.asserted and not unread.asserted
+
+
+def test_above_the_floor_comes_first_where_both_floors_were_measured():
+    claim = only(with_samples(12, 6))
+    assert claim.text.startswith("Option order, first token: −0.10 [") and "beyond the noise floor 0.20" in claim.text
+    assert claim.detail.startswith("Of all pairs ") and "Noise floor: 0.20 [" in claim.detail
+
+
+def test_a_deterministic_model_has_no_floor_to_measure():
+    assert "deterministic, no floor to measure" in only(with_samples(0), temperature=0.0).detail
+    assert "Noise floor: 0.00 [0.00, " in only(with_samples(0), temperature=0.7).detail
+    assert "not measured" in only(readme(15, 2)).detail
+
+
+def test_noise_alone_is_no_artifact():
+    # e re-asked flips on 30 of 60 items and changes nothing else: raw A is .25, beyond the floor -.25
+    claim = only(with_samples(30))
+    assert claim.outcome != flips.MORE
+
+
+def test_a_closed_gate_withholds_and_leaves_the_family():
+    found = cells(readme(15, 2))
+    assert only(readme(15, 2), {"option_order": "Nobody looked."}).text == "Not claimed: Nobody looked."
+    other = [replace(one, axis="paraphrase") for one in found] * 1
+    alone = flips.verdicts([*found, *other], {"paraphrase": "Nobody looked."})
+    both = flips.verdicts([*found, *other])
+    key = ("option_order", E)
+    assert both[key].p == pytest.approx(2 * alone[key].p)
+    assert flips.headline(other, {"paraphrase": "Nobody looked."}).text == "Not claimed: Nobody looked."
+    assert not flips.headline(other, {E: "Nobody looked."}).is_made
+
+
+def test_the_tally_counts_what_the_rows_say():
+    found = [*cells(readme(15, 2)), *(replace(one, axis="label_set") for one in cells(readme(9, 7)))]
+    outcomes = [claim.outcome for claim in flips.cell_claims(found)]
+    assert outcomes == [flips.MORE, flips.OPEN]
+    assert flips.tally(found).text == (
+        "Of 2 pairings of axis and extractor: more artifact than genuine in 1, more genuine in 0, undecided in 1."
+    )
+    assert flips.tally(found[:1]).text == ""
+
+
+def test_cut_answers_that_could_change_the_verdict_withdraw_it():
+    rows = readouts({E: [["0", "1"]] * 20 + [["0", "0"]] * 20, REF: [["0", "0"]] * 40})
+    assert only(rows).outcome == flips.MORE
+    cut = rows.copy()
+    at = cut.index[(cut["extractor"] == REF) & (cut["variant"] != "base")]
+    cut.loc[at[:20], ["status", "answer"]] = ["cut", None]
+    claim = only(cut)
+    assert claim.outcome == flips.OPEN and "Cut off: 20 answers" in claim.detail
+    few = rows.copy()
+    few.loc[at[20:22], ["status", "answer"]] = ["cut", None]
+    assert only(few).outcome == flips.MORE
+
+
+def test_items_of_one_family_count_once():
+    rows = readouts({E: [["0", "1"]] * 20 + [["0", "0"]] * 20, REF: [["0", "0"]] * 40})
+    item = rows["item_id"].str[1:].astype(int)
+    assert only(rows).is_made
+    few = only(rows.assign(family=item // 8))  # five families of eight
+    assert few.outcome == flips.FEW and "families of items for a claim (5)" in few.text
+    found = cells(rows.assign(family=item // 2))[0]
+    assert (found.n_items, found.T.n, found.T.method) == (40, 20, "clt_cluster") and found.T.value == 0.5
+    assert "40 items in 20 families" in only(rows.assign(family=item // 2)).detail
+
+
+def test_a_reference_that_a_model_lacks_is_said_and_nothing_is_claimed():
+    made = frame([row for i in range(12) for e in ("first_token", "regex") for row in asked(f"i{i}", "AB", extractor=e)])
+    made = made.assign(is_correct=1.0, variant_id=made["variant"])
+    report = study_report(made, "cloze")
+    assert "Not claimed: the reference extractor" in report.text() and "has no readouts here" in report.text()
+    assert "written answer" in report.text() and "flip" not in report.text().lower().replace("flipped", "")
+    (model,) = report.as_dict()["models"].values()
+    assert model["cells"] == [] and "cloze" in model["not_claimed"][0]
+    assert (
+        "cell" not in study_report(made).text()
+        and study_report(made, "first_token").decompositions["m"][0].reference == "first_token"
+    )
+
+
+def test_a_default_reference_that_is_not_the_written_answer_is_said():
+    made = frame([row for i in range(12) for e in ("first_token", "cloze") for row in asked(f"i{i}", "AB", extractor=e)])
+    assert "Reference extractor: " in study_report(made.assign(is_correct=1.0, variant_id=made["variant"])).text()
+
+
+def test_the_surface_says_what_the_cells_say():
+    made = frame(
+        [
+            row
+            for i in range(40)
+            for axis in ("option_order", "label_set")
+            for row in asked(f"i{i}", "AB" if i < 20 else "AA", extractor="first_token", axis=axis)
+            + asked(f"i{i}", "AA", axis=axis)
+        ]
+    )
+    opened = surface_claim(made, "first_token", "regex", "option_order")
+    assert opened.text.startswith("Option order, first token: 0.50") and opened.is_made
+    over = surface_claim(made, "first_token", "regex")
+    assert over.text.startswith("All changes, first token: more artifact than genuine, p < .001. 0.50")
+    shut = surface_claim(made, "first_token", "regex", closed={"option_order": "x", "label_set": "y"})
+    assert shut.text == "Not claimed: x y"
+    part = surface_claim(made, "first_token", "regex", closed={"label_set": "Nobody looked."})
+    assert part.is_made and part.detail.endswith("Left out, not reviewed enough: label set.")
+    assert "read one way only" in surface_claim(made, "regex", "regex").text
+    assert not np.isnan(surface_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)
