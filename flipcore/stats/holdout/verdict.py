@@ -138,8 +138,7 @@ def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], marg
     """The same for source-paired sets, entry by entry: exact McNemar and the 90 % Bonett-Price interval."""
     b, c, n = discordant(target, retro)
     value = (b - c) / n if n else math.nan
-    low, high = bonett_price(b, c, n, 1 - 2 * ALPHA)
-    lowest, highest = bonett_price(b, c, n)
+    (low, high), (lowest, highest) = bonett_price(b, c, n, 1 - 2 * ALPHA), bonett_price(b, c, n)
     p_source = pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1]
     sd = math.sqrt(((b + c) / n - value**2) / n) if n else math.nan
     return HoldoutTest(
