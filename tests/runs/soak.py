@@ -27,7 +27,7 @@ _HUGE = {"choices": [{"message": {"content": "x" * 300_000}}], "usage": {"prompt
 
 
 def _share(prompt: str, percent: int) -> bool:
-    return sum(prompt.encode()) % 100 < percent
+    return "What is" in prompt and sum(prompt.encode()) % 100 < percent  # never the control of a breaker
 
 
 # name -> (states that are true, the fault of a prompt at its nth sight, t seconds after the first)
