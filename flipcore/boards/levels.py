@@ -58,8 +58,7 @@ def board(
     `wording["reference|policy"]` the sentences of each row.
     `closed`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
     references and policies (statistics.md, section 7)."""
-    references = readable(answers)
-    n_boot = n_boot or resamples(answers)
+    references, n_boot = readable(answers), n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
     ladder = level_ladder(
         answers,
@@ -87,24 +86,23 @@ def board(
     }
     rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in ladder.rows]
     return {
-        "levels": list(LEVELS),
-        "rows": rows,
-        "tables": tables,
-        "wording": {
-            f"{reference}|{policy}": {"rows": said(reference, policy).rows(), "instead": said(reference, policy).instead}
-            for reference in references
-            for policy in POLICIES
-        },
-        "quantities": list(QUANTITIES),
+        **{"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)},
+        "wording": {f"{r}|{p}": _wording(said(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
         "start": LEVELS.index(0.95),
-        "chosen": {
-            "reference": default_reference(references) if references else "",
-            "policy": "own_class",
-            "kind": next(iter(kinds)),
-            "rule": "paired",
-        },
+        "chosen": _chosen(references, next(iter(kinds))),
     }
+
+
+def _wording(said) -> dict:
+    """The sentences of each row under one reference and policy."""
+    return {"rows": said.rows(), "instead": said.instead}
+
+
+def _chosen(references: Sequence[str], kind: str) -> dict[str, str]:
+    """What the board shows before anybody chooses."""
+    reference = default_reference(references) if references else ""
+    return {"reference": reference, "policy": "own_class", "kind": kind, "rule": "paired"}
 
 
 def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str) -> list[Decomposition]:
