@@ -68,7 +68,8 @@ class Wording:
         """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none, `instead` is said);
         `tally[level]`: its place among `tallies`."""
         codes = [[CODES[WITHHELD if claim.withheld else claim.outcome]] * len(levels) for claim in self.claims]
-        leads, tallies, tally_at = [], {}, []
+        leads, tally_at = [], []
+        tallies: dict = {}
         for at, level in enumerate(levels):
             outcomes = []
             for row, verdict in self._open():

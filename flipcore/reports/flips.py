@@ -38,11 +38,11 @@ class Headline:
 
     @property
     def total(self) -> Estimate | None:
-        return self.flips and self.flips.T
+        return self.flips.T if self.flips else None
 
     @property
     def genuine(self) -> Estimate | None:
-        return self.flips and self.flips.G
+        return self.flips.G if self.flips else None
 
 
 def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None) -> Headline:

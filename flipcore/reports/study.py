@@ -79,7 +79,10 @@ def study_report(
     replaced: nothing of the model is claimed. What is in `closed` is not claimed; `temperatures` are the models' own, `repeats` what
     is said of repeated templates."""
     models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
-    found, said, claimed, notes = {}, {}, {}, {}
+    found: dict = {}
+    said: dict = {}
+    claimed: dict = {}
+    notes: dict = {}
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)

@@ -37,7 +37,9 @@ def coded(
     """(items, variants[, samples]) answers of two extractors as a study's; with `axes` the variants are split among them."""
     names = [f"axis_{i}" for i in range(axes)]
     pairs = {name: tuple(_deep(part) for part in (compared[:, i::axes], reference[:, i::axes])) for i, name in enumerate(names)}
-    codes, base, cuts = {}, {}, {}
+    codes: dict = {}
+    base: dict = {}
+    cuts: dict = {}
     for i, (name, (one, other)) in enumerate(pairs.items()):
         marks = None if cut is None else _deep(cut[:, i::axes])
         codes |= {(name, E): one, (name, REF): other if marks is None else np.where(marks, ABSENT, other)}
