@@ -65,7 +65,7 @@ def test_the_package_runs_a_study_into_the_users_own_folder(installed, tmp_path)
 def test_the_package_opens_its_first_page(installed, tmp_path):
     look = (
         "from streamlit.testing.v1 import AppTest; from flipcore.core.paths import APP; import os; os.chdir(APP.parent)\n"
-        "app = AppTest.from_file(str(APP), default_timeout=120).run()\n"
+        "app = AppTest.from_file(str(APP.parent / 'pages' / 'main.py'), default_timeout=120).run()\n"
         "assert not app.exception, app.exception\nprint(app.title[0].value)\n"
         "os._exit(0)"
     )

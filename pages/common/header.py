@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from pathlib import Path
 from typing import Literal
 
 import streamlit as st
 
-from flipcore.core.paths import ROOT
 from flipcore.core.study import Study
 from flipcore.store.queries import studies
 from pages.common import judging, session
@@ -82,11 +79,6 @@ def page_header(
 ) -> str | None:
     """Title, question, the study and its badges; the study's id, or None after saying how to get one. `fits` tells which
     studies the page can show anything of."""
-    if "navigated" not in st.session_state:
-        # a deep link to a fresh server runs the page alone, without app.py and its navigation: go round by app.py
-        page = Path(inspect.stack()[1].filename).relative_to(ROOT).as_posix()
-        st.session_state["wanted"] = {"page": page, "query": dict(st.query_params)}
-        st.switch_page("app.py")
     left, right = st.columns([3, 2])
     with left.container(gap="xxsmall"):
         st.title(title, anchor=False)
@@ -97,7 +89,7 @@ def page_header(
         study_id = session.chosen_study(fits)
     if study_id is None:
         st.info("Nothing has been measured yet.", icon=":material/science:")
-        st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
     row = session.study_row(study_id)
     when = row["created_at"].strftime("%Y-%m-%d %H:%M") if row["created_at"] is not None else ""

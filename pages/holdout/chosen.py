@@ -118,7 +118,7 @@ def ask_models(sets: Sets) -> None:
     drafts = st.session_state.setdefault("offered-drafts", {})
     drafts[sets.record_id] = replace(example_study(), name="", axes=boosted, items=sets.sources)
     st.page_link(
-        "pages/new_study/page.py",
+        "new_study/page.py",
         label="Ask models about these sets",
         icon=":material/add_circle:",
         query_params={"from_study": sets.record_id},

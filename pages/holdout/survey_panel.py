@@ -54,7 +54,7 @@ def _one(survey: Survey, sets: Sets) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.page_link(
-                "pages/survey/page.py",
+                "survey/page.py",
                 label="Open the survey",
                 icon=":material/open_in_new:",
                 query_params={"survey": survey.survey_id},

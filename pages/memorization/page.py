@@ -65,7 +65,7 @@ if study_id is not None:
                 "under New study.",
                 icon=":material/compare:",
             )
-            st.page_link("pages/new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
+            st.page_link("new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():
                 TABS[tab][1].show(view, mode, settings, controls)

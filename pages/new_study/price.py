@@ -110,4 +110,4 @@ def _start(study: Study) -> None:
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)
         session.registry().start(ready)
-        st.switch_page("pages/studies/page.py", query_params={"study": ready.study_id})
+        st.switch_page("studies/page.py", query_params={"study": ready.study_id})

@@ -30,7 +30,7 @@ def show() -> None:
             "No study has asked these rewordings yet, so there is no estimate to move. Declare one with the axis Paraphrase.",
             icon=":material/science:",
         )
-        st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     _estimate(studies)
 

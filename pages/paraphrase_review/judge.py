@@ -25,7 +25,7 @@ def show() -> None:
             "No judge has read anything yet. Declare a study with the readout Judge and name a model that judges.",
             icon=":material/balance:",
         )
-        st.page_link("pages/new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+        st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
     study_id = st.selectbox(
         "Study", list(studies), format_func=studies.__getitem__, key="judge-study", bind="query-params", width=420

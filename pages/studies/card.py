@@ -112,32 +112,22 @@ def _actions(row: dict) -> None:
             budget_button(study_id, declared)
         if not declared.is_recorded:
             st.page_link(
-                "pages/new_study/page.py",
-                label="Duplicate",
-                icon=":material/content_copy:",
-                query_params={"from_study": study_id},
+                "new_study/page.py", label="Duplicate", icon=":material/content_copy:", query_params={"from_study": study_id}
             )
         provenance(row)
         delete_button(study_id, running)
 
 
 def _links(study_id: str) -> None:
+    st.page_link("flip_surface/page.py", label="Flip surface", icon=":material/grid_on:", query_params={"study": study_id})
     st.page_link(
-        "pages/flip_surface/page.py", label="Flip surface", icon=":material/grid_on:", query_params={"study": study_id}
-    )
-    st.page_link(
-        "pages/decomposition/page.py",
-        label="Decomposition",
-        icon=":material/stacked_bar_chart:",
-        query_params={"study": study_id},
+        "decomposition/page.py", label="Decomposition", icon=":material/stacked_bar_chart:", query_params={"study": study_id}
     )
     if _compares(study_id):
-        st.page_link(
-            "pages/memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id}
-        )
+        st.page_link("memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id})
     if {"target", "retro"} <= _roles(study_id):
         st.page_link(
-            "pages/holdout/page.py",
+            "holdout/page.py",
             label="Holdout",
             icon=":material/join:",
             query_params={"sets": f"study:{study_id}", "part": "Inflation"},

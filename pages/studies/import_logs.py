@@ -109,5 +109,5 @@ def _imported(found: Survey) -> None:
     except FlipscopeError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
-    st.session_state["wanted"] = {"page": "pages/audit/page.py", "query": {"study": study_id}}
+    st.session_state["wanted"] = {"page": "audit/page.py", "query": {"study": study_id}}
     st.rerun()

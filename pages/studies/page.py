@@ -10,7 +10,7 @@ from pages.studies import card, files, import_recorded
 page_header("Studies", "What have we measured, and what did it say?", choose=False)
 
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.page_link("pages/new_study/page.py", label="New study", icon=":material/add_circle:")
+    st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
     files.merge_button()
     wanted = st.text_input(
         "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260

@@ -23,11 +23,11 @@ elif surveys:
     st.markdown("Choose a survey to answer:")
     for survey_id, survey in surveys.items():
         st.page_link(
-            "pages/survey/page.py",
+            "survey/page.py",
             label=f"{plain(survey.name)} ({survey.n_triples + survey.n_checks} questions)",
             query_params={"survey": survey_id},
             icon=":material/quiz:",
         )
 else:
     st.info("No survey has been built yet. It is built on the Holdout page, from two sets.", icon=":material/quiz:")
-    st.page_link("pages/holdout/page.py", label="Holdout", icon=":material/join:", query_params={"part": "Survey"})
+    st.page_link("holdout/page.py", label="Holdout", icon=":material/join:", query_params={"part": "Survey"})

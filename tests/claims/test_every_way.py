@@ -22,12 +22,12 @@ from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
-FLIPS, MEMORY, HOLDOUT = (f"pages/{name}/page.py" for name in ("flip_surface", "memorization", "holdout"))
-DECOMPOSITION, REVIEW = (f"pages/{name}/page.py" for name in ("decomposition", "paraphrase_review"))
+FLIPS, MEMORY, HOLDOUT = (f"{name}/page.py" for name in ("flip_surface", "memorization", "holdout"))
+DECOMPOSITION, REVIEW = (f"{name}/page.py" for name in ("decomposition", "paraphrase_review"))
 # New study shows the first rows of the files that items come from, which no study has set aside; its preview is tested there
 WAYS = [
-    ("pages/studies/page.py", {}),
-    ("pages/audit/page.py", {"study": S}),
+    ("studies/page.py", {}),
+    ("audit/page.py", {"study": S}),
     *((page, {"study": S, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "paraphrase")),
     (FLIPS, {"study": S, "item-search": "HIDDEN"}),
     *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Locked")),
@@ -87,7 +87,7 @@ def opened(path, monkeypatch):
 
 
 def page_of(page, link):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=240).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=240).run()
     for key, value in link.items():
         app.query_params[key] = value
     app.switch_page(page).run()

@@ -25,10 +25,10 @@ ASSERTING = re.compile(
     re.IGNORECASE,
 )
 PAGES = {
-    "studies": "pages/studies/page.py",
-    "flip_surface": "pages/flip_surface/page.py",
-    "decomposition": "pages/decomposition/page.py",
-    "memorization": "pages/memorization/page.py",
+    "studies": "studies/page.py",
+    "flip_surface": "flip_surface/page.py",
+    "decomposition": "decomposition/page.py",
+    "memorization": "memorization/page.py",
 }
 NOT_YET: dict[str, str] = {"memorization": "an empty Memorization page says in its own words what memory would need"}
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
@@ -69,7 +69,7 @@ def _in_expander(app: AppTest, block) -> bool:
 def test_a_page_asserts_nothing_but_claims(page, store, silent, request):
     if page in NOT_YET:
         request.applymarker(pytest.mark.xfail(reason=NOT_YET[page], strict=True))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
     app = app if page == "studies" else app.switch_page(PAGES[page]).run()
     assert not app.exception
     assert [text for text in verdicts_shown(app) if ASSERTING.search(text) and not text.rstrip("*").endswith("?")] == []

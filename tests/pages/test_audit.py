@@ -20,10 +20,10 @@ def imported(tmp_path, monkeypatch):
 
 
 def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120)
     app.query_params["study"] = imported
     app.run()
-    app.switch_page("pages/audit/page.py").run()
+    app.switch_page("audit/page.py").run()
     assert not app.exception
     words = [one.value for one in app.markdown]
     assert any("findings, worst first" in one for one in words)

@@ -38,8 +38,8 @@ def path(tmp_path, monkeypatch):
     return tmp_path / "flips.duckdb"
 
 
-def shown(page="pages/holdout/page.py", **query):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+def shown(page="holdout/page.py", **query):
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     for key, value in query.items():
         app.query_params[key] = value
     return app.switch_page(page).run()
@@ -96,9 +96,9 @@ def test_locked_shows_nothing_until_margins_are_stored(path):
 
 
 def opened(mode):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     app.query_params.update({"sets": "halves", "mode": mode, "aside": "0.5"})
-    return app.switch_page("pages/holdout/page.py").run()
+    return app.switch_page("holdout/page.py").run()
 
 
 def n_entries(app):
@@ -119,15 +119,15 @@ def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):
 
 
 def test_the_survey_page_without_a_survey_says_where_to_build_one(path):
-    app = shown("pages/survey/page.py")
+    app = shown("survey/page.py")
     assert not app.exception and "No survey has been built yet" in words(app)
-    assert "There is no survey under this link" in words(shown("pages/survey/page.py", survey="gone"))
+    assert "There is no survey under this link" in words(shown("survey/page.py", survey="gone"))
 
 
 def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
     survey = new_survey("Which one?", TARGET, RETRO, n_triples=3, n_checks=1)
     kept(path, (survey.row(Sets.of("s", TARGET, RETRO).sets_id), TARGET + RETRO))
-    app = shown("pages/survey/page.py", survey=survey.survey_id)
+    app = shown("survey/page.py", survey=survey.survey_id)
     app.text_input[0].input("Ada")
     app.button[0].click().run()
     next(button for button in app.button if button.key == "begin").click().run()
@@ -146,7 +146,7 @@ def test_who_comes_back_goes_on_where_they_stopped_and_may_change_an_answer(path
     kept(path, (survey.row("x"), TARGET + RETRO))
 
     def begun():
-        app = shown("pages/survey/page.py", survey=survey.survey_id)
+        app = shown("survey/page.py", survey=survey.survey_id)
         app.text_input[0].input("Ada")
         return app.button[0].click().run()
 
@@ -164,7 +164,7 @@ def test_text_of_an_entry_is_text(path):
     bold = [replace(item, item_id=f"b{i}", question=f"**bold** <b>{i}</b> $x$ :red[no]") for i, item in enumerate(TARGET[:10])]
     survey = new_survey("[link](x)", bold, RETRO, n_triples=3, n_checks=0, n_examples=2)
     kept(path, (survey.row("x"), bold + RETRO))
-    app = shown("pages/survey/page.py", survey=survey.survey_id)
+    app = shown("survey/page.py", survey=survey.survey_id)
     app.text_input[0].input("Ada")
     app.button[0].click().run()
     shown_texts = [block.value for block in app.markdown if "bold" in block.value]
@@ -172,17 +172,17 @@ def test_text_of_an_entry_is_text(path):
 
 
 def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
     app.query_params["sets"] = "own"
-    app = app.switch_page("pages/holdout/page.py").run()
+    app = app.switch_page("holdout/page.py").run()
     assert not app.exception
     assert "here are 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
 
 
 def test_the_lacking_set_is_asked_for_first(path):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role="target")]
     app.query_params["sets"] = "own"
-    app = app.switch_page("pages/holdout/page.py").run()
+    app = app.switch_page("holdout/page.py").run()
     assert next(one for one in app.selectbox if one.label == "As").value == "retro"

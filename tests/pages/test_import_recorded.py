@@ -22,7 +22,7 @@ def app(tmp_path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+    yield AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=60).run()
     st.cache_resource.clear()
 
 
@@ -52,9 +52,9 @@ def test_an_upload_is_guessed_checked_and_becomes_a_study_that_every_page_opens(
     app.button(key="recorded-import").click().run()
     assert not app.exception and "mine, recorded" in said(app) and "oak-1" in said(app)
     for page in ("flip_surface", "decomposition", "memorization", "new_study"):
-        app.switch_page(f"pages/{page}/page.py").run()
+        app.switch_page(f"{page}/page.py").run()
         assert not app.exception, page
-    app.switch_page("pages/decomposition/page.py").run()
+    app.switch_page("decomposition/page.py").run()
     assert "of variant pairs flip" in said(app) or "flip rate" in said(app)
 
 
@@ -101,7 +101,7 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.demo.demo_studies", lambda: [])
     folder = made.lm_eval(tmp_path / "run", n=30, n_right=20).parent
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     files = [(path.name, path.read_bytes(), "application/json") for path in sorted(folder.iterdir())]
     app.file_uploader(key="log-files").set_value(files).run()
     assert not app.exception

@@ -34,11 +34,11 @@ def test_the_mark_and_the_log_probabilities_are_those_of_the_extractor_shown(tmp
     wanted = {item: [marks(store, study.study_id, item, name) for name in ("first_token", "regex")] for item in choices}
     item = next(item for item, (first, text) in wanted.items() if first != text)
     store.close()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
     keys = []
     for name, said in zip(("first_token", "regex"), wanted[item], strict=True):
         app.query_params.update({"study": study.study_id, "item": item, "axis": AXIS, "readout": name})
-        app.switch_page("pages/flip_surface/page.py").run()
+        app.switch_page("flip_surface/page.py").run()
         assert not app.exception
         (chosen,) = [box for box in app.selectbox if box.label == "Compared with the original"]
         assert list(chosen.options) == said

@@ -52,7 +52,9 @@ def opened(monkeypatch, path):
 
 
 def shown(tab: str, kind: str = "number") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/memorization/page.py").run()
+    app = (
+        AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("memorization/page.py").run()
+    )
     app.button_group(key="tab").set_value(tab)
     for group in app.button_group:
         if group.key and group.key.startswith("kind-"):
@@ -123,5 +125,7 @@ def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path):
     store = Store.open(tmp_path / "other.duckdb")
     runner.run(tiny_study(), store)
     store.close()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/memorization/page.py").run()
+    app = (
+        AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("memorization/page.py").run()
+    )
     assert not app.exception and "only one of the two" in words(app)

@@ -24,7 +24,7 @@ def app(tmp_path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    yield AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run().switch_page("pages/new_study/page.py").run()
+    yield AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("new_study/page.py").run()
     st.cache_resource.clear()
 
 
@@ -87,9 +87,9 @@ def duplicated(study):
     from pages.common import session
 
     session.store().writer.add("studies", [study_row(study, "done")]).result(10)
-    page = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
+    page = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
     page.query_params["from_study"] = study.study_id
-    page.switch_page("pages/new_study/page.py").run()
+    page.switch_page("new_study/page.py").run()
     assert not page.exception
     return page
 

@@ -10,13 +10,7 @@ from flipcore.store.connection import Store
 from tests.browser.serving import ROOT
 from tests.runs.test_runner import tiny_study
 
-PAGES = [
-    "pages/studies/page.py",
-    "pages/new_study/page.py",
-    "pages/flip_surface/page.py",
-    "pages/decomposition/page.py",
-    "pages/memorization/page.py",
-]
+PAGES = ["studies/page.py", "new_study/page.py", "flip_surface/page.py", "decomposition/page.py", "memorization/page.py"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
 
 
@@ -28,7 +22,7 @@ def path(tmp_path, monkeypatch):
 
 
 def shown(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
     return app if page == PAGES[0] else app.switch_page(page).run()
 
 
@@ -59,7 +53,7 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
 
 def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    app = shown("pages/flip_surface/page.py")
+    app = shown("flip_surface/page.py")
     assert not app.exception and "Nothing has been measured yet" in words(app)
 
 
@@ -69,7 +63,7 @@ def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
         runner.run(replace(tiny_study(), seed=seed), store)
     store.close()
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    offered = next(box for box in shown("pages/flip_surface/page.py").selectbox if box.key.startswith("study-")).options
+    offered = next(box for box in shown("flip_surface/page.py").selectbox if box.key.startswith("study-")).options
     assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 
 
@@ -77,8 +71,8 @@ def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
     store = Store.open(path)
     runner.run(tiny_study(), store)
     store.close()
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=180)
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
     app.query_params["study"] = "gone"
     app.run()
-    app.switch_page("pages/flip_surface/page.py").run()
+    app.switch_page("flip_surface/page.py").run()
     assert not app.exception and "flip" in words(app)

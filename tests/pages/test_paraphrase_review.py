@@ -47,10 +47,10 @@ def store(path, monkeypatch):  # noqa: F811
 
 
 def shown(part="Review", **link):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
     for key, value in ({"part": part} | link).items():
         app.query_params[key] = value
-    app.switch_page("pages/paraphrase_review/page.py").run()
+    app.switch_page("paraphrase_review/page.py").run()
     assert not app.exception
     return app
 
@@ -180,7 +180,7 @@ def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
 
 def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
     runner.run(JUDGED, store)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
     assert not app.exception and plain("Not reviewed enough to be claimed: judge, judge backwards.") in words(app)
     assert "read one way only" in words(app)
     texts = judges.judged_texts(store, JUDGED.study_id)
@@ -191,8 +191,8 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
 
 def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     runner.run(JUDGED, store)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
-    app.switch_page("pages/decomposition/page.py").run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
+    app.switch_page("decomposition/page.py").run()
     shut = " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" in words(app) and "Nothing here may be claimed yet" in words(app)
     assert "judge and judge backwards enter no claim" in shut and "100 labels are needed" in shut
@@ -229,16 +229,16 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
         ],
     ).result(30)
     assert "there is no flip to judge here" in words(inspected(steady))
-    app.switch_page("pages/decomposition/page.py").run()
+    app.switch_page("decomposition/page.py").run()
     assert not app.exception and "Of 10 marked flips 3 are the model's, 7 the readout's" in words(app).replace("\\", "")
 
 
 def inspected(row):
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
     app.query_params.update(
         {"item": row["item_id"], "variant": row["variant"], "axis": "option_order", "readout": "first_token"}
     )
-    app.switch_page("pages/flip_surface/page.py").run()
+    app.switch_page("flip_surface/page.py").run()
     assert not app.exception
     return app
 

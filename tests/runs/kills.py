@@ -47,7 +47,7 @@ if sys.argv[1] == "run":
     sys.exit(main(["run", os.environ["STUDY"]]))
 inbox.hand_over(STUDY)
 from streamlit.testing.v1 import AppTest
-AppTest.from_file("app.py", default_timeout=300).run()
+AppTest.from_file("pages/main.py", default_timeout=300).run()
 import time
 time.sleep(600)
 """

@@ -1,0 +1,20 @@
+"""A fault of ours on a page: said in a sentence and written to the server's log, never shown as a traceback."""
+
+from __future__ import annotations
+
+import logging
+
+import streamlit as st
+
+LOG = logging.getLogger("flipscope")
+
+
+def tell(error: Exception) -> bool:
+    """Shows the sentence in the place of the traceback; True tells Streamlit that the error has been shown."""
+    LOG.error("A page failed", exc_info=error)
+    st.error(
+        f"This page met a fault of Flipscope's own ({type(error).__name__}). Nothing that was stored is lost. Reload the page, or "
+        "choose another study; the details are in the terminal in which the dashboard was started.",
+        icon=":material/bug_report:",
+    )
+    return True

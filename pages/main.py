@@ -1,0 +1,79 @@
+"""Names the pages and runs the chosen one; nothing else."""
+
+from pathlib import Path
+
+import streamlit as st
+
+# a named icon as page icon would be fetched from a server of Google's on every visit
+st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parent / "components/icon.svg", layout="wide")
+
+PAGES = [
+    st.Page(
+        "studies/page.py",
+        title="Studies",
+        icon=":material/science:",
+        url_path="studies",
+        default=True,
+        help="What have we measured, and what did it say?",
+    ),
+    st.Page(
+        "new_study/page.py",
+        title="New study",
+        icon=":material/add_circle:",
+        url_path="new_study",
+        help="What do you want to know about which model?",
+    ),
+    st.Page(
+        "flip_surface/page.py",
+        title="Flip surface",
+        icon=":material/grid_on:",
+        url_path="flip_surface",
+        help="Where do answers flip, and is it the model or the readout?",
+    ),
+    st.Page(
+        "decomposition/page.py",
+        title="Decomposition",
+        icon=":material/stacked_bar_chart:",
+        url_path="decomposition",
+        help="How much of the instability is genuine?",
+    ),
+    st.Page(
+        "memorization/page.py",
+        title="Memorization",
+        icon=":material/memory:",
+        url_path="memorization",
+        help="Is the score memory?",
+    ),
+    st.Page(
+        "holdout/page.py",
+        title="Holdout",
+        icon=":material/join:",
+        url_path="holdout",
+        help="Could these have come from the same source?",
+    ),
+    st.Page(
+        "audit/page.py",
+        title="Audit",
+        icon=":material/fact_check:",
+        url_path="audit",
+        help="What does this log say, and does it hold?",
+    ),
+    st.Page(
+        "paraphrase_review/page.py",
+        title="Paraphrase review",
+        icon=":material/rate_review:",
+        url_path="paraphrase_review",
+        help="Is this the same question?",
+    ),
+    st.Page(
+        "survey/page.py",
+        title="Survey",
+        icon=":material/quiz:",
+        url_path="survey",
+        visibility="hidden",
+        help="Which one comes from the second set?",
+    ),
+]
+
+chosen = st.navigation(PAGES, position="top")
+chosen.run()
