@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -206,11 +207,12 @@ def _decomposition(
         by_name = by_name | _reference_zeros(by_name["A"].n, level)
     if r.floor_source == NOT_MEASURED:
         by_name = by_name | dict.fromkeys(FLOORS, missing(level=level, note="Not measured: no variant was asked twice."))
+    estimates: dict[str, Any] = dict(by_name)
     return Decomposition(
         axis,
         extractor,
         reference,
-        **by_name,
+        **estimates,
         share=shown_share(share, by_name["T"], extractor == reference, level),
         p_artifact=math.nan if seed is None else sign_flip_p(r.values[:, 2], generator(seed, axis, extractor, "sign flip")).p,
         p_more=paired_t_p(r.values[:, 3]),

@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -57,9 +58,10 @@ def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[st
         by_name |= {name: getattr(first, name) for name in ("A", "A_plus", "A_minus", "A_excess")}
     if np.isnan(values[:, list(COLUMNS).index("W")]).all():
         by_name |= dict.fromkeys(FLOORS, missing(level=first.T.level, note="Not measured on every axis."))
+    estimates: dict[str, Any] = dict(by_name)
     return replace(
         first,
-        **by_name,
+        **estimates,
         axis=ALL_AXES,
         share=missing(first.T.n, first.T.level, "Not computed over all axes."),
         p_artifact=math.nan,
@@ -75,18 +77,21 @@ def _cut(group: Sequence[Decomposition]) -> CutAnswers | None:
     if not held:
         return None
     at = list(COLUMNS).index("A_minus_G")
-    ends = [
-        np.array([getattr(one.cut, side) if one.cut is not None else one.item_values[:, at] for one in group])
+    lowest, highest = (
+        _column_means(np.array([getattr(one.cut, side) if one.cut is not None else one.item_values[:, at] for one in group]))
         for side in ("lowest", "highest")
-    ]
-    bounds = [
-        tuple(
-            float(np.mean([getattr(one.cut, name)[i] if one.cut else getattr(one, name).value for one in group]))
-            for i in (0, 1)
-        )
-        for name in ("T", "G")
-    ]
-    return CutAnswers(sum(one.n for one in held), max(one.share for one in held), *map(_column_means, ends), *bounds)
+    )
+    n, share = sum(one.n for one in held), max(one.share for one in held)
+    return CutAnswers(n, share, lowest, highest, _mean_bounds(group, "T"), _mean_bounds(group, "G"))
+
+
+def _mean_bounds(group: Sequence[Decomposition], name: str) -> tuple[float, float]:
+    """The axes' mean of what a rate can be at least and at most; without a cut answer both are the rate."""
+    low, high = (
+        float(np.mean([getattr(one.cut, name)[i] if one.cut is not None else getattr(one, name).value for one in group]))
+        for i in (0, 1)
+    )
+    return low, high
 
 
 def _column_means(x: np.ndarray) -> np.ndarray:
