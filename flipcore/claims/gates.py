@@ -85,4 +85,6 @@ def _paraphrases(store: Store, study_id: str) -> str:
     shut = [
         f"Paraphrases of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates if not gate.is_open
     ]
-    return " ".join(shut) if gates else _UNKNOWN
+    if gates:
+        return " ".join(shut)
+    return "" if studies.rewords_by_construction(store, study_id) else _UNKNOWN
