@@ -162,6 +162,7 @@ def _stats(given) -> int:
     from flipcore.stats.memory.rewritten import harness_accuracy
     from flipcore.store.queries import studies
     from flipcore.store.queries.endings import endings
+    from flipcore.store.queries.pairs import control_pairs
     from flipcore.text.templates import repeated_templates
 
     store = Store.open()
@@ -172,13 +173,14 @@ def _stats(given) -> int:
         temperatures = {use.name: use.temperature for use in study.models}
         items = studies.study_items(store, study_id)
         repeats = repeated_templates(list(items["question"]), list(items["family"]))
-        found = study_report(frame, given.reference, reasons(store, study_id), temperatures, repeats)
+        gates, pairs = reasons(store, study_id), control_pairs(store)
+        found = study_report(frame, given.reference, gates, temperatures, repeats)
         everything = studies.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
         asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
         found = replace(
             found,
-            memory={model: memory_tests(frame, study, model) for model, frame in by_model.items()},
+            memory={model: memory_tests(frame, study, model, items, gates, pairs) for model, frame in by_model.items()},
             harness={model: one for model, one in asked.items() if one},
         )
         cut = cut_offs(endings(store, study_id), frame)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flipcore.claims.memory_gap import gap_claim
+from flipcore.reports.memory import MemoryTest
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.loss_analysis import CutoffCurve, LossTest, cutoff_curve
 from flipcore.stats.memory.pearl_analysis import AlphaCurve, Pearl
@@ -78,7 +80,11 @@ def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], s
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
     edges = edges_of(test.d, test.d0)
-    bound = "at least {low|pct} at any cut-off, 95 % confidence" if simultaneous else "at least {low|pct}, 95 % confidence"
+    bound = (
+        "at least {low|pct} at any cut-off, 95 % confidence"
+        if simultaneous
+        else "exploratory: at least {low|pct} only if this cut-off was fixed before looking"
+    )
     return _line(
         id=f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}",
         control="loss cut-off",
@@ -152,10 +158,15 @@ def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False
     )
 
 
-def margin_line(found: DropGap, start: float) -> dict:
-    """The margin within which a gap counts as none, over the gap's intervals by every rule."""
+def margin_line(found: DropGap, start: float, verdict: MemoryTest) -> dict:
+    """The margin within which a gap counts as none, over the gap's intervals by every rule. Its sentence at every margin is the
+    verdict's own claim, made here for each position."""
     low, high = found.equivalence_interval
-    inside = ((low > -MARGINS) & (high < MARGINS)) + 2.0 * ((low > MARGINS) | (high < -MARGINS))
+    adjusted = verdict.numbers["p_adjusted"]
+    known = None if math.isnan(adjusted) else adjusted
+    said = [gap_claim(found.decided, margin, known, verdict.n_family) for margin in MARGINS.tolist()]
+    texts = [claim.not_claimed(verdict.claim.withheld).text for claim in said]
+    words = list(dict.fromkeys(texts))
     estimates = [
         ("gap, score interval (ours)", found.gap, "genuine"),
         ("gap, the source's bootstrap", found.gap_source, "floor"),
@@ -181,11 +192,13 @@ def margin_line(found: DropGap, start: float) -> dict:
         range=[-reach, reach],
         rows=_numbers(rows),
         positions=packed(MARGINS),
-        tables={"inside": packed(inside)},
-        words={"inside": ["may lie within or beyond", "lies within", "lies beyond"]},
+        tables={"claim": packed([words.index(text) for text in texts])},
+        words={"claim": words},
         lines=[
-            "The gap {inside|word} ± {at|pp}.",
-            f"The 90 % interval that decides this is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−"),
+            "{claim|word}",
+            "At this size the gap has no interval that could lie within a margin."
+            if math.isnan(low)
+            else f"The 90 % interval that decides the margin is [{100 * low:+.1f}, {100 * high:+.1f}] pp.".replace("-", "−"),
         ],
     )
 

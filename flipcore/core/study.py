@@ -13,8 +13,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import ROLES, digest
 
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
-CONTROLS = ("random", "paired", "calibrated", "other")  # what the controls are: it decides what a drop gap may be called
-_LATER: dict[str, Any] = {"control": "other"}  # fields added later: at their default they are no part of the id
+RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
+_LATER: dict[str, Any] = {"control": OTHER_CONTROL}  # fields added later: at their default they are no part of the id
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Study:
     budget_usd: float | None = None
     confirmatory_share: float = 0.0
     unreviewed_paraphrases: bool = False
-    control: str = "other"
+    control: str = OTHER_CONTROL
 
     @property
     def is_recorded(self) -> bool:

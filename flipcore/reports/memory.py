@@ -1,45 +1,62 @@
-"""Every memorization test of a study, kind by kind, with the defaults of the page: for the command line and for export."""
+"""Every memorization test of a study and its verdict: one family, for page, card, command line and export alike."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from flipcore.core.errors import BadInput
-from flipcore.core.study import Study
+from flipcore.claims.claim import Claim, description
+from flipcore.claims.memory import adjusted, n_tests, summary_claim
+from flipcore.claims.memory_gap import MARGIN, gap_claim
+from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
+from flipcore.core.study import OTHER_CONTROL, Study
+from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measured, measured, pearl_setting
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
-from flipcore.stats.memory.pearl_alpha import Setting, alpha_tolerance
-from flipcore.stats.memory.pearl_analysis import pearl, sensitivities
+from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.members import Members, members
 
-NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
-TITLES = {"question_loss": "question loss", "answer_loss": "answer loss", "min_k": "min-k %"}
-FPR = 0.05
+SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MemoryTest:
-    """One detector on the items of one kind. `decision` is "flag", "no evidence", "unresolved: …" or "not computed";
-    `numbers` are Estimates, counts and p-values by name."""
+    """One detector on the items of one kind: its verdict, what more may be said, and its numbers. `adjusted` is its p after Holm
+    over the family of `n_family`; NaN where there is none."""
 
     items: str
     detector: str
-    decision: str
-    sentence: str
+    claim: Claim
+    further: tuple[Claim, ...] = ()
     numbers: dict[str, Any] = field(default_factory=dict)
+    measured: Measured | None = None
+    n_family: int = 1
+
+    @property
+    def decision(self) -> str:
+        """The verdict as a word: "memory", "none shown", ..., or "not claimed"."""
+        return "not claimed" if self.claim.withheld else self.claim.outcome
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what more is claimed, as text."""
+        more = [one.text for one in self.further[:SHOWN_DETAILS] if one.is_made]
+        return " ".join([self.claim.text, *more])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
-        return {"items": self.items, "detector": self.detector, "decision": self.decision, "sentence": self.sentence} | {
-            name: _plain(value) for name, value in self.numbers.items()
-        }
+        return {
+            "items": self.items,
+            "detector": self.detector,
+            "decision": self.decision,
+            "sentence": self.sentence,
+            "detail": self.claim.detail,
+            "asserted": self.claim.is_made,
+        } | {name: _plain(value) for name, value in self.numbers.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -48,165 +65,116 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_flip") -> Setting:
-    """Everything that PEARL's alpha depends on, as the study declares it."""
-    axis = next((part.params for part in study.axes if part.name == axis_name), {})
-    params = next((part.params for part in study.extractors if part.name == metric), {})
-    levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
-    return Setting(
-        model, frames.TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10))
-    )
+def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Mapping[str, str] | None = None) -> Members:
+    """What a study's own declaration and items say of its controls."""
+    control = study.control if study else OTHER_CONTROL
+    return Members(control) if items is None else members(items, control, pairs)
 
 
-def memory_tests(frame: pd.DataFrame, study: Study, model: str) -> list[MemoryTest]:
-    """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`). Empty where nothing is
-    compared."""
-    found = []
-    for kind, items in NAMES.items():
-        part = frame[frame["kind"] == kind]
-        judged, compared = frames.roles_of(part)
-        if judged and compared:
-            found += [_tried(items, name, test) for name, test in _tests(part, judged, compared, study, model)]
-    return [one for one in found if one is not None]
+def memory_tests(
+    frame: pd.DataFrame,
+    study: Study,
+    model: str,
+    items: pd.DataFrame | None = None,
+    closed: Mapping[str, str] | None = None,
+    pairs: Mapping[str, str] | None = None,
+    margin: float = MARGIN,
+) -> list[MemoryTest]:
+    """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`), `items` the study's items, `closed`
+    gates that are closed (`gates.reasons`), `pairs` stored pairs benchmark -> control. Empty where nothing is compared."""
+    frame = frame[frame["model"] == model]
+    return judged(measured(frame, members_of(study, items, pairs)), study.control, closed or {}, margin)
 
 
-def _tests(frame: pd.DataFrame, judged: list[str], compared: list[str], study: Study, model: str):
-    asked = set(frame["extractor"])
-    for operator in frames.operators(frame):
-        yield f"drop gap, {operator}", lambda operator=operator: _gap(frame, operator, judged, compared)
-    for measure in frames.LOSSES:
-        if measure in asked:
-            yield TITLES[measure], lambda measure=measure: _loss(frame, measure, judged, compared)
-    for axis in frames.tasks(frame):
-        for metric in frames.SIMILARITIES:
-            if metric in asked:
-                title = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
-                yield (
-                    title,
-                    lambda axis=axis, metric=metric: _pearl(
-                        frame, metric, judged, compared, pearl_setting(study, model, metric, axis), axis
-                    ),
-                )
+def judged(found: Sequence[Measured], control: str, closed: Mapping[str, str], margin: float = MARGIN) -> list[MemoryTest]:
+    """All detectors as one family by Holm; a closed gate withholds its claims and leaves the family as it is."""
+    gaps = [one for one in found if one.gap is not None]
+    sets = [one for one in found if one.set_test is not None]
+    gap_ps, set_ps = adjusted([_gap_p(one.gap) for one in gaps], [_set_p(one) for one in sets])
+    by_test = dict(zip(map(id, [*gaps, *sets]), [*gap_ps, *set_ps], strict=True))
+    n_family = n_tests(list(by_test.values()))
+    return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed, margin) for one in found]
 
 
-def _tried(items: str, detector: str, test: Callable[[], tuple | None]) -> MemoryTest | None:
-    """The test, or why it could not be made; None where the items were not asked for it at all."""
-    try:
-        made = test()
-    except BadInput as error:
-        return MemoryTest(items, detector, "not computed", str(error))
-    return None if made is None else MemoryTest(items, detector, *made)
+def with_gap(found: Sequence[Measured], kind: str, operator: str, gap: GapDecision) -> list[Measured]:
+    """The family with one drop gap read by another extractor; it comes first."""
+    mine = [one for one in found if one.kind == kind and one.gap is not None and one.axis == operator]
+    first = replace(mine[0], gap=gap) if mine else Measured(kind, f"drop gap, {operator}", operator, "", gap)
+    return [first, *(one for one in found if one not in mine)]
 
 
-def _gap(frame, operator, judged, compared):
-    sets = [frames.rewritten(frame, operator, "regex", roles) for roles in (judged, compared)]
-    if not all(len(one.drops) for one in sets):
-        return None
-    benchmark, control = sets
-    found = drop_gap_analysis(benchmark, control)
-    return (
-        found.decision,
-        found.sentence(),
-        {
-            "gap": found.gap,
-            "gap_source": found.gap_source,
-            "cond_gap": found.cond_gap,
-            "gap_net": found.gap_net,
-            "perm_p": found.perm_p,
-            "source_decision": found.source_decision,
-            "detectable": found.detectable,
-            "n_benchmark": found.benchmark.n_items,
-            "n_control": found.control.n_items,
-        },
-    )
+def _gap_p(gap: GapDecision | None) -> float:
+    return math.nan if gap is None or gap.withheld else gap.p
 
 
-def _loss(frame, measure, judged, compared):
-    mine, other = (frames.losses(frame, measure, roles) for roles in (judged, compared))
-    if mine.empty:
-        return None
-    found = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
-    n_flagged = int(found.flagged[DEFAULT_RULE].sum())
-    return (
-        "flag" if n_flagged else "no evidence",
-        found.sentence(),
-        {
-            "rule": DEFAULT_RULE,
-            "n": len(found.d),
-            "n_controls": len(found.d0),
-            "n_flagged": n_flagged,
-            "rate": found.rate(),
-            "cutoff": found.cutoff(),
-            "excess_lower95": found.excess()["lower95"],
-        },
-    )
+def _set_p(one: Measured) -> float:
+    """NaN where no claim could be made of the set, so that it is no member of the family."""
+    return math.nan if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld else one.set_test.p
 
 
-def _pearl(frame, metric, judged, compared, setting, axis):
-    mine, other = (frames.pearl_scores(frame, metric, roles, axis)[0] for roles in (judged, compared))
-    if not mine:
-        return None
-    found = pearl(mine, other, setting, FPR)
-    usable = math.isfinite(found.calibration.alpha)
-    decision = "not computed" if not usable else "flag" if found.flagged.any() else "no evidence"
-    return (
-        decision,
-        found.sentence(),
-        {
-            "rule": found.calibration.rule,
-            "alpha": found.calibration.alpha,
-            "fpr": FPR,
-            "n": len(found.item_ids),
-            "n_non_members": found.calibration.n,
-            "n_flagged": int(found.flagged.sum()),
-            "detection": found.detection,
-        },
-    )
+def _test(one: Measured, control: str, p: float, n_family: int, closed: Mapping[str, str], margin: float) -> MemoryTest:
+    items, why = NAMES[one.kind], closed.get(one.axis, "")
+    known = None if math.isnan(p) else p
+    if one.gap is not None:
+        claim = gap_claim(one.gap, margin, known, n_family).not_claimed(why)
+        return MemoryTest(items, one.detector, claim, (), one.numbers | {"p_adjusted": p}, one, n_family)
+    if one.set_test is None:
+        claim = description(one.problem, "not computed").not_claimed(one.problem)
+        return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
+    claim = set_claim(one.set_test, items, control, known, n_family, one.templated).not_claimed(why)
+    least = at_least_claim(one.set_test, claim, items)
+    further = (least, *([named_claim(one.n_named, claim, items)] if one.measure in frames.LOSSES else []))
+    test = one.set_test
+    numbers = one.numbers | {
+        "p": test.p,
+        "p_adjusted": p,
+        "n_beyond": test.n_beyond,
+        "k": test.k,
+        "by_chance": test.chance,
+        "share_at_least": test.share_least,
+    }
+    return MemoryTest(items, one.detector, claim, further, numbers, one, n_family)
 
 
-def memory_headline(frame: pd.DataFrame) -> str:
-    """Of the first model: for each kind of item the first loss that can be tested, PEARL, or else the drop gap; empty where
-    nothing is compared yet."""
+def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[str] = tuple(NAMES)) -> Claim:
+    """The line above the table: how many detectors, in how many benchmark items, against how many controls."""
+    part = frame[frame["kind"].isin(kinds)]
+    judged_roles, compared = frames.roles_of(part)
+    n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (judged_roles, compared))
+    there = [NAMES[kind] for kind in kinds if kind in set(part["kind"])]
+    names = {NAMES[kind] for kind in kinds}
+    mine = [one.claim for one in tests if one.items in names]
+    return summary_claim(mine, there[0] if len(there) == 1 else "items", n_benchmark, n_control)
+
+
+def memory_headline(
+    frame: pd.DataFrame,
+    study: Study | None = None,
+    items: pd.DataFrame | None = None,
+    closed: Mapping[str, str] | None = None,
+    pairs: Mapping[str, str] | None = None,
+) -> Claim | None:
+    """Of the first model: the summary over all its detectors; None where nothing is compared yet."""
     if frame.empty:
-        return ""
+        return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
-    parts = [part for kind in NAMES for part in _of_kind(frame[frame["kind"] == kind], NAMES[kind])]
-    return f"{'; '.join(parts)}." if parts else ""
+    control = study.control if study else OTHER_CONTROL
+    tests = judged(measured(frame, members_of(study, items, pairs)), control, closed or {})
+    return summary(tests, frame) if tests else None
 
 
-def _of_kind(frame: pd.DataFrame, items: str) -> list[str]:
-    judged, compared = frames.roles_of(frame)
-    if not judged or not compared:
-        return []
-    found = [part for part in (_loss_line(frame, judged, compared, items), _pearl_line(frame, judged, compared, items)) if part]
-    return found or _gap_line(frame, judged, compared, items)
-
-
-def _loss_line(frame: pd.DataFrame, judged: list[str], compared: list[str], items: str) -> str:
-    for measure, title in TITLES.items():
-        mine, other = (frames.losses(frame, measure, roles) for roles in (judged, compared))
-        try:
-            flagged = loss_test(mine["item_id"].tolist(), mine["d"], other["d"]).flagged[DEFAULT_RULE]
-        except BadInput:  # too few controls, or this measure was not asked: the next one may have been
-            continue
-        return f"{title} flags {int(flagged.sum()):,} of {len(flagged):,} {items}"
-    return ""
-
-
-def _pearl_line(frame: pd.DataFrame, judged: list[str], compared: list[str], items: str) -> str:
-    for metric in frames.SIMILARITIES:
-        mine, other = (frames.pearl_scores(frame, metric, roles)[0] for roles in (judged, compared))
-        if mine and other:
-            values, alpha = sensitivities(mine), alpha_tolerance(sensitivities(other), FPR)[0]
-            if np.isfinite(alpha):
-                return f"PEARL flags {int((values > alpha).sum()):,} of {len(values):,} {items}"
-    return ""
-
-
-def _gap_line(frame: pd.DataFrame, judged: list[str], compared: list[str], items: str) -> list[str]:
-    for operator in frames.operators(frame):
-        benchmark, control = (frames.rewritten(frame, operator, "regex", roles) for roles in (judged, compared))
-        if min(len(benchmark.drops), len(control.drops)) > 1:
-            found = drop_gap_analysis(benchmark, control)
-            return [f"the drop gap on {items} is {found.gap.text_pp()} ({found.decision})"]
-    return []
+__all__ = [
+    "FPR",
+    "NAMES",
+    "TITLES",
+    "Measured",
+    "MemoryTest",
+    "judged",
+    "measured",
+    "members_of",
+    "memory_headline",
+    "memory_tests",
+    "pearl_setting",
+    "summary",
+    "with_gap",
+]

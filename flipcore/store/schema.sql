@@ -234,3 +234,13 @@ CREATE TABLE IF NOT EXISTS judge_labels (
     undoes       TEXT,                  -- label_id that this row takes back
     created_at   TIMESTAMPTZ NOT NULL
 );
+
+-- A control item matched 1:1 to a benchmark item. The latest pair of a benchmark item counts; `how` says what they were matched
+-- by, and the balance before and after.
+CREATE TABLE IF NOT EXISTS control_pairs (
+    benchmark_id TEXT, control_id TEXT,
+    how        JSON NOT NULL,
+    made_by    TEXT NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL,
+    PRIMARY KEY (benchmark_id, control_id)
+);

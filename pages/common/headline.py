@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.memory import memory_headline as memory_computed
 from flipcore.stats.memory.rewritten import harness_accuracy
+from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
 
 
@@ -24,13 +25,18 @@ def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ..
 
 
 def memory_headline(study_id: str) -> str:
-    """What the detectors flag, of a study that compares items with controls; else empty."""
-    return _memory_headline(study_id, session.store().revision(study_id))
+    """What the detectors see, of a study that compares items with controls; else empty."""
+    study = session.declared(study_id)
+    closed = gates.closed(study_id, (part.name for part in study.axes), ())
+    return _memory_headline(study_id, session.store().revision(study_id), tuple(closed.items()))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _memory_headline(study_id: str, revision: int) -> str:
-    return memory_computed(session.readouts(study_id, revision, everything=True))
+def _memory_headline(study_id: str, revision: int, closed: tuple[tuple[str, str], ...]) -> str:
+    frame, items = session.readouts(study_id, revision, everything=True), session.study_items(study_id)
+    pairs = pair_queries.control_pairs(session.store())
+    found = memory_computed(frame, session.declared(study_id), items, dict(closed), pairs)
+    return found.text if found else ""
 
 
 def harness_headline(study_id: str) -> str:

@@ -8,14 +8,16 @@ import pandas as pd
 import streamlit as st
 
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.reports.memory import pearl_setting
+from flipcore.reports.memory import members_of, pearl_setting
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap, drop_gap_analysis
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl, pearl
 from flipcore.stats.memory.pearl_analysis import sensitivities as pearl_sensitivities
+from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
 
 NAMES = {"numeric_resample": "numbers resampled", "entity_rename": "names changed", "paraphrase": "reworded"}
@@ -63,14 +65,17 @@ def measures_of(view: View, among: tuple[str, ...]) -> list[str]:
     return [name for name in among if name in asked]
 
 
+def members(view: View) -> Members:
+    """What is known of the study's items: options, templates, stored pairs, and what the controls are declared to be."""
+    study, items = session.declared(view.study_id), session.study_items(view.study_id)
+    return members_of(study, items, pair_queries.control_pairs(session.store()))
+
+
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> DropGap:
-    frame = view.frame
-    return drop_gap_analysis(
-        frames.rewritten(frame, operator, extractor, view.judged),
-        frames.rewritten(frame, operator, extractor, view.compared),
-        margin=margin,
-    )
+    sets = [frames.rewritten(view.frame, operator, extractor, roles) for roles in (view.judged, view.compared)]
+    known = members(view)
+    return drop_gap_analysis(*sets, margin=margin, sides=known.sides(*sets), what=known.control)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -141,8 +146,3 @@ def scores(view: View) -> dict[str, dict[str, float]]:
             rows = frames.drop_rows(frames.rewritten(view.frame, operator, readout, (*view.judged, *view.compared)))
             found[f"Drop, {NAMES[operator]}"] = dict(zip(rows["item_id"], rows["drop"], strict=True))
     return found
-
-
-def doses(view: View) -> dict[str, int]:
-    """Item -> how often the model read it in training, where that is known (the pocket model's own items)."""
-    return session.doses(view.study_id)

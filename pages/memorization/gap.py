@@ -7,19 +7,21 @@ import streamlit as st
 from flipcore.boards.cutoffs import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
+from flipcore.claims.memory_gap import old_rule
 from flipcore.reports.published import gap_notes, gap_rows
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, DropGap
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.stats.memory.gap_power import detectable_sentence
 from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import coverage
 from pages.memorization.cached import NAMES, View, gap, readouts_of, title_of
 from pages.memorization.items import item_table
+from pages.memorization.verdicts import detectable, say, tests
 
 START = {"margin": 0.05}
-DECISIONS = {FLAG: "flags memory", NO_EVIDENCE: "does not flag memory", UNRESOLVED: "leaves it unresolved: difficulty mismatch"}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
@@ -33,8 +35,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         return
     operator, extractor = _chosen(view, controls, operators, readouts)
     found = gap(view, operator, extractor, settings["margin"])
-    st.markdown(f"### {plain(found.sentence())}")
+    verdict = tests(view, settings["margin"], operator, extractor)[0]
+    said = say(verdict)
     st.markdown(plain(_source(found)))
+    st.caption(plain(old_rule(found.perm_p, found.cond_gap).text))
     left, right = st.columns([2, 3])
     left.plotly_chart(
         slopes(found.benchmark, found.control, ("benchmark", "control"), colours(st.context.theme.type)),
@@ -44,30 +48,36 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     with right:
         moved, decision = cutoff_line(
-            margin_line(found, settings["margin"]), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
+            margin_line(found, settings["margin"], verdict),
+            locked=mode == "locked",
+            key=f"margin-{view}-{operator}-{extractor}-{mode}",
         )
     record.log_move(view.study_id, moved)
     if decision:
-        decision["sentences"] = [found.sentence(), *decision["sentences"]]
+        decision["sentences"] = [*said, *decision["sentences"]]
     record.offer(view.study_id, "memorization", mode, decision and decision | {"operator": operator, "readout": extractor})
     modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
     _table(found)
-    st.markdown(
-        plain(
-            f"{found.benchmark.identity_sentence()} With this many items a gap of {100 * found.detectable:.0f} pp "
-            "would be found four times in five."
-        )
-    )
+    st.markdown(plain(found.benchmark.identity_sentence()))
+    if st.toggle("What could this study find?", key=f"power-{operator}-{extractor}"):
+        st.markdown(plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"]))))
     coverage.shown(view, operator, found)
     _published()
     _items(view, operator, extractor)
+    _guide()
+
+
+def _guide() -> None:
     with st.expander("How to read this"):
         st.markdown(
             "A model that remembers the published items loses accuracy when they are rewritten; one that is brittle loses it "
-            "on the control too. The **gap** is the difference of the two drops. Memory is claimed only when a studentised "
-            "permutation of the drops (one-sided p ≤ .025) **and** the gap among items answered right before agree; one of the "
-            "two alone may come from a control of another difficulty. The source's rule asks whether its bootstrap interval "
-            "excludes zero, which also happens for a negative gap. *No memory* is claimed only within a margin that you set."
+            "on the control too. The **gap** is the difference of the two drops. What it may be called depends on what the "
+            "study declares its control to be. A *random* split of one source: the gap in points decides, by a studentised "
+            "permutation (one-sided p ≤ .025), and it may be called memory. *Paired* controls: differences within pairs "
+            "decide. Any *other* control: the benchmark must lose more in points, in share kept and in odds, and unequal "
+            "difficulty can still do the same. All detectors of a model share one error rate (Holm). *No memory* is claimed "
+            "only within a margin that you set. The source's rule asks whether its bootstrap interval excludes zero, which "
+            "also happens for a negative gap."
         )
 
 
@@ -90,11 +100,8 @@ def _chosen(view: View, controls, operators: list[str], readouts: list[str]) -> 
 def _source(found: DropGap) -> str:
     flagged = "flags memory" if found.source_literal else "does not flag memory"
     negative = found.source_literal and not found.source_directional
-    twist = " Read as a direction it would not: the gap is negative." if negative else ""
-    return (
-        f"The source's rule {flagged}: its bootstrap gap is {found.gap_source.text_pp()}.{twist} "
-        f"The recommended rule {DECISIONS[found.decision]}."
-    )
+    twist = " As a one-sided test it would not flag: the gap is negative." if negative else ""
+    return f"The source's rule {flagged}: its bootstrap gap is {found.gap_source.text_pp()}.{twist}"
 
 
 def _table(found: DropGap) -> None:

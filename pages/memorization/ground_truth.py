@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import colours
+from flipcore.claims.memory_truth import detector_claim, truth_claim
 from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
 from pages.common.notes import plain
 
@@ -41,12 +42,12 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
             icon=":material/hourglass_empty:",
         )
         return
-    st.markdown(f"### {plain(truth.sentence())}")
+    st.markdown(f"### {plain(truth_claim(truth).text)}")
     c = colours(st.context.theme.type)
     st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
     st.dataframe(rows(truth), hide_index=True)
     if truth.n_unknown:
-        st.caption(f"{truth.n_unknown:,} items have no known dose and are in no number here.")
+        st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
     _closely(truth, c)
     with st.expander("How to read this"):
         st.markdown(
@@ -87,7 +88,7 @@ def _closely(truth: GroundTruth, c) -> None:
     names = [one.name for one in truth.detectors]
     name = st.selectbox("Look closely at", names, key="truth-detector", width=320)
     one = truth.detectors[names.index(name)]
-    st.markdown(plain(one.sentence()))
+    st.markdown(plain(detector_claim(one).text))
     left, right = st.columns(2)
     left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
     right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.boards.cutoffs import loss_cutoff, loss_line
+from flipcore.claims.memory_sets import corrected_accuracy_claim
 from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, LossTest
@@ -14,6 +15,7 @@ from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, loss, losses, measures_of, readouts_of, title_of
 from pages.memorization.items import item_table
+from pages.memorization.verdicts import say, verdict
 
 START = {"loss_cutoff": None}
 UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
@@ -39,7 +41,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         label_visibility="collapsed",
     )
     found = loss(view, measure)
-    st.markdown(f"### {plain(found.sentence())}")
+    said = say(verdict(view, settings["margin"], "paraphrase", measure))
     start = settings["loss_cutoff"]
     start = loss_cutoff(found, DEFAULT_RULE) if start is None or measure == "min_k" else start
     unit = UNITS.get(measure, "D: loss of the rewording minus loss of the published wording, nats")
@@ -50,7 +52,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     record.log_move(view.study_id, moved)
     if decision:
-        decision["sentences"] = [found.sentence(), *decision["sentences"]]
+        decision["sentences"] = [*said, *decision["sentences"]]
     record.offer(view.study_id, "memorization", mode, decision and decision | {"measure": measure})
     modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
     st.markdown(plain(found.reach.sentence()))
@@ -74,7 +76,9 @@ def _guide() -> None:
             "**D** is how much more surprising a rewording is than the published text, in nats. Controls are texts that the "
             "model cannot have read; if items and controls are exchangeable, a control's D is as good as an item's, and the "
             "conformal p = (1 + controls at least as high) / (controls + 1) is valid. The source's p can be 0 and its table "
-            "uses p < .01 without correction. **Beyond chance** is the flagged share less the controls' share. Min-k % needs "
+            "uses p < .01 without correction. The **verdict** is a test of the whole set: how many items lie strictly above "
+            "the controls' mark (the k-th largest of m, 5 % of them), where n·k/(m + 1) would by chance. Benjamini–Hochberg only "
+            "names items. A line that you drag after looking is exploratory: its bound holds for a cut-off fixed before. Min-k % needs "
             "no rewording: there D is the mean log-probability of the text's least likely tokens."
         )
 
@@ -121,19 +125,4 @@ def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
         return
     control = [right[item] for item in compared]
     st.markdown(plain(found.paired_correctness(right, reworded, control, [reworded[item] for item in compared]).sentence()))
-    accuracy = found.corrected_accuracy(right, control)
-    beyond = accuracy.beyond_placebo
-    st.markdown(
-        plain(
-            f"Accuracy is {accuracy.raw.text()}, and {accuracy.corrected.text()} without the {accuracy.n_flagged:,} flagged items. "
-            f"The placebo, the same cut-off taken to the controls: {accuracy.control_raw.text()} and "
-            f"{accuracy.control_corrected.text()} without {accuracy.n_controls_flagged:,}."
-            + (
-                ""
-                if beyond != beyond
-                else f" Beyond the placebo, leaving them out changes accuracy by {-100 * beyond + 0.0:+.1f} pp.".replace(
-                    "-", "−"
-                )
-            )
-        )
-    )
+    st.markdown(plain(corrected_accuracy_claim(found.corrected_accuracy(right, control)).text))

@@ -13,11 +13,11 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from pages.common import modes, record, session
-from pages.common.notes import plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization.cached import View, measures_of, sensitivities, setting_of, title_of
 from pages.memorization.items import item_table
 from pages.memorization.pearl_choices import TASKS, rule_and_rate, task_and_metric, warn_of_few
+from pages.memorization.verdicts import say, verdict
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 
@@ -33,7 +33,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     axis, metric = task_and_metric(view, controls, metrics)
     rule, fpr = rule_and_rate(mode, settings)
     found, left_out = sensitivities(view, metric, rule, fpr, axis)
-    st.markdown(f"### {plain(found.sentence())}")
+    said = say(verdict(view, settings["margin"], axis, metric), found.sentence())
     warn_of_few(found.calibration.n, rule, fpr)
     start = settings["alpha"]
     start = _start(found) if start is None else start
@@ -46,7 +46,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     record.log_move(view.study_id, moved)
     if decision:
-        decision["sentences"] = [found.sentence(), *decision["sentences"]]
+        decision["sentences"] = [*said, *decision["sentences"]]
     record.offer(
         view.study_id,
         "memorization",
@@ -67,8 +67,8 @@ def _curves(view: View, found: Pearl, start: float, metric: str, axis: str) -> N
     )
     st.plotly_chart(curves, key="curves", theme=None, config={"displayModeBar": False})
     st.caption(
-        "α is dragged on the texts that are judged and on those that set it: a detection rate read off beside its own "
-        "calibration is optimistic. Lock α before the confirmatory texts are read."
+        "You are tuning α on the data it is evaluated on, so the detection rate is optimistic. "
+        "Lock α before the confirmatory texts are read."
     )
 
 
@@ -77,6 +77,7 @@ def _guide() -> None:
         st.markdown(
             "Each curve is a text: how close the model's continuations stay to the true one as more bits of the beginning are "
             "flipped. **Sensitivity** is the largest fall from one level to the next. Memory breaks off abruptly; skill fades. "
+            "The **verdict** is a test of all texts together; one text above α is no evidence. "
             "**α** comes from texts that cannot have been trained on: the tolerance bound keeps false positives below the "
             "promise with 95 % confidence, the conformal one on average, the source's quantile promises nothing for the next "
             "texts. The source chose α on the very texts on which it then reports about 2 % false positives, and does not "

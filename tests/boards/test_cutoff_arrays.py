@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from flipcore.boards.cutoffs import MARGINS, margin_line
+from flipcore.claims.memory_gap import gap_claim
+from flipcore.reports.memory import Measured, judged
 from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
 from flipcore.stats.memory.rewritten import Rewritten
 
@@ -17,10 +19,20 @@ def items(name, n_right, n_broken, n=200):
 
 
 @pytest.mark.parametrize(
-    ("n_broken", "at", "word"), [(100, 0.05, "lies beyond"), (0, 0.1, "lies within"), (10, 0.05, "may lie within or beyond")]
+    ("n_broken", "at", "word"),
+    [(100, 0.05, "Memory: "), (0, 0.1, "No memory beyond 10 pp"), (10, 0.05, "5 pp cannot be ruled out")],
 )
-def test_a_gap_is_within_a_margin_beyond_it_or_neither(n_broken, at, word):
-    line = margin_line(drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 0), n_boot=50, m=99), at)
-    table = line["tables"]["inside"]
-    states = np.frombuffer(base64.b64decode(table["data"] if isinstance(table, dict) else table), dtype=np.float32)
-    assert line["words"]["inside"][int(states[np.argmin(np.abs(MARGINS - at))])] == word
+def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, word):
+    found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, what="random")
+    (verdict,) = judged([Measured("number", "drop gap", "numeric_resample", "regex", found.decided)], "random", {})
+    line = margin_line(found, at, verdict)
+    states = np.frombuffer(base64.b64decode(line["tables"]["claim"]), dtype=np.float32)
+    said = line["words"]["claim"][int(states[np.argmin(np.abs(MARGINS - at))])]
+    assert word in said and said == gap_claim(found.decided, at, verdict.numbers["p_adjusted"]).text
+
+
+def test_a_closed_gate_withholds_the_sentence_at_every_margin():
+    found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, what="random")
+    one = Measured("number", "drop gap", "paraphrase", "regex", found.decided)
+    (verdict,) = judged([one], "random", {"paraphrase": "Nobody has reviewed them."})
+    assert margin_line(found, 0.05, verdict)["words"]["claim"] == ["Not claimed: Nobody has reviewed them."]

@@ -1,12 +1,13 @@
 """The memorization tests of a study as plain values: the same numbers as the estimators give, kind by kind."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.memory import memory_tests, pearl_setting
+from flipcore.reports.memory import memory_headline, memory_tests, pearl_setting
 from flipcore.reports.study import Report
 from tests.reports.test_memory_headline import COLUMNS, rows_of
 
@@ -16,6 +17,7 @@ STUDY = Study(
     (Part("bit_flip", {"levels_pct": [0, 5]}),),
     (Part("ncd", {"compressor": "zlib"}),),
     (ModelUse("m"),),
+    control="random",
 )
 
 
@@ -29,7 +31,7 @@ def test_items_without_controls_are_tested_by_nothing():
 
 def test_a_loss_that_separates_is_flagged_with_its_counts():
     (found,) = found_in(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
-    assert (found.items, found.detector, found.decision) == ("problems", "question loss", "flag")
+    assert (found.items, found.detector, found.decision) == ("problems", "question loss", "memory")
     assert (found.numbers["n"], found.numbers["n_controls"], found.numbers["n_flagged"]) == (20, 30, 20)
     assert found.numbers["rate"].value == 1.0 and found.numbers["cutoff"] == pytest.approx(4.0)
 
@@ -38,13 +40,43 @@ def test_a_drop_gap_carries_its_intervals():
     (found,) = found_in(rows_of("choice", "entity_rename", "regex", True, False))
     assert (found.items, found.detector) == ("choices", "drop gap, entity_rename")
     assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
-    assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "flag")
+    assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
 
 
-def test_pearl_with_too_few_non_members_is_not_computed_and_says_why():
-    # 30 non-members cannot give 5 % with 95 % confidence: 59 are the fewest (1 - .95^59 > .95)
+def test_pearl_of_a_set_needs_no_alpha_and_single_texts_do():
+    # 30 non-members give no alpha at 5 % with 95 % confidence (59 are the fewest), but they do give a test of the set
     (found,) = found_in(rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1))
-    assert found.decision == "not computed" and "59" in found.sentence
+    assert found.decision == "memory" and found.numbers["n_flagged"] == 0 and found.numbers["n_beyond"] == 20
+
+
+def test_one_text_beyond_its_controls_is_no_memory():
+    rows = rows_of("number", "paraphrase", "question_loss", 1.0, 1.0)
+    # item 0 rises beyond every control; the other 19 stay where the controls are
+    rows = [(*row[:10], row[10] + 9 if row[2] == "number0" and row[5] == "w" else row[10], row[11]) for row in rows]
+    (found,) = found_in(rows)
+    assert found.numbers["n_beyond"] >= 1 and found.decision == "none shown" and not found.claim.is_made
+
+
+def test_all_detectors_of_a_model_are_one_family():
+    one = found_in(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
+    both = found_in(
+        rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), rows_of("choice", "entity_rename", "regex", True, True)
+    )
+    assert one[0].n_family == 1 and both[0].n_family == 2
+    assert both[0].numbers["p_adjusted"] == pytest.approx(2 * one[0].numbers["p_adjusted"])
+
+
+def test_another_control_is_never_called_memory():
+    frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
+    (found,) = memory_tests(frame, replace(STUDY, control="other"), "m")
+    assert found.decision == "beyond the control" and "emory" not in found.sentence
+
+
+def test_a_closed_gate_withholds_what_rests_on_paraphrases():
+    frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
+    (found,) = memory_tests(frame, STUDY, "m", closed={"paraphrase": "Nobody has reviewed them."})
+    assert (found.decision, found.sentence) == ("not claimed", "Not claimed: Nobody has reviewed them.")
+    assert memory_headline(frame, STUDY, closed={"paraphrase": "x"}).outcome == "none shown"
 
 
 def test_pearls_setting_is_the_studys():
@@ -56,5 +88,5 @@ def test_the_report_is_json_without_numbers_that_json_has_not():
     report = Report({}, {"m": []}, {"m": found_in(rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1))})
     report.headlines["m"] = type("Said", (), {"sentence": "x"})
     held = json.loads(json.dumps(report.as_dict(), allow_nan=False))["models"]["m"]["memory"][0]
-    assert held["alpha"] is None and held["n_non_members"] == 30
+    assert held["alpha"] is None and held["n_non_members"] == 30 and held["asserted"] is True
     assert "passages, PEARL, rouge_l: " in report.text()

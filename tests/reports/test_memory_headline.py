@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.memory import memory_headline
 
 COLUMNS = [
@@ -47,23 +48,24 @@ def rows_of(kind, axis, extractor, base, other):
     return rows
 
 
+STUDY = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("regex"),), (ModelUse("m"),), control="random")
+
+
 def said(*rows):
-    return memory_headline(pd.DataFrame([row for part in rows for row in part], columns=COLUMNS))
+    claim = memory_headline(pd.DataFrame([row for part in rows for row in part], columns=COLUMNS), STUDY)
+    return claim.text if claim else ""
 
 
-def test_a_loss_that_can_be_tested_comes_first():
-    assert said(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0)) == "question loss flags 20 of 20 problems."
+def test_the_line_counts_detectors_benchmark_and_controls():
+    text = said(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
+    assert text == "1 of 1 detectors sees memory in the 20 benchmark problems (30 controls)."
 
 
-def test_without_a_loss_the_drop_gap_speaks():
-    text = said(rows_of("choice", "entity_rename", "regex", True, False))
-    assert text.startswith("the drop gap on choices is +100.0 pp")
+def test_a_clean_study_shows_none():
+    text = said(rows_of("choice", "entity_rename", "regex", True, True))
+    assert text == "No detector of 1 shows memory in the 20 benchmark choices (30 controls)."
 
 
-def test_too_few_non_members_leave_pearl_out():
-    assert said(rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1)) == ""
-
-
-def test_nothing_to_compare_is_an_empty_sentence():
+def test_nothing_to_compare_is_an_empty_line():
     only = [row for row in rows_of("number", "paraphrase", "question_loss", 1.0, 5.0) if row[3] == "benchmark"]
     assert said(only) == "" and said() == ""

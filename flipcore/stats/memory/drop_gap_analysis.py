@@ -1,41 +1,42 @@
-"""The drop gap as a page needs it: both sets, every rule beside the source's, one decision, one sentence.
+"""The drop gap as a page needs it: both sets, every rule beside the source's, and the decision for what the control is.
 
-Recommended decision (statistics.md, section 2): "flag" needs the studentised permutation (p <= .025) AND the conditional
-gap (low > 0). Only one of the two: "unresolved: difficulty mismatch". "No memorization" is never the absence of a flag;
-it needs equivalence within a margin.
+The earlier recommended rule, permutation (p <= .025) AND conditional gap (low > 0), is withdrawn as the decision: it is blind
+to memory where answers are noisy and false where accuracies differ. `old_rule` keeps it by name. What may be said is made in
+`flipcore.claims.memory_gap` from `decided`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import Estimate, missing, p_text
-from flipcore.stats.base.intervals import mean_interval, z_quantile
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.resample import N_BOOT_SOURCE, N_PERMUTATIONS, MonteCarloP, monte_carlo_p
-from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, permuted_t
+from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, permuted_t
+from flipcore.stats.memory.gap_decision import OTHER, GapDecision, Sides, gap_decision, pair_differences, pair_estimate
+from flipcore.stats.memory.gap_intervals import drops_estimate, gap_estimate
 from flipcore.stats.memory.rewritten import Rewritten, SetDrop, set_drop
 
 FLAG, NO_EVIDENCE, UNRESOLVED = "flag", "no evidence", "unresolved: difficulty mismatch"
 PERM_LEVEL = 0.025
 MARGIN = 0.05
+_FEW = f"No interval: a set has fewer than {MIN_N} items."
 
 
 @dataclass(frozen=True)
 class DropGap:
     """The gap in all its versions, benchmark - control, as shares (print with `text_pp`).
 
-    `gap_source` is the source's bootstrap with its two readings; `gap` the score interval (Welch's with several rewrites);
-    `cond_gap` the difference of P(wrong after | right before); `gap_net` and `gap_matched` are None where there is no
-    identity axis or no matching.
+    `decided` is what decides. `gap_source` is the source's bootstrap with its two readings; `gap` the score interval (Welch's
+    with several rewrites); `cond_gap` the difference of P(wrong after | right before); `gap_net` and `gap_matched` are None
+    where there is no identity axis or no pairs.
     """
 
+    sides: Sides
+    decided: GapDecision
     benchmark: SetDrop
     control: SetDrop
     gap_source: Estimate
@@ -58,13 +59,8 @@ class DropGap:
         return self.perm.p
 
     @property
-    def detectable(self) -> float:
-        """Smallest gap that a study with this many items and this much scatter would find four times in five."""
-        return (z_quantile(0.975) + z_quantile(0.8)) * self.welch["se"] or math.nan
-
-    @property
-    def decision(self) -> str:
-        """ "flag", "no evidence" or "unresolved: difficulty mismatch"."""
+    def old_rule(self) -> str:
+        """The withdrawn rule's verdict: "flag", "no evidence" or "unresolved: difficulty mismatch"."""
         by_drop, by_condition = self.perm_p <= PERM_LEVEL, self.cond_gap.low > 0
         if by_drop and by_condition:
             return FLAG
@@ -75,33 +71,6 @@ class DropGap:
         """The source's rule read literally ("excludes zero"), which also flags a negative gap."""
         return FLAG if self.source_literal else NO_EVIDENCE
 
-    def sentence(self) -> str:
-        """The finding and the decision, in two sentences."""
-        if math.isnan(self.gap.value):
-            return "There is no gap yet: both the benchmark and the control need rewritten items."
-        return (
-            f"Rewriting costs {_pp(self.benchmark.drop)} on the benchmark and {_pp(self.control.drop)} on the control, "
-            f"a gap of {self.gap.text_pp()}. {self._reason()}"
-        )
-
-    def _reason(self) -> str:
-        p = p_text(self.perm_p)
-        if self.decision == FLAG:
-            return f"This looks like memory: {p}, and items answered right before break more often too."
-        if self.decision == UNRESOLVED:
-            given = f"among items answered right before the gap is {self.cond_gap.text_pp()}"
-            said = f"the drops differ ({p}), but {given}" if self.perm_p <= PERM_LEVEL else f"{given}, but the drops say {p}"
-            return f"Difficulty mismatch, unresolved: {said}. The sets may differ in how hard they are."
-        if self.equivalent:
-            return f"No memory beyond {100 * self.margin:.0f} pp: the gap lies within that margin (one-sided {p})."
-        return (
-            f"No evidence of memory (one-sided {p}, level .025), and not enough items to rule out {100 * self.margin:.0f} pp."
-        )
-
-
-def _pp(drop: Estimate) -> str:
-    return f"{100 * drop.value:.1f} pp".replace("-", "−")
-
 
 def drop_gap_analysis(
     benchmark: Rewritten,
@@ -111,26 +80,31 @@ def drop_gap_analysis(
     level: float = 0.95,
     n_boot: int = N_BOOT_SOURCE,
     m: int = N_PERMUTATIONS,
-    matched: Sequence[tuple[str, str]] | None = None,
+    sides: Sides | None = None,
+    what: str = OTHER,
 ) -> DropGap:
-    """Everything about one operator. `matched` lists (benchmark id, control id) pairs made 1:1; the sets are independent
-    without it. `n_boot` resamples for the source's interval, at least `m` permutations."""
+    """Everything about one operator. `what` is the declared control, `sides` the sets with what is known of their items (pairs,
+    templates, options). `n_boot` resamples for the source's interval, at least `m` permutations."""
+    sides = sides or Sides(benchmark, control)
+    decided = gap_decision(sides, what, seed, m)
     of_source = _source_gap(benchmark, control, seed, n_boot)
     perm_t, draw = permuted_t(benchmark.drops, control.drops, generator(seed))
-    equivalence = _gap(benchmark, control, 1 - 2 * 0.05)
+    equivalence = decided.gap_90
     return DropGap(
+        sides=sides,
+        decided=decided,
         benchmark=set_drop(benchmark, level, seed),
         control=set_drop(control, level, seed),
         gap_source=of_source[0],
         source_literal=of_source[1],
         source_directional=of_source[2],
-        gap=_gap(benchmark, control, level),
+        gap=gap_estimate(benchmark, control, level),
         cond_gap=_cond_gap(benchmark, control, level),
         perm_t=perm_t,
         perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
         welch=gap_welch(benchmark.drops, control.drops, level),
         gap_net=_gap_net(benchmark, control, level),
-        gap_matched=None if matched is None else _gap_matched(benchmark, control, matched, level, seed),
+        gap_matched=None if not sides.pairs else pair_estimate(pair_differences(sides), level, seed),
         equivalent=-margin < equivalence.low and equivalence.high < margin,
         equivalence_interval=(equivalence.low, equivalence.high),
         margin=margin,
@@ -142,32 +116,14 @@ def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int
     found = drop_gap_source(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
     n = sum(len(before) for before, _ in before_after)
     low, high = found["gap_lo"], found["gap_hi"]
+    if min(len(before) for before, _ in before_after) < MIN_N:
+        return without_interval(found["gap"], n, 0.95, _FEW), found["flag_literal"], found["flag_directional"]
     note = "The source's interval; it has no width where neither set ever changes." if low == high else ""
     return (
         Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note),
         bool(found["flag_literal"]),
         bool(found["flag_directional"]),
     )
-
-
-def _gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate:
-    n = len(benchmark.drops) + len(control.drops)
-    if benchmark.is_binary and control.is_binary:
-        found = gap_score(
-            benchmark.before[benchmark.covered],
-            benchmark.after_mean[benchmark.covered],
-            control.before[control.covered],
-            control.after_mean[control.covered],
-            level,
-        )
-        return Estimate(found["gap"], found["lo"], found["hi"], level, "mover", n, None)
-    return _welch_estimate(benchmark.drops, control.drops, level)
-
-
-def _welch_estimate(first: np.ndarray, second: np.ndarray, level: float) -> Estimate:
-    found, n = gap_welch(first, second, level), len(first) + len(second)
-    note = "No interval: the drops do not vary." if found["se"] == 0 else ""
-    return Estimate(found["gap"], found["lo"], found["hi"], level, "welch", n, None, note)
 
 
 def _losses(items: Rewritten) -> np.ndarray:
@@ -181,7 +137,9 @@ def _cond_gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimat
     if not len(first) or not len(second):
         return missing(len(first) + len(second), level, "No item was answered right before.")
     if not (benchmark.is_binary and control.is_binary):
-        return _welch_estimate(first, second, level)
+        return drops_estimate(first, second, level, low_end=0.0)
+    if min(len(first), len(second)) < MIN_N:
+        return without_interval(float(first.mean() - second.mean()), len(first) + len(second), level, _FEW)
     found = cond_gap(
         benchmark.before[benchmark.covered],
         benchmark.after_mean[benchmark.covered],
@@ -196,25 +154,7 @@ def _gap_net(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate
     """(D_b - D_b,identity) - (D_c - D_c,identity): per item the identity mean replaces the single answer before."""
     if benchmark.identity is None or control.identity is None:
         return None
-    return _welch_estimate(benchmark.net_drops, control.net_drops, level)
-
-
-def _gap_matched(
-    benchmark: Rewritten, control: Rewritten, matched: Sequence[tuple[str, str]], level: float, seed: int
-) -> Estimate:
-    """Mean of drop(benchmark item) - drop(its control): the pair is the unit. Pairs with an uncovered member leave."""
-    first = dict(zip(benchmark.covered_ids, benchmark.drops, strict=True))
-    second = dict(zip(control.covered_ids, control.drops, strict=True))
-    for side, ids in ((0, benchmark.item_ids), (1, control.item_ids)):
-        names = [pair[side] for pair in matched]
-        unknown = set(names) - set(ids)
-        if unknown or len(set(names)) < len(names):
-            raise BadInput(
-                f"Matching must pair each item once with an item of the other set; {min(unknown, default='')!r} "
-                "is unknown or an item came twice."
-            )
-    differences = [first[a] - second[b] for a, b in matched if a in first and b in second]
-    return mean_interval(differences, level=level, seed=seed, bounds=(-2.0, 2.0))
+    return drops_estimate(benchmark.net_drops, control.net_drops, level)
 
 
 __all__ = ["FLAG", "NO_EVIDENCE", "UNRESOLVED", "DropGap", "Rewritten", "drop_gap_analysis"]

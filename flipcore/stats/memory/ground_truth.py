@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
 from flipcore.stats.base.intervals import clopper_pearson, mean_interval, z_quantile
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.ranking import auc
@@ -32,6 +32,9 @@ def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.
     n, m = len(positives), len(negatives)
     if not n or not m:
         return Estimate(math.nan, math.nan, math.nan, level, "none", 0, None, "Both seen and never-seen items are needed.")
+    if min(n, m) < MIN_N:
+        value = auc([1] * n + [0] * m, np.concatenate([positives, negatives]))
+        return without_interval(value, n + m, level, f"No interval: a group has fewer than {MIN_N} items.")
     value = auc([1] * n + [0] * m, np.concatenate([positives, negatives]))
     z = z_quantile(0.5 + level / 2)
     return Estimate(value, _limit(value, n, m, z, 0.0), _limit(value, n, m, z, 1.0), level, "newcombe_5", n + m, None)
@@ -86,21 +89,6 @@ class Detector:
     sees: int | None
     shifts: int | None
 
-    def sentence(self) -> str:
-        """What it sees, with the share at the dose from which on it does."""
-        if self.cutoff is None:
-            return f"{self.name}: {len(self.never):,} never-seen items are too few to set a cut-off."
-        if self.sees is None and self.shifts is not None:
-            first = next(one for one in self.at if one.dose == self.shifts)
-            return (
-                f"{self.name} tells no single item, and a group from dose {self.shifts:,} on (there its mean is "
-                f"{first.above.text()} above the never-seen)."
-            )
-        if self.sees is None:
-            return f"{self.name} sees nothing at any dose."
-        first = next(one for one in self.at if one.dose == self.sees)
-        return f"{self.name} sees memory from dose {self.sees:,} on ({share_text(first.detected)} flagged there)."
-
 
 @dataclass(frozen=True)
 class GroundTruth:
@@ -111,42 +99,20 @@ class GroundTruth:
     rate: float
     n_unknown: int
 
-    def sentence(self) -> str:
-        """The page's first sentence: who sees how little, and who sees nothing."""
-        able = [one for one in self.detectors if one.cutoff is not None]
-        if not able:
-            return "The never-seen items are too few to set any cut-off, so nothing can be said of any detector."
-        single = _by_dose((one.sees, one.name) for one in able)
-        groups = _by_dose((one.shifts, one.name) for one in able if one.sees is None)
-        blind = [one.name for one in able if one.sees is None and one.shifts is None]
-        parts = [f"memory is seen by {'; by '.join(single)}" if single else "no detector sees memory of a single item"]
-        parts += [f"of whole groups only, not of single items, by {'; by '.join(groups)}"] if groups else []
-        parts += [f"{_listed(blind)} {'sees' if len(blind) == 1 else 'see'} nothing"] if blind and (single or groups) else []
-        return f"At {100 * self.rate:g} % false positives {'; '.join(parts)}."
-
-
-def _by_dose(found: Iterable[tuple[int | None, str]]) -> list[str]:
-    names: dict[int, list[str]] = {}
-    for dose, name in found:
-        if dose is not None:
-            names.setdefault(dose, []).append(name)
-    return [f"{_listed(mine)} from dose {dose:,} on" for dose, mine in sorted(names.items())]
-
 
 def share_text(share: Estimate) -> str:
     """ "88 % [74 %, 95 %]"."""
     if math.isnan(share.value):
         return "–"
+    if not share.has_interval:
+        return f"{100 * share.value:.0f} %"
     return f"{100 * share.value:.0f} % [{100 * share.low:.0f} %, {100 * share.high:.0f} %]"
-
-
-def _listed(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
     """k of n with Clopper and Pearson's limits; n = 0 is missing."""
+    if n < MIN_N:
+        return without_interval(k / n if n else math.nan, n, level)
     low, high = clopper_pearson(k, n, level)
     return Estimate(k / n if n else math.nan, low, high, level, "clopper_pearson", n, None)
 
@@ -169,6 +135,9 @@ def _from_on(at: tuple[AtDose, ...], seen: Callable[[AtDose], bool]) -> int | No
 
 def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
     found = gap_welch(scores, never, level)
+    if min(len(scores), len(never)) < MIN_N:
+        few = f"No interval: a group has fewer than {MIN_N} items."
+        return without_interval(found["gap"], len(scores) + len(never), level, few)
     return Estimate(found["gap"], found["lo"], found["hi"], level, "welch_t", len(scores) + len(never), None)
 
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.estimate import Estimate, percent_text
-from flipcore.stats.base.intervals import newcombe_diff, wilson
+from flipcore.stats.base.estimate import MIN_N, Estimate, percent_text, without_interval
+from flipcore.stats.base.intervals import wilson
+from flipcore.stats.memory.exceedance import SetTest, least_contaminated, set_test
 from flipcore.stats.memory.loss_test import (
     SOURCE_LEVEL,
     bh_min_discoveries,
@@ -83,9 +84,10 @@ def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
 class CutoffCurve:
     """Counts at every cut-off, for a line that is dragged: at a line x look up the first `cutoffs` >= x.
 
-    `n_flagged`, `n_controls_flagged` count D >= cut-off; `n_expected` is what the controls' share predicts among the
-    benchmark's items; `excess` the flagged share beyond it, (k/n - j/m) / (1 - j/m), with its one-sided 95 % lower bound
-    (NaN where every control is flagged). The last cut-off is infinite and flags nothing.
+    `n_flagged`, `n_controls_flagged` count D >= cut-off. A cut-off below which j controls lie is read as just above the
+    (j + 1)-th largest: `n_expected` = n (j + 1) / (m + 1) clean items lie beyond it, `excess` is the flagged share beyond that
+    (NaN where every control is flagged), `excess_low` the exact one-sided 95 % bound, valid for a cut-off fixed before looking.
+    The last cut-off is infinite and flags nothing.
     """
 
     cutoffs: np.ndarray
@@ -104,10 +106,10 @@ def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
         raise BadInput(f"A cut-off needs both sets: came {n} items and {m} controls with a finite loss difference.")
     cutoffs = np.append(np.unique(np.concatenate([items, controls])), np.inf)
     k, j = n_at_least(cutoffs, items), n_at_least(cutoffs, controls)
-    chance = j / m
-    room = np.where(chance < 1, 1 - chance, np.nan)
-    low = np.array([newcombe_diff(a, n, b, m, 0.90)[0] for a, b in zip(k.tolist(), j.tolist(), strict=True)])
-    return CutoffCurve(cutoffs, k, j, n * chance, (k / n - chance) / room, low / room)
+    chance = (j + 1) / (m + 1)
+    room = np.where(j < m, 1 - chance, np.nan)
+    low = [least_contaminated(a, n, b + 1, m) / n if b < m else np.nan for a, b in zip(k.tolist(), j.tolist(), strict=True)]
+    return CutoffCurve(cutoffs, k, j, n * chance, (k / n - chance) / room, np.array(low))
 
 
 @dataclass(frozen=True)
@@ -184,27 +186,9 @@ class LossTest:
         """Smallest D that `rule` flags; infinite where it flags nothing."""
         return float(self.d[self.flagged[rule]].min(initial=math.inf))
 
-    def sentence(self, rule: str = DEFAULT_RULE) -> str:
-        """How many items are flagged, under which rule, and what chance would have flagged."""
-        n_flagged, n = int(self.flagged[rule].sum()), len(self.d)
-        if rule != DEFAULT_RULE:
-            return f"{n_flagged:,} of {n:,} items are flagged ({RULES[rule]})."
-        found = self.excess()
-        share = (
-            f"so at least {percent_text(found['lower95'], 1)} of all items are beyond chance (95 % confidence)"
-            if found["lower95"] > 0
-            else "which chance can explain"
-        )
-        beyond = (
-            f"At p < .01 chance alone would flag {found['exp_false']:.3g}; {int(self.flagged['source_p01'].sum()):,} are, "
-            f"{share}."
-        )
-        start = (
-            f"No item of {n:,} is easier as published than the controls allow"
-            if not n_flagged
-            else f"{n_flagged:,} of {n:,} items are easier as published than the controls allow"
-        )
-        return f"{start} (false discoveries held at {percent_text(self.alpha)}). {beyond}"
+    def set_test(self) -> SetTest:
+        """The verdict's test of all items together: how many lie beyond the controls' mark."""
+        return set_test(self.d, self.d0)
 
     def paired_correctness(
         self,
@@ -250,6 +234,8 @@ class LossTest:
 def _share(values: ArrayLike) -> Estimate:
     found = np.asarray(values, dtype=float)
     k, n = float(found.sum()), len(found)
+    if n < MIN_N:
+        return without_interval(k / n if n else math.nan, n)
     low, high = wilson(k, n)
     return Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
 

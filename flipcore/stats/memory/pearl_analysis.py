@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.estimate import Estimate, missing, number_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, without_interval
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.multiplicity import bh
+from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.pearl import abruptness, level_means, perm_maxdrop, sensitivity, sensitivity_repository
 from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration
 
@@ -100,15 +101,19 @@ class Pearl:
         """The cut-off as a line to drag."""
         return alpha_curve(self.sensitivity, self.non_members)
 
+    def set_test(self) -> SetTest:
+        """The verdict's test of all texts together: how many are more sensitive than the non-members' mark."""
+        return set_test(self.sensitivity, self.non_members)
+
     def sentence(self) -> str:
-        """How many texts are flagged and what alpha promises."""
+        """How many texts lie beyond α and what α promises of single texts: a description, no verdict."""
         if math.isinf(self.calibration.alpha):
             return self.calibration.sentence()
         known = len(self.item_ids) - self.n_undefined
         left_out = f" {self.n_undefined} without a defined sensitivity are left out." if self.n_undefined else ""
         return (
-            f"{int(self.flagged.sum())} of {known} texts lose their continuation more abruptly than "
-            f"α = {number_text(self.calibration.alpha, 3)}.{left_out} {self.calibration.sentence()}"
+            f"{int(self.flagged.sum())} of {known} texts lie beyond α = {number_text(self.calibration.alpha, 3)}.{left_out} "
+            f"{self.calibration.sentence()}"
             + ("" if self.calibration.setting.mode == "paper" else f" {LABELS[self.calibration.setting.mode]}.")
         )
 
@@ -116,8 +121,9 @@ class Pearl:
 def _share(k: int, n: int) -> Estimate:
     if not n:
         return missing(note="No sensitivity is defined.")
-    low, high = wilson(k, n)
-    return Estimate(k / n, low, high, 0.95, "wilson", n, None)
+    if n < MIN_N:
+        return without_interval(k / n, n)
+    return Estimate(k / n, *wilson(k, n), 0.95, "wilson", n, None)
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:
@@ -158,7 +164,7 @@ def pearl(
         tuple(scores),
         means,
         sensitivities(scores, setting.mode),
-        np.array([abruptness(row.tolist()) for row in means]),
+        np.array([abruptness(row) for row in means]),
         p,
         np.array(bh(p)),
         calibration(non_members, setting, fpr, rule),

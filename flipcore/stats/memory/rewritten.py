@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.estimate import Estimate, p_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, p_text, without_interval
 from flipcore.stats.base.intervals import SIGNED, UNIT, bonett_price, mean_interval, newcombe_diff, wilson
 from flipcore.stats.base.paired import mcnemar
 
@@ -123,6 +123,8 @@ class SetDrop:
         if math.isnan(self.selection.value):
             return ""
         differs = self.selection.excludes_zero()
+        if differs is None:
+            return "Too few items could not be rewritten to say whether they are special."
         verdict = "they are not a fair sample of the set" if differs else "no sign that they are special"
         return (
             f"Items that could be rewritten were answered right {self.selection.text_pp()} more often than the rest: {verdict}."
@@ -162,7 +164,9 @@ def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
 
 
 def share_estimate(k: int, n: int, level: float = 0.95) -> Estimate:
-    """k of n with Wilson's interval; n = 0 is missing."""
+    """k of n with Wilson's interval; below ten items there is none; n = 0 is missing."""
+    if n < MIN_N:
+        return without_interval(k / n if n else math.nan, n, level)
     low, high = wilson(k, n, level)
     return Estimate(k / n if n else math.nan, low, high, level, "wilson", n, None)
 
@@ -179,9 +183,10 @@ def drop_estimate(items: Rewritten, level: float, seed: int) -> Estimate:
     drops = items.drops
     if not items.is_binary:
         return mean_interval(drops, level=level, seed=seed, bounds=SIGNED)
+    if len(drops) < MIN_N:
+        return without_interval(float(drops.mean()) if len(drops) else math.nan, len(drops), level)
     low, high = bonett_price(int((drops == 1).sum()), int((drops == -1).sum()), len(drops), level)
-    value = float(drops.mean()) if len(drops) else math.nan
-    return Estimate(value, low, high, level, "bonett_price", len(drops), None)
+    return Estimate(float(drops.mean()), low, high, level, "bonett_price", len(drops), None)
 
 
 def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Estimate:
@@ -190,6 +195,8 @@ def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Esti
     k1, k2 = int(np.round(covered.sum())), int(np.round(uncovered.sum()))
     low, high = newcombe_diff(k1, n1, k2, n2, level)
     value = k1 / n1 - k2 / n2 if n1 and n2 else math.nan
+    if min(n1, n2) < MIN_N:
+        return without_interval(value, n1 + n2, level, f"No interval: a group has fewer than {MIN_N} items.")
     return Estimate(value, low, high, level, "newcombe", n1 + n2, None)
 
 

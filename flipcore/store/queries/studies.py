@@ -171,6 +171,17 @@ def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
     return store.rows(_REVIEWED, study_id=study_id)
 
 
+_CONSTRUCTED = """
+SELECT count(*) > 0 AND count(material_id) = 0 FROM study_variants
+WHERE study_id = $study_id AND axis = 'paraphrase' AND key <> 'base'
+"""
+
+
+def rewords_by_construction(store: Store, study_id: str) -> bool:
+    """Every paraphrase that the study asked came with its item, made from the same template: nobody needs to review those."""
+    return bool(store.rows(_CONSTRUCTED, study_id=study_id)[0][0])
+
+
 _UNREVIEWED = f"""
 WITH {STANDING}
 SELECT count(*) FROM study_variants v JOIN standing p ON p.pair_id = v.material_id

@@ -4,11 +4,13 @@ import math
 import numpy as np
 import pytest
 
+from flipcore.claims.memory_gap import gap_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted_memory import MODELS, PlantedModel, gap_sets
 from flipcore.stats.memory.drop_gap import gap_score
 from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
+from flipcore.stats.memory.gap_decision import Sides
 from tests.conftest import ROOT
 
 CASES = json.loads((ROOT / "tests" / "cases.json").read_text(encoding="utf-8"))["cases"]
@@ -41,11 +43,12 @@ def test_the_memorized_row_of_source_000_is_reproduced():
     assert result.benchmark.mcnemar["chi2_cc"] == pytest.approx(2.54e-8, rel=1e-2)
     assert result.benchmark.mcnemar["exact"] == pytest.approx(2.33e-10, rel=1e-2)
     assert (result.benchmark.coverage.value, result.control.coverage.value) == (127 / 150, 139 / 150)
-    assert (result.decision, result.source_decision) == (FLAG, FLAG)
-    assert result.sentence() == (
-        "Rewriting costs 26.0 pp on the benchmark and 0.0 pp on the control, a gap of +26.0 pp "
-        f"[{100 * result.gap.low:+.1f}, {100 * result.gap.high:+.1f}]. This looks like memory: "
-        "p < .001, and items answered right before break more often too."
+    assert (result.old_rule, result.source_decision) == (FLAG, FLAG)
+    assert (result.old_rule, result.source_decision) == (FLAG, FLAG)
+    decided = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1, what="random")
+    claim = gap_claim(decided.decided)
+    assert claim.is_made and claim.text.startswith(
+        "Memory: rewriting costs the benchmark more than its random control, +26.0 pp"
     )
 
 
@@ -59,7 +62,7 @@ def test_the_brittle_row_of_source_000_is_reproduced_and_not_flagged():
     bo, bp, co, cp = BRITTLE
     result = drop_gap_analysis(items(bo, bp), items(co, cp), seed=0)
     assert printed(result.gap_source) == (0.023, -0.064, 0.115)
-    assert (result.decision, result.source_decision) == (NO_EVIDENCE, NO_EVIDENCE)
+    assert (result.old_rule, result.source_decision) == (NO_EVIDENCE, NO_EVIDENCE)
     # without its control the drop of 23 of 127 alone would convict: the control-free probe
     assert result.benchmark.drop.value == 23 / 127 and result.control.drop.value == 22 / 139
     assert result.benchmark.mcnemar["exact"] == pytest.approx(2.4e-7, rel=0.02)
@@ -71,7 +74,7 @@ def test_the_identity_row_of_source_000_is_reproduced():
     result = drop_gap_analysis(Rewritten.make(ids, before, before, before), Rewritten.make(ids, before, before, before))
     again = result.benchmark.identity_drop
     assert (again.value, result.benchmark.identity_p, again.n) == (0, 1, 150)
-    assert result.gap_net.value == 0 and result.decision == NO_EVIDENCE
+    assert result.gap_net.value == 0 and result.old_rule == NO_EVIDENCE
 
 
 def test_planted_models_are_classified_as_they_were_made():
@@ -79,7 +82,7 @@ def test_planted_models_are_classified_as_they_were_made():
     decisions = {}
     for name, model in MODELS.items():
         sets = [Rewritten.make(names, *model.answers(names, names is ids)) for names in (ids, controls)]
-        decisions[name] = drop_gap_analysis(*sets, m=1_999).decision
+        decisions[name] = drop_gap_analysis(*sets, m=1_999).old_rule
     assert decisions == {"memorized": FLAG, "clean": NO_EVIDENCE, "brittle": NO_EVIDENCE}
 
 
@@ -100,59 +103,67 @@ def test_more_permutations_are_drawn_while_p_straddles_the_level():
         assert result.perm.m == 499 or (result.perm.m > 499 and (not straddles or result.perm.m == 16 * 9_999))
 
 
-def test_the_detectable_gap_is_that_of_the_power_formula():
-    # se of ten drops in 100 items against none: sqrt(.09 / 99)
-    result = drop_gap_analysis(items([1] * 100, [0] * 10 + [1] * 90), items([1] * 100, [1] * 100), m=99)
-    assert result.detectable == pytest.approx(2.8016 * math.sqrt(0.09 / 99), rel=1e-4)
-    assert math.isnan(drop_gap_analysis(items([1] * 9, [1] * 9), items([1] * 9, [1] * 9), m=99).detectable)
-
-
 def test_sets_of_unequal_difficulty_are_left_unresolved():
     rng = generator(0)
     bo, bp, co, cp = gap_sets("N3 brittle, control harder", 800, rng)
     result = drop_gap_analysis(items(bo, bp), items(co, cp), m=1_999)
-    assert result.source_decision == FLAG and result.decision == UNRESOLVED
-    assert "Difficulty mismatch, unresolved" in result.sentence()
+    assert result.source_decision == FLAG and result.old_rule == UNRESOLVED
+    claim = gap_claim(result.decided)
+    assert not claim.asserted and "but not in share kept" in claim.text and "Unequal difficulty" in claim.text
 
 
 def test_no_memory_is_only_claimed_within_a_margin():
-    few, many = (drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99) for n in (15, 200))
-    assert not few.equivalent and "not enough items" in few.sentence()
+    few, many = (
+        drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99, what="random") for n in (15, 200)
+    )
+    assert not few.equivalent and "5 pp cannot be ruled out" in gap_claim(few.decided).text
     ends = gap_score(*[[1.0, 0.0] * 200] * 4, level=0.90)
     assert many.equivalence_interval == pytest.approx((ends["lo"], ends["hi"]))
-    assert many.equivalent and "No memory beyond 5 pp" in many.sentence()
+    assert many.equivalent and gap_claim(many.decided).text.startswith("No memory beyond 5 pp: the gap is at most ")
 
 
 def test_several_rewrites_are_averaged_by_item_and_compared_by_welch():
-    # drops (1/2, 0, 1) and (0, 0, 0): gap .5; McNemar needs one rewrite
+    # drops (1/2, 0, 1) and (0, 0, 0): gap .5; McNemar needs one rewrite; below ten items there is no interval
     result = drop_gap_analysis(items([1, 1, 1], [[0, 1], [1, 1], [0, math.nan]]), items([1, 1, 1], [[1, 1]] * 3), m=99)
-    assert (result.gap.value, result.gap.method, result.benchmark.mcnemar) == (0.5, "welch", None)
+    assert (result.gap.value, result.gap.method, result.benchmark.mcnemar) == (0.5, "none", None)
     assert result.cond_gap.value == 0.5
+    changing, still = [[0, 1]] * 20 + [[1, 1]] * 20, [[1, 1]] * 40
+    assert drop_gap_analysis(items([1] * 40, changing), items([1] * 40, changing), m=99).gap.method == "welch"
+    # a control that never changes has no variance of its own: one loss and one opposite stand in
+    hardly = drop_gap_analysis(items([1] * 40, changing), items([1] * 40, still), m=99).gap
+    assert (hardly.method, hardly.value) == ("padded_mover", 0.25) and hardly.high - hardly.low > 0.15
 
 
 def test_the_identity_axis_is_subtracted():
-    # the benchmark's answers break in 20 of 100 items unasked and in 30 rewritten, the control's in 5 and in 10
+    # the benchmark's answers break in 20 of 100 items unasked and in 30 rewritten, the control's in 10 and in 20
     sets = []
-    for n_identity, n_rewritten, prefix in ((20, 30, "b"), (5, 10, "c")):
+    for n_identity, n_rewritten, prefix in ((20, 30, "b"), (10, 20, "c")):
         again, after = (np.repeat([0.0, 1.0], [n, 100 - n]) for n in (n_identity, n_rewritten))
         sets.append(items(np.ones(100), after, again, prefix))
     result = drop_gap_analysis(*sets, m=99)
-    assert result.gap_net.value == pytest.approx((0.30 - 0.20) - (0.10 - 0.05)) and result.gap_net.n == 200
-    # per item the net drop is 1 in 10 (5) items and 0 in the rest
-    se = math.sqrt(0.1 * 0.9 / 99 + 0.05 * 0.95 / 99)
-    assert result.gap_net.high - result.gap_net.low == pytest.approx(2 * 1.973 * se, rel=1e-3)
+    assert result.gap_net.value == pytest.approx((0.30 - 0.20) - (0.20 - 0.10), abs=1e-12) and result.gap_net.n == 200
+    # per item the net drop is 1 in 10 items of each set and 0 in the rest
+    se = math.sqrt(2 * 0.1 * 0.9 / 99)
+    assert result.gap_net.high - result.gap_net.low == pytest.approx(2 * 1.972 * se, rel=1e-3)
     assert result.benchmark.identity_sentence().startswith("Asked again unchanged, accuracy fell by +20.0 pp")
 
 
 def test_matched_controls_are_compared_pair_by_pair():
     benchmark, control = items([1] * 40, [0] * 20 + [1] * 20, prefix="b"), items([1] * 40, [0] * 10 + [1] * 30, prefix="c")
-    pairs = [(f"b{k}", f"c{k}") for k in range(40)]
-    matched = drop_gap_analysis(benchmark, control, matched=pairs, m=99).gap_matched
-    # ten pairs differ by 1, thirty by 0: se = sqrt(.25 * .75 / 39), against sqrt(.25/40 + .1875/40) unpaired
-    assert matched.value == 0.25 and matched.n == 40
-    assert matched.high - matched.low == pytest.approx(2 * 2.0227 * math.sqrt(0.1875 / 39), rel=1e-3)
-    with pytest.raises(BadInput, match="'b99' is unknown"):
-        drop_gap_analysis(benchmark, control, matched=[("b99", "c0")], m=99)
+    sides = Sides(benchmark, control, pairs={f"b{k}": f"c{k}" for k in range(40)})
+    found = drop_gap_analysis(benchmark, control, m=999, sides=sides, what="paired")
+    matched = found.gap_matched
+    # ten pairs differ by 1, thirty by 0, and one is added each way: 42 differences of mean 10/42 and mean square 12/42
+    assert matched.value == 0.25 and matched.n == 40 and matched == found.decided.gap
+    se = math.sqrt((12 - 100 / 42) / 41 / 42)
+    assert matched.high - matched.low == pytest.approx(2 * 2.0195 * se, rel=1e-3)
+    assert found.decided.p < 0.01 and gap_claim(found.decided).outcome == "memory"
+
+
+def test_a_control_declared_as_paired_without_pairs_makes_no_claim():
+    sets = items([1] * 40, [0] * 20 + [1] * 20, prefix="b"), items([1] * 40, [1] * 40, prefix="c")
+    claim = gap_claim(drop_gap_analysis(*sets, m=99, what="paired").decided)
+    assert not claim.is_made and claim.text.startswith("Not claimed: The control is declared as paired, and no pairs")
 
 
 def test_selection_of_covered_items_is_shown():
@@ -170,8 +181,8 @@ def test_absent_answers_are_counted_and_left_out():
 
 def test_an_empty_side_gives_a_sentence_and_no_number():
     result = drop_gap_analysis(items([], []), items([1, 1], [1, 1]), m=99)
-    assert result.sentence().startswith("There is no gap yet") and math.isnan(result.perm_p)
-    assert result.decision == NO_EVIDENCE and not result.equivalent
+    assert math.isnan(result.perm_p) and not result.equivalent
+    assert gap_claim(result.decided).text.startswith("Not claimed: 0 rewritten benchmark items; at least 10 are needed")
 
 
 def test_a_doubled_item_is_an_error_and_never_averaged():

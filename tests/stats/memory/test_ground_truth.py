@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from flipcore.claims.memory_truth import detector_claim, truth_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.proportions import clopper_pearson
@@ -13,7 +14,8 @@ from flipcore.stats.memory.pearl_alpha import alpha_conformal
 
 def test_auc_counts_pairs_and_halves_ties():
     # pairs (2,1) (2,2) (3,1) (3,2): won, tied, won, won -> 3.5 of 4
-    assert auc_interval(np.array([2.0, 3.0]), np.array([1.0, 2.0])).value == 0.875
+    few = auc_interval(np.array([2.0, 3.0]), np.array([1.0, 2.0]))
+    assert few.value == 0.875 and not few.has_interval  # below ten items a group there is none
     assert math.isnan(auc_interval(np.array([]), np.array([1.0])).value)
 
 
@@ -77,11 +79,11 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     blind, _ = made(0.0, name="b")
     truth = ground_truth({"question loss": sharp, "answer loss": blind}, doses)
     assert [one.sees for one in truth.detectors] == [16, None]
-    assert truth.sentence() == (
-        "At 5 % false positives memory is seen by question loss from dose 16 on; answer loss sees nothing."
+    assert truth_claim(truth).text == (
+        "At 5 % false positives memory is seen by question loss from dose 16 on; nothing is shown by answer loss."
     )
-    assert truth.detectors[1].sentence() == "answer loss sees nothing at any dose."
-    assert truth.detectors[0].sentence().startswith("question loss sees memory from dose 16 on (")
+    assert detector_claim(truth.detectors[1]).text == "answer loss: nothing shown at any dose."
+    assert detector_claim(truth.detectors[0]).text.startswith("question loss sees memory from dose 16 on (")
 
 
 def test_the_cut_off_comes_from_items_that_do_not_check_it():
@@ -110,12 +112,11 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     one = detector("drop", never, never, {1: np.repeat([0.0, 1.0], [36, 4]), 16: np.repeat([0.0, 1.0], [20, 20])})
     assert (one.cutoff, one.sees, one.shifts) == (1.0, None, 16)
     assert one.at[1].above.value == pytest.approx(0.4) and one.at[0].above.low < 0 < one.at[0].above.high
-    assert one.sentence().startswith("drop tells no single item, and a group from dose 16 on (there its mean is 0.40 [")
+    assert detector_claim(one).text.startswith("drop tells no single item, but a group from dose 16 on (mean 0.40 [")
     scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
     doses = {item: 0 if item[0] == "n" else 16 for item in scores}
-    assert ground_truth({"drop": scores}, doses).sentence() == (
-        "At 5 % false positives no detector sees memory of a single item; of whole groups only, not of single items, by drop "
-        "from dose 16 on."
+    assert truth_claim(ground_truth({"drop": scores}, doses)).text == (
+        "At 5 % false positives no detector shows memory of a single item; of whole groups only by drop from dose 16 on."
     )
 
 
@@ -130,7 +131,7 @@ def test_a_dose_is_seen_only_if_every_larger_one_is():
 def test_too_few_never_seen_items_set_no_cut_off_and_say_so():
     one = detector("x", np.arange(10.0), np.arange(10.0), {16: np.arange(20.0)})
     assert one.cutoff is None and one.sees is None and math.isnan(one.false_positives.value)
-    assert "10 never-seen items are too few" in one.sentence() and math.isnan(one.at[0].detected.value)
+    assert "10 never-seen items, too few" in detector_claim(one).text and math.isnan(one.at[0].detected.value)
 
 
 def test_what_is_unknown_or_missing_is_in_no_number():

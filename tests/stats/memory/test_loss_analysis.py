@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from flipcore.claims.memory_sets import at_least_claim, set_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted_memory import loss_differences
@@ -26,13 +27,14 @@ def test_the_reach_of_the_published_design_is_stated_before_it_runs():
 
 
 def test_the_curve_counts_both_sets_at_every_cut_off():
-    # items 1 2 2 3, controls 0 2: at 2 three items and one control; expected 4 * 1/2; excess (3/4 - 1/2)/(1/2)
+    # items 1 2 2 3, controls 0 2: at 2 three items and one control, so as above the second largest of two: 4 * 2/3 by chance,
+    # excess (3/4 - 2/3)/(1/3); above the largest 4 * 1/3
     curve = cutoff_curve([1, 2, 2, 3, math.nan], [0, 2, math.inf])
     assert curve.cutoffs.tolist() == [0, 1, 2, 3, math.inf]
     assert curve.n_flagged.tolist() == [4, 4, 3, 1, 0] and curve.n_controls_flagged.tolist() == [2, 1, 1, 0, 0]
-    assert curve.n_expected.tolist() == [4, 2, 2, 0, 0]
-    assert math.isnan(curve.excess[0]) and curve.excess[1:].tolist() == [1.0, 0.5, 0.25, 0.0]
-    assert (curve.excess_low[1:] < curve.excess[1:] + 1e-9).all()
+    assert curve.n_expected == pytest.approx([4, 8 / 3, 8 / 3, 4 / 3, 4 / 3])
+    assert math.isnan(curve.excess[0]) and curve.excess[1:] == pytest.approx([1.0, 0.25, -0.125, -0.5])
+    assert (curve.excess_low[2:] == 0).all()
 
 
 def test_a_dragged_line_reads_the_curve_by_look_up():
@@ -69,21 +71,26 @@ def test_items_without_a_finite_loss_are_counted_and_left_out():
         loss_test(names(2), [1.0], range(30))
 
 
-def test_memory_is_told_in_a_sentence():
+def test_memory_is_claimed_of_the_set_and_its_items_are_named():
     d, d0, truth = loss_differences(generator(2), memorized=0.09, shift_sd=5)
     result = loss_test(names(5_000), d, d0)
     flagged = result.flagged["conformal_bh"]
     assert (flagged & truth).sum() > 0.9 * truth.sum()
-    assert f"{flagged.sum()} of 5,000 items are easier as published" in result.sentence()
-    assert "At p < .01 chance alone would flag 50;" in result.sentence()
-    assert "Gaussian tail" in result.sentence("tail_bonf")
+    test = result.set_test()
+    # k = 60 of 1,201: 249.8 of 5,000 clean items lie beyond it
+    assert (test.k, round(test.chance, 1)) == (60, 249.8) and test.p < 1e-6
+    claim = set_claim(test, "problems", "random")
+    assert claim.text.startswith(f"Memory: {test.n_beyond} of 5,000 problems beyond the controls' mark, chance 250 ")
+    assert 0.03 < at_least_claim(test, claim).numbers["share_least"] <= 0.09
     assert result.rate().value == flagged.mean() and result.cutoff() == d[flagged].min()
 
 
-def test_a_clean_benchmark_says_that_nothing_is_flagged():
+def test_a_clean_benchmark_says_that_no_memory_is_shown():
     d, d0, _ = loss_differences(generator(3))
     result = loss_test(names(5_000), d, d0)
-    assert result.sentence().startswith("No item of 5,000") and math.isinf(result.cutoff())
+    claim = set_claim(result.set_test(), "problems", "random")
+    assert claim.text.startswith("No memory shown: ") and math.isinf(result.cutoff())
+    assert not at_least_claim(result.set_test(), claim).is_made
     assert result.rate().low == 0 < result.rate().high
 
 

@@ -31,7 +31,7 @@ def test_cliffs_are_flagged_and_gentle_declines_are_not():
     found = judged(generator(0))
     assert found.flagged[:20].all() and found.flagged[20:].sum() <= 3
     assert found.detection.n == 40 and found.abruptness[:20].min() > 0.7
-    assert found.sentence().startswith(f"{int(found.flagged.sum())} of 40 texts lose their continuation")
+    assert found.sentence().startswith(f"{int(found.flagged.sum())} of 40 texts lie beyond α = ")
     assert "with 95 % confidence at most 5 % of texts like them exceed it" in found.sentence()
     assert (found.q[:20] <= 0.05).all() and np.isfinite(found.p).all()
 

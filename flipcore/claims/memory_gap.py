@@ -1,0 +1,146 @@
+"""What may be said of a drop gap. It depends on what the control is, and the sentence says so (statistics.md, section 16.2)."""
+
+from __future__ import annotations
+
+import math
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.estimate import Estimate, number_text, p_text
+from flipcore.stats.memory.gap_decision import CALIBRATED, OTHER, PAIRED, RANDOM, GapDecision
+
+FAMILY = "all detectors of a model, Holm"
+MEMORY, LOSES_MORE, WITHIN, NONE_SHOWN, UNDECIDED, NO_CLAIM = (
+    "memory",
+    "loses more",
+    "none beyond the margin",
+    "none shown",
+    "undecided",
+    "no claim",
+)
+MARGIN = 0.05
+FAMILY_LEVEL = 0.05
+_EQUAL = ("nothing changing", "rare events", "brittle both", "clean with noise", "several rewrites")
+
+GAP_RANDOM = Assertion(
+    "memory by drop gap, random control",
+    "rewriting costs the benchmark more than a random half of the same source: memory",
+    0.025,
+    1,
+    FAMILY,
+    (*_EQUAL, "templated items"),
+)
+GAP_PAIRED = Assertion(
+    "memory by drop gap, paired control",
+    "rewriting costs benchmark items more than the controls that they are paired with: memory",
+    0.025,
+    1,
+    FAMILY,
+    ("nothing changing", "rare events", "brittle both", "pairs of one difficulty"),
+)
+GAP_OTHER = Assertion(
+    "loses more than the control",
+    "the benchmark loses more than the control in points, in share kept and in odds",
+    0.025,
+    1,
+    FAMILY,
+    (*_EQUAL, "brittle, .9 v .5", "logit shift, easier benchmark", "logit shift, harder benchmark", "additive loss, .9 v .5",
+     "chance floor 1/4", "chance floor, .9 v .5"),
+)  # fmt: skip
+GAP_WITHIN = Assertion(
+    "no gap beyond the margin",
+    "the gap is smaller than the margin",
+    0.05,
+    1,
+    "each claim",
+    ("gap at the margin", "gap at the margin, rare events", "gap at the margin, several rewrites", "gap at the margin, pairs"),
+)
+ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN)
+_ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
+CONTROL_TITLES = {
+    RANDOM: "a random split of the same source",
+    PAIRED: "paired 1:1 with the benchmark's items",
+    CALIBRATED: "calibrated on known doses of this model",
+    OTHER: "of another making",
+}
+CAUTION = "Unequal difficulty can do the same."
+
+
+def gap_claim(decision: GapDecision, margin: float = MARGIN, adjusted: float | None = None, n_family: int = 1) -> Claim:
+    """The verdict of one drop gap. `adjusted` is its p after Holm over `n_family` detectors, on the scale of a family at .05
+    (`memory.adjusted`); without it the gap stands alone."""
+    numbers = {"gap": decision.gap, "p": decision.p, "p_adjusted": decision.p if adjusted is None else adjusted}
+    if decision.withheld:
+        made = Claim(_ASSERTS[decision.control], NO_CLAIM, "No verdict on the drop gap.", False, "", "", numbers)
+        return made.not_claimed(decision.withheld)
+    detail = _detail(decision, adjusted, n_family)
+    if decision.is_larger:
+        if adjusted is not None and adjusted > FAMILY_LEVEL:
+            said = f"None shown: {p_text(decision.p)} alone, {p_text(adjusted)} over all {n_family} detectors (Holm)."
+            return Claim(_ASSERTS[decision.control], NONE_SHOWN, said, False, detail, "", numbers)
+        return Claim(_ASSERTS[decision.control], *_larger(decision), True, detail, "", numbers)
+    low, high = decision.gap_90.low, decision.gap_90.high
+    if -margin < low and high < margin:
+        return Claim(GAP_WITHIN, WITHIN, _within(decision, margin), True, detail, "", numbers)
+    return Claim(_ASSERTS[decision.control], *_open(decision, margin), False, detail, "", numbers)
+
+
+def _larger(decision: GapDecision) -> tuple[str, str]:
+    gap = decision.gap.text_pp()
+    if decision.control == OTHER:
+        return LOSES_MORE, f"The benchmark loses more than the control: {gap}, and on all three scales. {CAUTION}"
+    how = "than its random control" if decision.control == RANDOM else "than its paired controls"
+    return MEMORY, f"Memory: rewriting costs the benchmark more {how}, {gap} ({p_text(decision.p)})."
+
+
+def _within(decision: GapDecision, margin: float) -> str:
+    """The bound that decided, rounded away from 0 so that it is never printed as less than it is."""
+    high = number_text(math.ceil(1000 * decision.gap_90.high - 1e-9) / 10, 1)
+    bound = f"at most {high} pp (one-sided 95 %)"
+    size = number_text(100 * margin, 0)
+    if decision.control == OTHER:
+        return f"The gap stays within {size} pp: {bound}. Unequal difficulty can hide memory."
+    return f"No memory beyond {size} pp: the gap is {bound}."
+
+
+def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
+    gap, size = decision.gap.text_pp(), number_text(100 * margin, 0)
+    if decision.control == OTHER:
+        more = [one.scale for one in decision.scales if one.is_lower]
+        if more:
+            rest = [one.scale for one in decision.scales if not one.is_lower]
+            return UNDECIDED, f"Undecided: the benchmark loses more in {_and(more)}, but not in {_and(rest)}. {CAUTION}"
+        return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
+    if decision.gap_90.high < margin:
+        return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
+    return NONE_SHOWN, f"No memory shown: {gap} ({p_text(decision.p)}); {size} pp cannot be ruled out."
+
+
+def _and(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str:
+    first, second = decision.units
+    unit = "families of items" if decision.families else "pairs" if decision.control in (PAIRED, CALIBRATED) else "items"
+    n = f"{first:,} {unit}" if unit == "pairs" else f"{first:,} benchmark and {second:,} control {unit}"
+    said = f"{n}; the control is {CONTROL_TITLES[decision.control]}."
+    if decision.scales:
+        scales = "; ".join(
+            f"{one.scale} {number_text(one.value, 2, sign=True)} [{number_text(one.low, 2, sign=True)}, "
+            f"{number_text(one.high, 2, sign=True)}]"
+            for one in decision.scales
+        )
+        said += f" {scales} (share kept and odds as differences of logarithms)."
+    if adjusted is not None and n_family > 1:
+        said += f" Holm over {n_family} detectors: {p_text(adjusted)}."
+    return said
+
+
+def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
+    """The earlier decision, withdrawn: its two numbers, described and deciding nothing."""
+    return description(
+        f"The earlier rule, withdrawn: permutation {p_text(perm_p)} and gap among items answered right before "
+        f"{cond_gap.text_pp()}. It decides nothing.",
+        perm_p=perm_p,
+        cond_gap=cond_gap,
+    )

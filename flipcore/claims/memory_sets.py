@@ -1,0 +1,172 @@
+"""What may be said of a set of items that a per-item detector has scored: a verdict on a set is a test of the set
+(statistics.md, sections 16.3 and 16.4)."""
+
+from __future__ import annotations
+
+import math
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.claims.memory_gap import CONTROL_TITLES, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN
+from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
+from flipcore.stats.memory.exceedance import SetTest
+from flipcore.stats.memory.gap_decision import OTHER
+from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
+from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+
+BEYOND = "beyond the control"
+_SIZES = ("clean", "clean, ties", "clean, heavy tail")
+
+SET_BEYOND = Assertion(
+    "a set beyond its controls",
+    "more of the set lies beyond its controls than chance explains; memory where the control is a random split",
+    0.05,
+    1,
+    FAMILY,
+    (*_SIZES, "clean, templated items"),
+)
+AT_LEAST = Assertion(
+    "at least X % beyond chance",
+    "at least this share of the set is contaminated",
+    0.05,
+    1,
+    "each claim",
+    (*_SIZES, "a tenth contaminated"),
+)
+NAMED = Assertion(
+    "items named",
+    "each item named is beyond the controls; of those named at most 5 % falsely (Benjamini–Hochberg)",
+    0.05,
+    1,
+    "false discoveries of one detector",
+    ("clean",),
+)
+ANY_CUTOFF = Assertion(
+    "a set beyond its controls at some cut-off",
+    "at some cut-off, chosen after looking, more of the set lies beyond its controls than chance explains",
+    0.05,
+    1,
+    "every cut-off of one detector",
+    ("clean", "clean, ties"),
+)
+ASSERTIONS = (SET_BEYOND, AT_LEAST, NAMED, ANY_CUTOFF)
+TEMPLATED = (
+    "the items are made from shared templates, and benchmark and controls from different ones. A test of single items would "
+    "claim too much."
+)
+
+
+def set_claim(
+    test: SetTest,
+    items: str = "items",
+    control: str = OTHER,
+    adjusted: float | None = None,
+    n_family: int = 1,
+    templated: bool = False,
+) -> Claim:
+    """The verdict of one per-item detector on a whole set; `items` names them ("problems"). `adjusted` as in `gap_claim`.
+    `templated` items of different templates on both sides make no claim."""
+    numbers = {"test": test, "p": test.p, "p_adjusted": test.p if adjusted is None else adjusted}
+    blocked = _blocked(test, items, templated)
+    if blocked:
+        return Claim(SET_BEYOND, NO_CLAIM, "No verdict on the set.", False, "", "", numbers).not_claimed(blocked)
+    found = f"{test.n_beyond:,} of {test.n:,} {items} beyond the controls' mark, chance {_count(test.chance)}"
+    detail = _detail(test, control, adjusted, n_family)
+    p = test.p if adjusted is None else adjusted
+    if not p <= FAMILY_LEVEL:
+        after = "" if test.p > FAMILY_LEVEL or adjusted is None else f" alone, {p_text(p)} over all {n_family} detectors"
+        shown = "No memory shown" if control != OTHER else "No more than chance is shown"
+        return Claim(SET_BEYOND, NONE_SHOWN, f"{shown}: {found} ({p_text(test.p)}{after}).", False, detail, "", numbers)
+    if control == OTHER:
+        said = f"The set lies beyond its controls: {found} ({p_text(test.p)}). Controls of another kind can do the same."
+        return Claim(SET_BEYOND, BEYOND, said, True, detail, "", numbers)
+    return Claim(SET_BEYOND, MEMORY, f"Memory: {found} ({p_text(test.p)}).", True, detail, "", numbers)
+
+
+def _blocked(test: SetTest, items: str, templated: bool) -> str:
+    if test.n < MIN_N:
+        return f"{test.n} {items} with a score; at least {MIN_N} are needed."
+    if test.m < FEWEST_CONTROLS:
+        return f"{test.m} controls with a score; at least {FEWEST_CONTROLS} are needed."
+    return TEMPLATED if templated else ""
+
+
+def _count(x: float) -> str:
+    return number_text(x, 1 if x < 99.95 else 0)
+
+
+def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) -> str:
+    said = (
+        f"The mark is the {_ordinal(test.k)} of {test.m:,} controls ({CONTROL_TITLES[control]}); chance alone would put "
+        f"n·k/(m + 1) = {_count(test.chance)} beyond it."
+    )
+    if not math.isnan(test.spread_p):
+        sds = (
+            f"standard deviation {number_text(test.sd, 3)} on the benchmark, {number_text(test.control_sd, 3)} on the controls"
+        )
+        apart = "differs, which memory or another making can do" if test.spread_p < 0.05 else "shows no difference"
+        said += f" Spread {apart}: {sds} ({p_text(test.spread_p)})."
+    if adjusted is not None and n_family > 1:
+        said += f" Holm over {n_family} detectors: {p_text(adjusted)}."
+    return said
+
+
+def _ordinal(k: int) -> str:
+    if k == 1:
+        return "largest"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(k % 10, "th") if k % 100 not in (11, 12, 13) else "th"
+    return f"{k}{ending} largest"
+
+
+def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim:
+    """How many at the least, where the set's own verdict is claimed."""
+    numbers = {"n_least": test.n_least, "share_least": test.share_least}
+    if not verdict.is_made:
+        return Claim(AT_LEAST, NONE_SHOWN, "No share beyond chance is claimed.", False, "", verdict.withheld, numbers)
+    if not test.n_least:
+        return Claim(AT_LEAST, NONE_SHOWN, "No share beyond chance can be claimed.", False, "", "", numbers)
+    share = math.floor(1000 * test.share_least + 1e-9) / 1000  # rounded down: a lower bound is never printed as more
+    said = f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance (one-sided 95 %)."
+    return Claim(AT_LEAST, "at least", said, True, "", "", numbers)
+
+
+def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
+    """How many single items Benjamini and Hochberg's rule names: only where the set's own verdict is claimed."""
+    if not verdict.is_made:
+        said = f"{n_named:,} {items} stand out by Benjamini–Hochberg; no single one is claimed without a verdict on the set."
+        return description(said if n_named else f"No single one of the {items} stands out.", n_named=n_named)
+    if not n_named:
+        return description(f"No single one of the {items} can be named.", n_named=0)
+    said = f"{n_named:,} {items} are named; at most 5 % of them falsely, on average."
+    return Claim(NAMED, "named", said, True, "", "", {"n_named": n_named})
+
+
+def any_cutoff_claim(p: float, control: str = OTHER) -> Claim:
+    """After a drag: the Monte Carlo p of the largest excess over every cut-off."""
+    if not p <= ANY_CUTOFF.error_rate:
+        return Claim(ANY_CUTOFF, NONE_SHOWN, f"At no cut-off does the set lie beyond its controls ({p_text(p)}).", False)
+    caution = "" if control != OTHER else " Controls of another kind can do the same."
+    said = f"At some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
+    return Claim(ANY_CUTOFF, BEYOND, said, True, "", "", {"p": p})
+
+
+def corrected_accuracy_claim(found: CorrectedAccuracy) -> Claim:
+    """Accuracy without the flagged items beside its placebo. It asserts nothing: flagging selects items that are right."""
+    if not found.n_flagged:
+        return description("No item is flagged, so accuracy stays as it is.", raw=found.raw)
+    change = found.beyond_placebo
+    beyond = (
+        "" if change != change else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} pp, without an interval."
+    )
+    return description(
+        f"Accuracy is {found.raw.text()}, or {_kept(found.corrected)} after dropping the {found.n_flagged:,} flagged items. "
+        f"Placebo (same cut-off on the controls): {found.control_raw.text()}, or {_kept(found.control_corrected)} after "
+        f"dropping {found.n_controls_flagged:,}.{beyond}",
+        raw=found.raw,
+        corrected=found.corrected,
+    )
+
+
+def _kept(share) -> str:
+    if not share.n:
+        return "unknown (no item is left)"
+    return share.text() if share.n >= MIN_N else f"{share.text()} (only {share.n} items are left, so no interval)"

@@ -1,0 +1,112 @@
+"""What a detector sees where the truth is known: sentences about doses, and how often the product's own decision is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.memory.ground_truth import Detector, GroundTruth, share_text
+
+SEES = Assertion(
+    "sees from dose",
+    "from this dose on the detector flags more items than it flags of never-seen ones",
+    0.025,
+    1,
+    "each detector, largest dose first",
+    ("nothing seen at any dose",),
+)
+SHIFTS = Assertion(
+    "tells a group from dose",
+    "from this dose on the group's mean score lies above that of the never-seen items",
+    0.025,
+    1,
+    "each detector, largest dose first",
+    ("nothing seen at any dose",),
+)
+ASSERTIONS = (SEES, SHIFTS)
+
+
+def detector_claim(found: Detector) -> Claim:
+    """What one detector sees; its sentence names the dose from which on it does."""
+    if found.cutoff is None:
+        made = Claim(SEES, "no claim", f"{found.name}: no cut-off.", False)
+        return made.not_claimed(f"{found.name} has {len(found.never):,} never-seen items, too few to set a cut-off.")
+    by_dose = {one.dose: one for one in found.at}
+    if found.sees is not None:
+        share = share_text(by_dose[found.sees].detected)
+        return Claim(SEES, "sees", f"{found.name} sees memory from dose {found.sees:,} on ({share} flagged there).", True)
+    if found.shifts is not None:
+        above = by_dose[found.shifts].above.text()
+        said = f"{found.name} tells no single item, but a group from dose {found.shifts:,} on (mean {above} above never-seen)."
+        return Claim(SHIFTS, "group", said, True)
+    return Claim(SEES, "none shown", f"{found.name}: nothing shown at any dose.", False)
+
+
+def truth_claim(found: GroundTruth) -> Claim:
+    """The first sentence of the tab: which detectors see how little, and which show nothing."""
+    made = [(one, detector_claim(one)) for one in found.detectors]
+    if not any(one.cutoff is not None for one in found.detectors):
+        return description("Not enough never-seen items to set any cut-off; nothing can be said of any detector.", "no claim")
+    single = _by_dose([(one.sees, one.name) for one, claim in made if claim.outcome == "sees"])
+    groups = _by_dose([(one.shifts, one.name) for one, claim in made if claim.outcome == "group"])
+    blind = [one.name for one, claim in made if claim.outcome == "none shown"]
+    parts = [f"memory is seen by {'; by '.join(single)}" if single else "no detector shows memory of a single item"]
+    parts += [f"of whole groups only by {'; by '.join(groups)}"] if groups else []
+    parts += [f"nothing is shown by {_listed(blind)}"] if blind and (single or groups) else []
+    said = f"At {100 * found.rate:g} % false positives {'; '.join(parts)}."
+    return Claim(
+        SEES if single else SHIFTS, "sees" if single else "group" if groups else "none shown", said, bool(single or groups)
+    )
+
+
+def _by_dose(found: Sequence[tuple[int | None, str]]) -> list[str]:
+    names: dict[int, list[str]] = {}
+    for dose, name in found:
+        if dose is not None:
+            names.setdefault(dose, []).append(name)
+    return [f"{_listed(mine)} from dose {dose:,} on" for dose, mine in sorted(names.items())]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+@dataclass(frozen=True)
+class KnownDose:
+    """The product's own decision on items of one dose: `p` (before any correction) and whether "memory" is claimed."""
+
+    detector: str
+    dose: int
+    n: int
+    p: float
+    is_claimed: bool
+
+
+@dataclass(frozen=True)
+class Record:
+    """Decisions of one detector where the truth is known: `at` each dose, and on `n_clean` sets of never-seen items, of which
+    `n_accused` were called memory."""
+
+    detector: str
+    at: tuple[KnownDose, ...]
+    n_clean: int
+    n_accused: int
+
+    @property
+    def hits(self) -> int:
+        return sum(one.is_claimed for one in self.at)
+
+
+def record_claim(found: Sequence[Record]) -> Claim:
+    """Hits and false accusations of every decision, counted and not inferred."""
+    hits, known = sum(one.hits for one in found), sum(len(one.at) for one in found)
+    wrong, clean = sum(one.n_accused for one in found), sum(one.n_clean for one in found)
+    return description(
+        f"The decisions: “memory” on {hits} of {known} sets that were read, and on {wrong} of {clean} sets that never were.",
+        hits=hits,
+        known=known,
+        wrong=wrong,
+        clean=clean,
+    )

@@ -1,0 +1,117 @@
+"""Worlds of the drop gap: how items of both sets are answered before and after rewriting, with a known truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from flipcore.stats.memory.gap_decision import CALIBRATED, PAIRED, Sides
+from flipcore.stats.memory.rewritten import Rewritten
+
+Draw = Callable[
+    [np.random.Generator, int], tuple[np.ndarray, np.ndarray]
+]  # n items -> before (n,), after (n,) or (n, rewrites)
+World = tuple[Draw, Draw, float]  # benchmark, control, 1/K
+
+
+def changing(accuracy: float, breaks: float, fixes: float = 0.0) -> Draw:
+    """Right with `accuracy`; right -> wrong with `breaks`, wrong -> right with `fixes`."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        before = rng.random(n) < accuracy
+        return before * 1.0, (before ^ (rng.random(n) < np.where(before, breaks, fixes))) * 1.0
+
+    return draw
+
+
+def shifted(mean: float, sd: float, shift: float) -> Draw:
+    """Right with logit N(mean, sd); rewriting takes `shift` from every item's logit; before and after are independent answers."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        ability = rng.normal(mean, sd, n)
+        right = [rng.random(n) < 1 / (1 + np.exp(-x)) for x in (ability, ability - shift)]
+        return right[0] * 1.0, right[1] * 1.0
+
+    return draw
+
+
+def additive(accuracy: float, loss: float) -> Draw:
+    """Independent answers, right with `accuracy` before and `accuracy` - `loss` after."""
+    return lambda rng, n: ((rng.random(n) < accuracy) * 1.0, (rng.random(n) < accuracy - loss) * 1.0)
+
+
+def guessing(known: float, lost: float, k: int = 4) -> Draw:
+    """Known with `known`, of which `lost` is lost by rewriting; what is not known is guessed among `k`."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        knows = rng.random(n) < known
+        still = knows & (rng.random(n) >= lost)
+        return (knows | (rng.random(n) < 1 / k)) * 1.0, (still | (rng.random(n) < 1 / k)) * 1.0
+
+    return draw
+
+
+def rewrites(lost: float, accuracy: float = 0.85, r: int = 3) -> Draw:
+    """`r` rewrites an item, each lost with a probability of the item's own, beta distributed with mean `lost`."""
+
+    def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        before = (rng.random(n) < accuracy) * 1.0
+        p = rng.beta(0.6, 0.6 / lost - 0.6, n)[:, None]
+        return before, before[:, None] * (rng.random((n, r)) >= p)
+
+    return draw
+
+
+def _same(draw: Draw, guess: float = 0.0) -> World:
+    return draw, draw, guess
+
+
+WORLDS: dict[str, World] = {
+    "nothing changing": _same(changing(0.8, 0.0)),
+    "rare events": _same(changing(0.9, 0.01, 0.01)),
+    "brittle both": _same(changing(0.8, 0.20, 0.05)),
+    "clean with noise": _same(changing(0.8, 0.05, 0.15)),
+    "several rewrites": _same(rewrites(0.1)),
+    "brittle, .9 v .5": (changing(0.9, 0.25), changing(0.5, 0.25), 0.0),
+    "logit shift, easier benchmark": (shifted(2, 1, 1), shifted(0, 1, 1), 0.0),
+    "logit shift, harder benchmark": (shifted(0, 1, 1), shifted(2, 1, 1), 0.0),
+    "additive loss, .9 v .5": (additive(0.9, 0.1), additive(0.5, 0.1), 0.0),
+    "chance floor 1/4": _same(guessing(0.3, 0.25), 0.25),
+    "chance floor, .9 v .5": (guessing(0.9, 0.25), guessing(0.5, 0.25), 0.25),
+    "gap at the margin": (changing(0.8, 0.10 / 0.8), changing(0.8, 0.05 / 0.8), 0.0),
+    "margin, rare": (changing(0.9, 0.05 / 0.9), changing(0.9, 0.0), 0.0),
+    "margin, rewrites": (rewrites(0.02 + 0.05 / 0.85), rewrites(0.02), 0.0),
+    "gap .15": (changing(0.85, 0.19 / 0.85), changing(0.8, 0.05), 0.0),
+    "gap .26": (changing(0.9, 0.30 / 0.9), changing(0.8, 0.05), 0.0),
+}
+
+
+def sides_of(world: World, n: int, m: int, rng: np.random.Generator, control: str) -> Sides:
+    """One simulated study; its items are paired in order where the control is declared as paired."""
+    draw, other, guess = world
+    sets = [Rewritten.make([f"{name}{i}" for i in range(k)], *d(rng, k)) for name, d, k in (("b", draw, n), ("c", other, m))]
+    pairs = {f"b{i}": f"c{i}" for i in range(min(n, m))} if control in (PAIRED, CALIBRATED) else None
+    return Sides(sets[0], sets[1], (guess, guess), pairs=pairs)
+
+
+def templated(n: int, m: int, rng: np.random.Generator, size: int = 4) -> Sides:
+    """`n` and `m` templates of `size` items; a template breaks with a probability of its own, the same law in both sets."""
+    sets, family = [], {}
+    for name, k in (("b", n), ("c", m)):
+        p = np.repeat(rng.beta(0.5, 1.5, k), size)
+        before = rng.random(k * size) < 0.85
+        ids = [f"{name}{i}" for i in range(k * size)]
+        family |= {item: f"{name}{i // size}" for i, item in enumerate(ids)}
+        sets.append(Rewritten.make(ids, before, before & (rng.random(k * size) >= p)))
+    return Sides(sets[0], sets[1], family=family)
+
+
+def logistic_pairs(n: int, rng: np.random.Generator) -> Sides:
+    """Pairs of one difficulty each; rewriting takes the same from the logit of both."""
+    ability = rng.normal(1, 1.5, n)
+    sets = []
+    for name in "bc":
+        right = [rng.random(n) < 1 / (1 + np.exp(-x)) for x in (ability, ability - 1)]
+        sets.append(Rewritten.make([f"{name}{i}" for i in range(n)], right[0], right[1]))
+    return Sides(sets[0], sets[1], pairs={f"b{i}": f"c{i}" for i in range(n)})

@@ -1,0 +1,151 @@
+"""Every detector of a study, kind of item by kind, measured but not yet judged: for the family that `reports.memory` judges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.errors import BadInput
+from flipcore.core.study import Study
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
+from flipcore.stats.memory.exceedance import SetTest, set_test
+from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
+from flipcore.stats.memory.members import Members
+from flipcore.stats.memory.pearl_alpha import Setting, alpha_tolerance
+from flipcore.stats.memory.pearl_analysis import sensitivities
+
+NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
+TITLES = {"question_loss": "question loss", "answer_loss": "answer loss", "min_k": "min-k %"}
+REFERENCE = "regex"
+FPR = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One detector on the items of one `kind`: a drop gap or a test of the set, or the `problem` that kept it from either.
+    `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name."""
+
+    kind: str
+    detector: str
+    axis: str
+    measure: str
+    gap: GapDecision | None = None
+    set_test: SetTest | None = None
+    templated: bool = False
+    n_named: int = 0
+    problem: str = ""
+    numbers: dict[str, Any] = field(default_factory=dict)
+
+
+def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_flip") -> Setting:
+    """Everything that PEARL's alpha depends on, as the study declares it."""
+    axis = next((part.params for part in study.axes if part.name == axis_name), {})
+    params = next((part.params for part in study.extractors if part.name == metric), {})
+    levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
+    return Setting(
+        model, frames.TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10))
+    )
+
+
+def measured(frame: pd.DataFrame, members: Members) -> list[Measured]:
+    """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out."""
+    found: list[Measured] = []
+    for kind in NAMES:
+        part = frame[frame["kind"] == kind]
+        judged, compared = frames.roles_of(part)
+        if judged and compared:
+            found += _of_kind(kind, part, judged, compared, members)
+    return found
+
+
+def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[str], members: Members) -> Iterator[Measured]:
+    asked = set(frame["extractor"])
+    for operator in frames.operators(frame):
+        name = f"drop gap, {operator}"
+        yield from _tried(kind, name, operator, REFERENCE, lambda o=operator: _gap(frame, o, judged, compared, members))
+    for measure in frames.LOSSES:
+        if measure in asked:
+            axis = "" if measure == "min_k" else "paraphrase"
+            yield from _tried(
+                kind, TITLES[measure], axis, measure, lambda x=measure: _loss(frame, x, judged, compared, members)
+            )
+    for axis in frames.tasks(frame):
+        for metric in frames.SIMILARITIES:
+            if metric in asked:
+                name = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
+                yield from _tried(
+                    kind, name, axis, metric, lambda a=axis, x=metric: _pearl(frame, x, judged, compared, a, members)
+                )
+
+
+def _tried(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measured]:
+    """The test, or why it could not be made; nothing where the items were not asked for it at all."""
+    try:
+        parts = test()
+    except BadInput as error:
+        parts = {"problem": str(error)}
+    if parts is not None:
+        yield Measured(kind, name, axis, measure, **parts)
+
+
+def _gap(frame, operator, judged, compared, members: Members) -> dict | None:
+    sets = [frames.rewritten(frame, operator, REFERENCE, roles) for roles in (judged, compared)]
+    if not all(len(one.drops) for one in sets):
+        return None
+    found = drop_gap_analysis(*sets, sides=members.sides(*sets), what=members.control)
+    numbers = {
+        "gap": found.gap,
+        "gap_source": found.gap_source,
+        "cond_gap": found.cond_gap,
+        "gap_net": found.gap_net,
+        "gap_matched": found.gap_matched,
+        "perm_p": found.perm_p,
+        "old_rule_withdrawn": found.old_rule,
+        "source_decision": found.source_decision,
+        "n_benchmark": found.benchmark.n_items,
+        "n_control": found.control.n_items,
+    }
+    return {"gap": found.decided, "numbers": numbers}
+
+
+def _loss(frame, measure, judged, compared, members: Members) -> dict | None:
+    mine, other = (frames.losses(frame, measure, roles) for roles in (judged, compared))
+    if mine.empty:
+        return None
+    found = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
+    n_flagged = int(found.flagged[DEFAULT_RULE].sum())
+    numbers = {
+        "rule": DEFAULT_RULE,
+        "n": len(found.d),
+        "n_controls": len(found.d0),
+        "n_flagged": n_flagged,
+        "rate": found.rate(),
+        "cutoff": found.cutoff(),
+    }
+    templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
+    return {"set_test": found.set_test(), "templated": templated, "n_named": n_flagged, "numbers": numbers}
+
+
+def _pearl(frame, metric, judged, compared, axis, members: Members) -> dict | None:
+    mine, other = (frames.pearl_scores(frame, metric, roles, axis)[0] for roles in (judged, compared))
+    if not mine:
+        return None
+    values, known = sensitivities(mine), sensitivities(other)
+    alpha, n_known = alpha_tolerance(known, FPR)[0], int(np.isfinite(known).sum())
+    numbers = {
+        "rule": "tolerance",
+        "alpha": alpha,
+        "fpr": FPR,
+        "n": len(mine),
+        "n_non_members": n_known,
+        "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
+    }
+    templated = members.is_templated(list(mine), list(other))
+    return {"set_test": set_test(values, known), "templated": templated, "numbers": numbers}

@@ -1,0 +1,170 @@
+"""Is a whole set beyond its controls? Exact, whatever the distribution, where items and controls are exchangeable.
+
+The cut-off is the k-th largest of m control values, k fixed beforehand. How many of n exchangeable items lie STRICTLY above
+it is beta-binomial (n; k, m + 1 - k); ties can only lower that count. A single item beyond it is no evidence: of a clean set
+n k / (m + 1) are (statistics.md, sections 16.3 and 16.4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from flipcore.core.randomness import generator
+from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
+from flipcore.stats.memory.loss_test import finite
+
+RATE = 0.05  # share of the controls that the cut-off leaves above or at it; decides k before any value is seen
+ERROR = 0.05
+
+
+def rank(m: int, rate: float = RATE) -> int:
+    """k: the largest rank whose nominal share k / (m + 1) is at most `rate`, and never below 1."""
+    return max(1, math.floor(rate * (m + 1) + 1e-9))
+
+
+def n_beyond(d: ArrayLike, d0: ArrayLike, k: int) -> int:
+    """How many finite values of `d` lie strictly above the k-th largest of `d0`."""
+    controls = np.sort(finite(d0))
+    return int((finite(d) > controls[len(controls) - k]).sum())
+
+
+def chance_count(n: int, k: int, m: int) -> float:
+    """Expected number of `n` clean items beyond the k-th largest of `m` controls."""
+    return n * k / (m + 1)
+
+
+def set_p(c: int, n: int, k: int, m: int) -> float:
+    """P(beta-binomial(n; k, m + 1 - k) >= c).
+
+    At least c items beyond the k-th largest control means that of the c + k - 1 largest of all n + m values at most k - 1
+    are controls, which is hypergeometric; that sum has k terms, whatever n is.
+    """
+    from scipy.special import gammaln
+
+    if c <= 0:
+        return 1.0
+    if c > n:
+        return 0.0
+    drawn, i = c + k - 1, np.arange(max(0, c + k - 1 - n), k)
+
+    def log_choose(a, b):
+        return gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1)
+
+    terms = log_choose(m, i) + log_choose(n, drawn - i) - log_choose(n + m, drawn)
+    return float(min(1.0, np.exp(terms).sum()))
+
+
+def least_contaminated(c: int, n: int, k: int, m: int, error: float = ERROR) -> int:
+    """Lower bound of the number of contaminated items: the smallest j with P(BB(n - j; k, m + 1 - k) >= c - j) > error.
+
+    Those j are taken to be all beyond the cut-off, which is the least favourable case. 0 where j = 0 is not rejected.
+    """
+    low, high = -1, c  # j = c leaves nothing to explain, so it is never rejected
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if set_p(c - middle, n - middle, k, m) > error else (middle, high)
+    return high
+
+
+@dataclass(frozen=True)
+class SetTest:
+    """`n_beyond` of `n` items lie above the `k`-th largest of `m` controls. `p` is exact under exchangeability; `n_least` the
+    one-sided 95 % lower bound of how many are contaminated. `sd`, `control_sd` and `spread_p` (Brown and Forsythe) stand
+    beside it: an unequal spread has the same effect as memory."""
+
+    n: int
+    m: int
+    k: int
+    n_beyond: int
+    chance: float
+    p: float
+    n_least: int
+    sd: float
+    control_sd: float
+    spread_p: float
+
+    @property
+    def share_least(self) -> float:
+        """At least this share of the items is contaminated (one-sided 95 %)."""
+        return self.n_least / self.n if self.n else math.nan
+
+
+def set_test(d: ArrayLike, d0: ArrayLike, rate: float = RATE, k: int | None = None) -> SetTest:
+    """The verdict on a set from its scores and those of its controls, large where memory is suspected; what is not finite
+    leaves. Without a control or an item: p is NaN."""
+    items, controls = finite(d), finite(d0)
+    n, m = len(items), len(controls)
+    if not n or not m:
+        return SetTest(n, m, 0, 0, math.nan, math.nan, 0, math.nan, math.nan, math.nan)
+    k = rank(m, rate) if k is None else k
+    c = n_beyond(items, controls, k)
+    sds = [float(x.std(ddof=1)) if len(x) > 1 else math.nan for x in (items, controls)]
+    return SetTest(
+        n, m, k, c, chance_count(n, k, m), set_p(c, n, k, m), least_contaminated(c, n, k, m), *sds, spread_p(items, controls)
+    )
+
+
+def spread_p(d: ArrayLike, d0: ArrayLike) -> float:
+    """Brown and Forsythe's test that both sets have one spread; NaN below two values a set or without any spread."""
+    from scipy.stats import t as student
+
+    first, second = (np.abs(x - np.median(x)) if len(x) else x for x in (finite(d), finite(d0)))
+    n, m = len(first), len(second)
+    if min(n, m) < 2:
+        return math.nan
+    pooled = (first.var() * n + second.var() * m) / (n + m - 2)
+    if pooled <= 0:
+        return math.nan
+    return float(2 * student.sf(abs(first.mean() - second.mean()) / math.sqrt(pooled * (1 / n + 1 / m)), n + m - 2))
+
+
+def largest_excess_p(d: ArrayLike, d0: ArrayLike, seed: int = 0, n_draws: int = 1999) -> MonteCarloP:
+    """Monte Carlo p of a set whose cut-off was chosen by eye: the smallest `set_p` over every k up to half the controls, beside
+    the same smallest under random regroupings of all values."""
+    items, controls = finite(d), finite(d0)
+    n, m = len(items), len(controls)
+    if not n or not m:
+        return MonteCarloP(math.nan, math.nan, math.nan, 0, 0)
+    rng, table = generator(seed), _tail_table(n, m)
+    pool = np.concatenate([items, controls])
+
+    def smallest(is_control: np.ndarray) -> np.ndarray:
+        above = np.cumsum(~is_control, axis=1)  # items at or before each position, from the largest down
+        rows, places = np.nonzero(is_control)
+        order = np.cumsum(is_control, axis=1)[rows, places]
+        kept = order <= len(table)
+        values = np.ones((len(is_control), len(table)))
+        values[rows[kept], order[kept] - 1] = table[order[kept] - 1, above[rows[kept], places[kept]]]
+        return -np.log(values.min(axis=1))
+
+    # with ties the control comes first, so that only what is strictly above it counts
+    order = np.lexsort((np.arange(n + m) < n, -pool))
+    observed = float(smallest((order >= n)[None, :])[0])
+    labels = np.repeat([False, True], [n, m])
+    return monte_carlo_p(
+        observed, lambda draws: smallest(rng.permuted(np.tile(labels, (draws, 1)), axis=1)), n_draws, max_m=n_draws
+    )
+
+
+def _tail_table(n: int, m: int) -> np.ndarray:
+    """(k, c) -> `set_p(c, n, k, m)` for k up to half the controls."""
+    return np.array([[set_p(c, n, k, m) for c in range(n + 1)] for k in range(1, max(1, m // 2) + 1)])
+
+
+__all__ = [
+    "ERROR",
+    "RATE",
+    "SetTest",
+    "chance_count",
+    "largest_excess_p",
+    "least_contaminated",
+    "n_beyond",
+    "rank",
+    "set_p",
+    "set_test",
+    "spread_p",
+]

@@ -1,0 +1,169 @@
+"""Which test decides a drop gap: it depends on what the control is (statistics.md, section 16.2).
+
+`random`: a random split of one source, so that difficulty cannot differ; a studentised permutation of the drops in points.
+`paired`, `calibrated`: sign flips of the differences within pairs. `other`: all three scales of `three_scales`.
+The old rule, permutation AND conditional gap, is withdrawn: its numbers stay on the page and decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator
+from flipcore.core.study import CALIBRATED_CONTROL as CALIBRATED
+from flipcore.core.study import CONTROLS
+from flipcore.core.study import OTHER_CONTROL as OTHER
+from flipcore.core.study import PAIRED_CONTROL as PAIRED
+from flipcore.core.study import RANDOM_CONTROL as RANDOM
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing
+from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.base.resample import N_PERMUTATIONS, monte_carlo_p, sign_flip_p
+from flipcore.stats.memory.drop_gap import permuted_t
+from flipcore.stats.memory.gap_intervals import gap_estimate
+from flipcore.stats.memory.rewritten import Rewritten
+from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
+
+LEVEL = 0.025
+
+
+@dataclass(frozen=True, eq=False)
+class GapDecision:
+    """What decides. `gap` is the difference in points that the rule tests, at 95 % (`gap_90` at 90 %, for equivalence);
+    `p` its one-sided p (`other`: the largest of the three scales'). `units` are items, or families of items made from one
+    template, (benchmark, control), and pairs twice. `withheld` says why nothing may be claimed."""
+
+    control: str
+    gap: Estimate
+    gap_90: Estimate
+    p: float
+    units: tuple[int, int]
+    scales: tuple[ScaleGap, ...]
+    changed: tuple[int, int]
+    families: bool = False
+    withheld: str = ""
+
+    @property
+    def is_larger(self) -> bool:
+        """The benchmark loses more by the rule for this control, before any correction for several detectors."""
+        if self.withheld or math.isnan(self.p):
+            return False
+        more = all(one.is_lower for one in self.scales) if self.control == OTHER else self.gap.low > 0
+        return self.p <= LEVEL and more
+
+    @property
+    def nothing_changes(self) -> bool:
+        """No item of either set was answered otherwise after rewriting."""
+        return self.changed == (0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Two rewritten sets with what is known of their items: `guess` 1/K of (benchmark, control), 0 where nothing is chosen;
+    `family` item id -> template, `pairs` benchmark id -> control id."""
+
+    benchmark: Rewritten
+    control: Rewritten
+    guess: tuple[float, float] = (0.0, 0.0)
+    family: Mapping[str, str] | None = None
+    pairs: Mapping[str, str] | None = None
+
+    @cached_property
+    def labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Template of every covered item, or None where each item is its own."""
+        if not self.family:
+            return None, None
+        found = [
+            np.array([self.family.get(i, i) for i in one.covered_ids], dtype=object) for one in (self.benchmark, self.control)
+        ]
+        repeated = any(len(set(labels)) < len(labels) for labels in found)
+        return (found[0], found[1]) if repeated else (None, None)
+
+    @property
+    def straddles(self) -> bool:
+        """Families lie in both sets, as a random split by item leaves them: then items are exchangeable one by one."""
+        first, second = self.labels
+        return first is not None and second is not None and not set(first).isdisjoint(second)
+
+
+def gap_decision(sides: Sides, control: str = OTHER, seed: int = 0, m: int = N_PERMUTATIONS) -> GapDecision:
+    """The decision for what the control is declared to be; at least `m` permutations or sign flips."""
+    if control not in CONTROLS:
+        raise BadInput(f"The control came as {control!r}; it is one of {', '.join(CONTROLS)}.")
+    if control in (PAIRED, CALIBRATED):
+        return _paired(sides, control, seed, m)
+    return _unpaired(sides, control, seed, m)
+
+
+def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
+    labels = (None, None) if control == RANDOM and sides.straddles else sides.labels
+    sets = (sides.benchmark, sides.control)
+    drops = [one.drops if label is None else _family_means(one.drops, label) for one, label in zip(sets, labels, strict=True)]
+    is_family = labels[0] is not None
+    units = (len(drops[0]), len(drops[1]))
+    gap, gap_90 = (gap_estimate(*sets, level, None if not is_family else drops) for level in (0.95, 0.90))
+    why = _too_few(units, is_family, ("benchmark", "control"))
+    scales: tuple[ScaleGap, ...] = ()
+    p = math.nan
+    if not why and control == RANDOM:
+        statistic, draw = permuted_t(drops[0], drops[1], generator(seed))
+        p = monte_carlo_p(statistic, draw, m, alpha=LEVEL).p
+    elif not why:
+        before_after = [(one.before[one.covered], one.after_mean[one.covered]) for one in sets]
+        scales = scale_gaps(before_after[0], before_after[1], sides.guess, labels)
+        p = max(one.p for one in scales)
+    return GapDecision(control, gap, gap_90, p, units, scales, _changed(sets), is_family, why)
+
+
+def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
+    differences = pair_differences(sides)
+    n, changed = len(differences), _changed((sides.benchmark, sides.control))
+    if not sides.pairs:
+        why = "The control is declared as paired, and no pairs are stored: match controls on this page and store the pairs."
+        empty = missing(0, note="No pairs are stored.")
+        return GapDecision(control, empty, empty, math.nan, (0, 0), (), changed, False, why)
+    gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))
+    why = _too_few((n, n), False, ("pair", "pair"))
+    p = math.nan if why else sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
+    return GapDecision(control, gap, gap_90, p, (n, n), (), changed, False, why)
+
+
+def pair_differences(sides: Sides) -> np.ndarray:
+    """(pairs,) drop of the benchmark item less that of its control; pairs with an uncovered member leave."""
+    first, second = (dict(zip(one.covered_ids, one.drops, strict=True)) for one in (sides.benchmark, sides.control))
+    return np.array([first[a] - second[b] for a, b in (sides.pairs or {}).items() if a in first and b in second])
+
+
+def pair_estimate(differences: Sequence[float] | np.ndarray, level: float, seed: int = 0) -> Estimate:
+    """Mean difference within pairs; where nothing differs, an interval from one pair up and one down (Bonett and Price)."""
+    d = np.asarray(differences, dtype=float)
+    if len(d) < MIN_N:
+        return mean_interval(d, level=level, seed=seed, bounds=(-2.0, 2.0))
+    padded = np.append(d, (1.0, -1.0))
+    found = mean_interval(padded, kind="clt_cluster", level=level, bounds=(-2.0, 2.0))
+    return Estimate(float(d.mean()), found.low, found.high, level, "bonett_price", len(d), None)
+
+
+def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    code = np.unique(labels.astype(str), return_inverse=True)[1]
+    return np.bincount(code, weights=drops) / np.bincount(code)
+
+
+def _changed(sets: Sequence[Rewritten]) -> tuple[int, int]:
+    first, second = (int((np.abs(one.drops) > 1e-12).sum()) for one in sets)
+    return first, second
+
+
+def _too_few(units: tuple[int, int], is_family: bool, names: tuple[str, str]) -> str:
+    """Why a set this small makes no claim; empty where both are large enough."""
+    for n, name in zip(units, names, strict=True):
+        if n < MIN_N:
+            unit = "family of items" if is_family else "pair" if name == "pair" else f"{name} item"
+            many = "families of items" if is_family else f"{unit}s"
+            return f"{n} rewritten {unit if n == 1 else many}; at least {MIN_N} are needed for an interval and a claim."
+    return ""

@@ -1,0 +1,63 @@
+"""Intervals of the drop gap: Bonett and Price with MOVER for one 0/1 rewrite an item, Welch's t for several, and what stands in
+where a set hardly changes (statistics.md, section 16.9)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
+from flipcore.stats.base.paired import gap_welch
+from flipcore.stats.base.proportions import mover, t_quantile
+from flipcore.stats.memory.drop_gap import gap_score
+from flipcore.stats.memory.rewritten import Rewritten
+
+FEW_CHANGES = 10  # below so many changed items a set's own variance says too little about what did not happen
+
+
+def gap_estimate(
+    benchmark: Rewritten, control: Rewritten, level: float, family_drops: Sequence[np.ndarray] | None = None
+) -> Estimate:
+    """benchmark - control in shares. `family_drops` are mean drops a family, where families are the unit. Below ten units in a
+    set there is no interval."""
+    if family_drops is None and benchmark.is_binary and control.is_binary:
+        sets = [values for one in (benchmark, control) for values in (one.before[one.covered], one.after_mean[one.covered])]
+        found = gap_score(*sets, level)
+        return _held(found["gap"], found["lo"], found["hi"], level, "mover", len(sets[0]), len(sets[2]))
+    first, second = (benchmark.drops, control.drops) if family_drops is None else family_drops
+    return drops_estimate(first, second, level)
+
+
+def drops_estimate(first: np.ndarray, second: np.ndarray, level: float, low_end: float = -1.0) -> Estimate:
+    """Difference of two means of drops in [-1, 1]: Welch's t, or `padded_limits` joined by MOVER where a set hardly changes."""
+    if min(_n_changed(first), _n_changed(second)) < FEW_CHANGES and min(len(first), len(second)) > 1:
+        limits = [padded_limits(drops, level, low_end) for drops in (first, second)]
+        means = [float(np.mean(drops)) for drops in (first, second)]
+        low, high = mover(means[0], limits[0], means[1], limits[1])
+        return _held(means[0] - means[1], low, high, level, "padded_mover", len(first), len(second))
+    found = gap_welch(first, second, level)
+    return _held(found["gap"], found["lo"], found["hi"], level, "welch", len(first), len(second))
+
+
+def padded_limits(drops: np.ndarray, level: float, low_end: float = -1.0) -> tuple[float, float]:
+    """Mean drop with one full loss and one opposite added, as Bonett and Price add two discordant pairs; Student's t. `low_end` is
+    the smallest drop there can be: -1, or 0 for shares that are lost."""
+    padded = np.append(drops, (1.0, low_end))
+    mean, n = float(padded.mean()), len(padded)
+    half = t_quantile(0.5 + level / 2, max(n - 3, 1)) * float(padded.std(ddof=1)) / math.sqrt(n)
+    value = float(np.mean(drops))
+    return max(min(mean - half, value), low_end), min(max(mean + half, value), 1.0)
+
+
+def _n_changed(drops: np.ndarray) -> int:
+    return int((np.abs(drops) > 1e-12).sum())
+
+
+def _held(value: float, low: float, high: float, level: float, method: str, n1: int, n2: int) -> Estimate:
+    """The estimate, without an interval below ten units a set."""
+    if min(n1, n2) < MIN_N:
+        few = min(n1, n2)
+        return without_interval(value, n1 + n2, level, f"No interval: a set has {few} items; at least {MIN_N} are needed.")
+    return Estimate(value, low, high, level, method, n1 + n2, None)

@@ -1,0 +1,87 @@
+"""How often the product's own rule would find a gap of a given size, by simulation through the rule itself (section 16.10)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from flipcore.core.randomness import generator
+from flipcore.stats.base.estimate import MIN_N, number_text
+from flipcore.stats.memory.gap_decision import OTHER, RANDOM, Sides, gap_decision
+from flipcore.stats.memory.rewritten import Rewritten
+
+N_RUNS, N_PERMUTATIONS = 200, 499
+WANTED = 0.8
+STEPS = 6
+
+
+@dataclass(frozen=True)
+class GapDesign:
+    """Two sets of `n` items, their accuracy before rewriting, and the rates at which rewriting alone breaks right answers and
+    mends wrong ones, in both sets alike."""
+
+    n: tuple[int, int]
+    accuracy: tuple[float, float]
+    breaks: float = 0.0
+    fixes: float = 0.0
+    control: str = RANDOM
+    guess: float = 0.0
+
+    @property
+    def most(self) -> float:
+        """The largest gap that this accuracy leaves room for."""
+        return max(0.0, self.accuracy[0] * (1 - self.breaks))
+
+
+def rule_power(design: GapDesign, gap: float, seed: int = 0, n_runs: int = N_RUNS) -> float:
+    """Share of simulated studies in which the rule for this control says that the benchmark loses `gap` more."""
+    rng = generator(seed, "gap power", *design.n, round(gap, 6))
+    return float(np.mean([_is_found(design, gap, rng) for _ in range(n_runs)]))
+
+
+def _is_found(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
+    extra = gap / max(design.accuracy[0], 1e-9)  # of the right answers, on the benchmark alone
+    sets = []
+    for n, accuracy, breaks in zip(design.n, design.accuracy, (min(1.0, design.breaks + extra), design.breaks), strict=True):
+        before = rng.random(n) < accuracy
+        after = before ^ (rng.random(n) < np.where(before, breaks, design.fixes))
+        sets.append(Rewritten.make([str(i) for i in range(n)], before, after))
+    pairs = {str(i): str(i) for i in range(min(design.n))} if design.control not in (RANDOM, OTHER) else None
+    sides = Sides(sets[0], sets[1], (design.guess, design.guess), pairs=pairs)
+    return gap_decision(sides, design.control, int(rng.integers(2**31)), N_PERMUTATIONS).is_larger
+
+
+def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> float:
+    """Smallest gap that the rule finds four times in five, to about a point; NaN where it finds none."""
+    if min(design.n) < MIN_N or design.most <= 0 or rule_power(design, design.most, seed, n_runs) < WANTED:
+        return math.nan
+    low, high = 0.0, design.most
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rule_power(design, middle, seed, n_runs) >= WANTED else (middle, high)
+    return high
+
+
+def detectable_sentence(design: GapDesign, gap: float) -> str:
+    """What a study of this size can find, in words; never a missing number."""
+    n = f"{design.n[0]:,} benchmark and {design.n[1]:,} control items"
+    if min(design.n) < MIN_N:
+        return f"With {n} no gap can be claimed: each set needs at least {MIN_N}."
+    if math.isnan(gap):
+        return f"With {n} at this accuracy even the largest possible gap would be missed more often than one time in five."
+    return f"With {n} this rule finds a gap of {number_text(100 * gap, 0)} pp four times in five (simulated)."
+
+
+def design_of(sides: Sides, control: str) -> GapDesign:
+    """The design that a study has: its sizes and accuracies, and the control's own rates of breaking and mending, with half an
+    item added so that nothing changing is not taken for certain."""
+    sets = [(one.before[one.covered], one.after_mean[one.covered]) for one in (sides.benchmark, sides.control)]
+    accuracy = tuple(float((b.sum() + 0.5) / (len(b) + 1)) for b, _ in sets)
+    before, after = sets[1]
+    breaks = float((np.clip(before - after, 0, 1).sum() + 0.5) / (before.sum() + 1))
+    fixes = float((np.clip(after - before, 0, 1).sum() + 0.5) / ((1 - before).sum() + 1))
+    return GapDesign(
+        (len(sets[0][0]), len(before)), (accuracy[0], accuracy[1]), min(breaks, 1.0), min(fixes, 1.0), control, sides.guess[0]
+    )

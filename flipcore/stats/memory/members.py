@@ -1,0 +1,69 @@
+"""What is known of a study's items beyond their answers: options to guess among, templates that they were made from, pairs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
+from flipcore.stats.memory.gap_decision import Sides
+from flipcore.stats.memory.rewritten import Rewritten
+
+FEW_FAMILIES = 0.8  # below so many families an item, single items are no longer independent
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True)
+class Members:
+    """`guess` item id -> 1/K (items without options are absent), `family` item id -> template, `pairs` benchmark -> control id,
+    `control` what the study declares its controls to be."""
+
+    control: str = OTHER_CONTROL
+    guess: Mapping[str, float] = field(default_factory=dict)
+    family: Mapping[str, str] = field(default_factory=dict)
+    pairs: Mapping[str, str] = field(default_factory=dict)
+
+    def sides(self, benchmark: Rewritten, control: Rewritten) -> Sides:
+        """Two rewritten sets with what is known of their items."""
+        first, second = (self._mean_guess(one.covered_ids) for one in (benchmark, control))
+        return Sides(benchmark, control, (first, second), self.family or None, self.pairs or None)
+
+    def _mean_guess(self, ids: Sequence[str]) -> float:
+        return sum(self.guess.get(item, 0.0) for item in ids) / len(ids) if ids else 0.0
+
+    def is_templated(self, benchmark: Collection[str], control: Collection[str]) -> bool:
+        """Items of one template stand for each other, and the two sets have different templates: then a test of single items
+        claims too much. A random split leaves the same templates on both sides, where items are exchangeable one by one."""
+        first, second = ({self.family.get(item, item) for item in ids} for ids in (benchmark, control))
+        few = any(len(own) < FEW_FAMILIES * len(ids) for own, ids in ((first, benchmark), (second, control)) if ids)
+        return few and not (self.control == RANDOM_CONTROL and first & second)
+
+
+def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Mapping[str, str] | None = None) -> Members:
+    """`items` has item_id, question, options, meta and source_id, a row an item. The family of an item is what its own data call
+    `family`, else the item that it was made from, else its question with the numbers left out."""
+    if items.empty:
+        return Members(control)
+    ids = items["item_id"].tolist()
+    sizes = [0 if options is None else len(options) for options in items["options"]]
+    guess = {item: 1 / n for item, n in zip(ids, sizes, strict=True) if n}
+    sources = items["source_id"] if "source_id" in items else [None] * len(items)
+    family = {
+        item: family_of(question, meta, source)
+        for item, question, meta, source in zip(ids, items["question"], items["meta"], sources, strict=True)
+    }
+    there = set(ids)
+    kept = {first: second for first, second in (pairs or {}).items() if first in there and second in there}
+    return Members(control, guess, family, kept)
+
+
+def family_of(question: str, meta: object, source_id: object) -> str:
+    """The template that an item belongs to."""
+    told = json.loads(meta) if isinstance(meta, str) and meta else meta
+    if isinstance(told, Mapping) and told.get("family"):
+        return str(told["family"])
+    return str(source_id) if isinstance(source_id, str) and source_id else _NUMBER.sub("#", question)

@@ -1,0 +1,52 @@
+"""Cached verdicts of the Memorization page: all detectors of a model as one family, and what the study could find at all."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.reports.memory import Measured, MemoryTest, judged, measured, members_of, with_gap
+from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
+from flipcore.store.queries import pairs as pair_queries
+from pages.common import gates, session
+from pages.common.notes import plain
+from pages.memorization.cached import View, gap, members
+
+
+@st.cache_resource(show_spinner="Simulating what this study could find …", max_entries=32)
+def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
+    """The study's design and the smallest gap that its rule finds four times in five."""
+    design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
+    return design, detectable_gap(design, n_runs=100)
+
+
+@st.cache_resource(show_spinner="Testing every detector …", max_entries=16)
+def detectors(study_id: str, revision: int, model: str, confirmatory: bool) -> list[Measured]:
+    """Every detector of one model on every kind of item: the family of the page's verdicts."""
+    frame = session.readouts(study_id, revision, confirmatory=confirmatory, everything=True)
+    study, items = session.declared(study_id), session.study_items(study_id)
+    pairs = pair_queries.control_pairs(session.store())
+    return measured(frame[frame["model"] == model], members_of(study, items, pairs))
+
+
+def tests(view: View, margin: float, operator: str = "", extractor: str = "regex") -> list[MemoryTest]:
+    """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
+    found = detectors(view.study_id, view.revision, view.model, view.confirmatory)
+    if operator:
+        found = with_gap(found, view.kind, operator, gap(view, operator, extractor, margin).decided)
+    closed = gates.closed(view.study_id, {one.axis for one in found}, ())
+    return judged(found, session.declared(view.study_id).control, closed, margin)
+
+
+def verdict(view: View, margin: float, axis: str, measure: str) -> MemoryTest | None:
+    """One detector's verdict within the family, by the axis and the extractor that it was read from."""
+    found = (one for one in tests(view, margin) if one.measured and one.measured.kind == view.kind)
+    return next((one for one in found if one.measured.measure == measure and one.measured.axis in (axis, "")), None)
+
+
+def say(test: MemoryTest | None, *more: str) -> list[str]:
+    """Shows a verdict, what more is claimed, and their small print; returns the sentences for the record."""
+    claims = [] if test is None else [test.claim, *test.further]
+    for i, claim in enumerate(claims):
+        st.markdown(f"{'' if i else '### '}{plain(claim.text)}")
+    st.caption(plain(" ".join([*(claim.detail for claim in claims), *more])))
+    return [claim.text for claim in claims]
