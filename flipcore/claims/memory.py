@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flipcore.claims import memory_gap, memory_sets, memory_truth
+from flipcore.claims import memory_gap, memory_sets
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory_gap import FAMILY_LEVEL, LOSES_MORE, MEMORY, NO_CLAIM, UNDECIDED
 from flipcore.claims.memory_sets import BEYOND
@@ -18,7 +18,7 @@ ANY_DETECTOR = Assertion(
     "all detectors of a model, Holm",
     ("clean page of six detectors",),
 )
-ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS, *memory_truth.ASSERTIONS, ANY_DETECTOR)
+ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS)  # ANY_DETECTOR and doses enter with their table
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 
 

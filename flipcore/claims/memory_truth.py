@@ -24,7 +24,6 @@ SHIFTS = Assertion(
     "each detector, largest dose first",
     ("nothing seen at any dose",),
 )
-ASSERTIONS = (SEES, SHIFTS)
 
 
 def detector_claim(found: Detector) -> Claim:

@@ -8,7 +8,7 @@ from flipcore.boards.cutoffs import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_gap import old_rule
-from flipcore.reports.published import gap_notes, gap_rows
+from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap
@@ -131,6 +131,8 @@ def _published() -> None:
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         st.dataframe(gap_rows(), hide_index=True)
         st.caption(gap_notes())
+        st.markdown("**What does not add up in the sources**")
+        st.dataframe(inconsistency_rows(), hide_index=True)
 
 
 def _items(view: View, operator: str, extractor: str) -> None:

@@ -8,7 +8,8 @@ import streamlit as st
 
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import colours
-from flipcore.claims.memory_truth import detector_claim, truth_claim
+from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
+from flipcore.reports.known_doses import record, record_rows
 from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
 from pages.common.notes import plain
 
@@ -46,6 +47,7 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     c = colours(st.context.theme.type)
     st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
     st.dataframe(rows(truth), hide_index=True)
+    _decisions(truth)
     if truth.n_unknown:
         st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
     _closely(truth, c)
@@ -60,6 +62,19 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
             "above that of the never-seen (Welch), which asks for much less. One small model, one training: the order of "
             "detectors carries over to large models better than the doses do."
         )
+
+
+def _decisions(truth: GroundTruth) -> None:
+    """The verdict that the other tabs would give: on each dose, and on sets that were never seen."""
+    found = [
+        record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.at})
+        for one in truth.detectors
+        if not one.name.startswith("Drop")
+    ]
+    if found:
+        st.markdown(plain(record_claim(found).text))
+        st.dataframe(record_rows(found), hide_index=True)
+        st.caption("The set's decision against the never-seen items, before Holm. Drop gaps are decided on their own tab.")
 
 
 def _rules(scores, doses, fresh) -> list[str]:

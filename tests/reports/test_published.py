@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.reports.published import GAP_ANSWERS, gap_notes, gap_rows, loss_notes, loss_rows
+from flipcore.reports.published import GAP_ANSWERS, gap_notes, gap_rows, inconsistency_rows, loss_notes, loss_rows
 from tests.stats.memory.test_drop_gap_analysis import BRITTLE, MEMORIZED
 
 
@@ -12,7 +12,10 @@ def test_source_000s_table_is_recomputed_from_its_answers():
     assert brittle["gap, recomputed"] == "0.023 [−0.064, 0.115]" and brittle["the source's rule"] == "no evidence"
     assert memorized["benchmark alone, χ² corrected"] == "p = 2.5e-08"
     assert memorized["benchmark alone, exact"] == "p = 2.3e-10"
-    assert (memorized["recommended rule"], brittle["recommended rule"]) == ("flag", "no evidence")
+    earlier, verdict = "the earlier rule, withdrawn", "verdict, control of another making"
+    assert (memorized[earlier], brittle[earlier]) == ("flag", "no evidence")
+    assert memorized[verdict].startswith("The benchmark loses more than the control") and "No larger loss" in brittle[verdict]
+    assert memorized["inputs"] == "simulated; seed of the bootstrap 1" and "SIMULATED" in gap_notes()
     assert "0.847 [0.780, 0.896]" in gap_notes()
 
 
@@ -39,3 +42,10 @@ def test_the_share_of_the_flags_that_chance_explains(name, by_chance):
 def test_what_does_not_add_up_is_computed():
     # (2,640 - 418.6) of 4,540 = .4893; 354 of 400 is 88.5 %, 355 is 88.75 %.
     assert "48.9 %, not the published 49.1 %" in loss_notes() and "0.0008" in loss_notes()
+    assert "16,400 pairs" in loss_notes() and "their mean is .04" in loss_notes()
+
+
+def test_every_source_has_what_does_not_fit():
+    rows = inconsistency_rows()
+    assert [row["source"][-4:-1] for row in rows] == ["001", "000", "002", "003", "004"]
+    assert all(row["what does not fit"] for row in rows)

@@ -29,6 +29,14 @@ from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM, gap_decisi
 from flipcore.stats.memory.ground_truth import detector
 from flipcore.stats.memory.loss_test import pval_conformal
 
+DIFFICULTY = (
+    "brittle, .9 v .5",
+    "logit shift, easier benchmark",
+    "logit shift, harder benchmark",
+    "additive loss, .9 v .5",
+    "chance floor 1/4",
+    "chance floor, .9 v .5",
+)
 CHUNK = 20_000_000  # values drawn at once
 FEWEST = 499  # permutations to start with, where the product starts with 9,999; both draw more while p straddles the level
 
@@ -174,9 +182,8 @@ def _gap_cells() -> list[Cell]:
         found.append(Cell(GAP_PAIRED, world, f"{n} pairs", _gap(PAIRED, WORLDS[world], n, n)))
     found += [Cell(GAP_PAIRED, "pairs of one difficulty", f"{n} pairs", _pairs(n)) for n in (15, 150)]
     found += [Cell(GAP_RANDOM, "templated items", "20 v 30 templates", _templated(20, 30))]
-    for world in GAP_OTHER.worlds:
-        if world not in sizes:
-            found += [Cell(GAP_OTHER, world, f"{n} v {n}", _gap(OTHER, WORLDS[world], n, n)) for n in (15, 40, 150, 500)]
+    for world in DIFFICULTY:
+        found += [Cell(GAP_OTHER, world, f"{n} v {n}", _gap(OTHER, WORLDS[world], n, n)) for n in (15, 40, 150, 500)]
     return found
 
 
@@ -230,12 +237,16 @@ def _power_cells() -> list[Cell]:
     return found
 
 
-CELLS: tuple[Cell, ...] = (
+DRAWN: tuple[Cell, ...] = (
     *_gap_cells(),
     *_margin_cells(),
     *_set_cells(),
     Cell(ANY_DETECTOR, "clean page of six detectors", "80 v 120", each(_clean_page)),
-    *(Cell(one, "nothing seen at any dose", "40 v 150", _blind(word, 40, 150), n_runs=2_000) for one, word in ((SEES, "sees"),
-      (SHIFTS, "group"))),
+    Cell(SEES, "nothing seen at any dose", "40 v 150", _blind("sees", 40, 150), n_runs=2_000),
+    Cell(SHIFTS, "nothing seen at any dose", "40 v 150", _blind("group", 40, 150), n_runs=2_000),
     *_power_cells(),
-)  # fmt: skip
+)
+# Cells enter the table with the run that filled them. The others stand ready in DRAWN; their assertions are no part of the
+# catalogue, or do not name these worlds, before they are run: add them here and run ``--only memory --cell NAME``.
+RUN = ("a set beyond its controls /", "at least X % beyond chance /", "loses more than the control / brittle, .9 v .5 /")
+CELLS: tuple[Cell, ...] = tuple(cell for cell in DRAWN if cell.name.startswith(RUN))

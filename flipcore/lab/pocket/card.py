@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
 from flipcore.lab.pocket.items import read_items
 from flipcore.lab.pocket.measures import Picks, answer_loss, min_k, numbers, pearl, question_loss, resampled
 from flipcore.lab.pocket.world import MAKERS, Entry
 from flipcore.models.pocket_inference import PocketModel
+from flipcore.reports.known_doses import CLEAN_SET, record, record_rows
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.proportions import wilson
 from flipcore.stats.memory.ground_truth import RULES, auc_interval, exact_share
@@ -142,6 +144,17 @@ def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
     return "\n\n".join([table, "\n".join(said)])
 
 
+def decisions(found: dict[str, dict[str, np.ndarray]]) -> str:
+    """The product's own verdict on the items of each dose and on sets of fresh ones: hits and false accusations."""
+    made = [
+        record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]})
+        for title, values in found.items()
+    ]
+    rows = record_rows(made)
+    table = _table(list(rows[0]), [list(row.values()) for row in rows])
+    return f"{record_claim(made).text}\n\n{table}"
+
+
 def draw_of_controls(model: PocketModel, prose: dict, found: dict[str, np.ndarray], n_samples: int, n_draws: int = 3) -> str:
     """Whether what PEARL flags wrongly by the conformal rule is the maker's or one draw's: beside other draws of controls."""
     from scipy.stats import betabinom, ks_2samp
@@ -267,6 +280,12 @@ log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at tempe
 {detection(found)}
 
 {draw_of_controls(model, families["prose"], found[PEARL], n_samples)}
+
+## What the product decides
+The verdict on a set of items, against dose 0 as a random control: "memory" or "none shown", with its p before Holm. Fresh items
+are cut into sets of {CLEAN_SET}: each that is called memory is a false accusation.
+
+{decisions(found)}
 
 ## Order, layout and labels
 {sensitivities(model, families["choices"])}

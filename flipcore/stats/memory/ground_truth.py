@@ -78,7 +78,8 @@ class AtDose:
 class Detector:
     """One detector over all doses. `never` are the never-seen scores that set `cutoff` (None where they are too few);
     `false_positives` is its share of other never-seen items; `sees` the smallest dose from which on it sees single items, or
-    None; `shifts` the smallest from which on the mean of a whole group lies above that of the never-seen, or None."""
+    None; `shifts` the smallest from which on the mean of a whole group lies above that of the never-seen, or None;
+    `fresh` the other never-seen scores."""
 
     name: str
     never: np.ndarray
@@ -88,6 +89,7 @@ class Detector:
     at: tuple[AtDose, ...]
     sees: int | None
     shifts: int | None
+    fresh: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,7 @@ def detector(
         at,
         _from_on(at, lambda one: one.detected.low > wrong.high),
         _from_on(at, lambda one: one.above.low > 0),
+        fresh,
     )
 
 

@@ -1,0 +1,46 @@
+"""The product's own decision where the truth is known: how often it says memory of items that were read, and of items that never
+were. For the model card, the Ground truth tab and the tests alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from flipcore.claims.memory_sets import set_claim
+from flipcore.claims.memory_truth import KnownDose, Record
+from flipcore.core.study import RANDOM_CONTROL
+from flipcore.stats.base.estimate import MIN_N, p_text
+from flipcore.stats.memory.exceedance import set_test
+
+CLEAN_SET = 40  # never-seen items in one set that could be accused
+
+
+def record(name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray]) -> Record:
+    """The set's decision for one detector: the items of each dose, and sets of `CLEAN_SET` fresh items, against the `never` seen.
+    Scores are large where memory is suspected; NaN leaves. The controls are a random split of what was made alike."""
+    at = []
+    for dose, scores in sorted(by_dose.items()):
+        claim, test = _decided(scores, never)
+        at.append(KnownDose(name, dose, test.n, test.p, claim.is_made))
+    fresh = fresh[~np.isnan(fresh)]
+    parts = [fresh[start : start + CLEAN_SET] for start in range(0, len(fresh), CLEAN_SET)]
+    clean = [part for part in parts if len(part) >= MIN_N]
+    return Record(name, tuple(at), len(clean), sum(_decided(part, never)[0].is_made for part in clean))
+
+
+def _decided(scores: np.ndarray, never: np.ndarray):
+    test = set_test(scores, never)
+    return set_claim(test, control=RANDOM_CONTROL), test
+
+
+def record_rows(found: Sequence[Record]) -> list[dict[str, str]]:
+    """One row a detector: its decision at each dose with p, and the sets of never-seen items that it accuses."""
+    return [
+        {
+            "detector": one.detector,
+            **{f"{at.dose:,}×": f"{'memory' if at.is_claimed else 'none shown'} ({p_text(at.p)}, n = {at.n})" for at in one.at},
+            "never-seen sets accused": f"{one.n_accused} of {one.n_clean}",
+        }
+        for one in found
+    ]
