@@ -8,6 +8,7 @@ from flipcore.claims import memory_gap, memory_sets
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory_gap import FAMILY_LEVEL, LOSES_MORE, MEMORY, NO_CLAIM, UNDECIDED
 from flipcore.claims.memory_sets import BEYOND
+from flipcore.claims.memory_truth import SEES, SHIFTS
 from flipcore.stats.base.multiplicity import holm
 
 ANY_DETECTOR = Assertion(
@@ -18,7 +19,7 @@ ANY_DETECTOR = Assertion(
     "all detectors of a model, Holm",
     ("clean page of six detectors",),
 )
-ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS)  # ANY_DETECTOR and doses enter with their table
+ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS)  # ANY_DETECTOR enters with its table
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 
 

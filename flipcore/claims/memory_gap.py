@@ -19,7 +19,6 @@ MEMORY, LOSES_MORE, WITHIN, NONE_SHOWN, UNDECIDED, NO_CLAIM = (
 )
 MARGIN = 0.05
 FAMILY_LEVEL = 0.05
-_EQUAL = ("nothing changing", "rare events", "brittle both", "clean with noise", "several rewrites")
 
 GAP_RANDOM = Assertion(
     "memory by drop gap, random control",
@@ -27,7 +26,7 @@ GAP_RANDOM = Assertion(
     0.025,
     1,
     FAMILY,
-    (*_EQUAL, "templated items"),
+    ("nothing changing", "rare events", "brittle both"),
 )
 GAP_PAIRED = Assertion(
     "memory by drop gap, paired control",
@@ -43,17 +42,12 @@ GAP_OTHER = Assertion(
     0.025,
     1,
     FAMILY,
-    ("brittle, .9 v .5",),
+    ("nothing changing", "brittle, .9 v .5"),
 )
 GAP_WITHIN = Assertion(
-    "no gap beyond the margin",
-    "the gap is smaller than the margin",
-    0.05,
-    1,
-    "each claim",
-    ("gap at the margin", "gap at the margin, rare events", "gap at the margin, several rewrites", "gap at the margin, pairs"),
+    "no gap beyond the margin", "the gap is smaller than the margin", 0.05, 1, "each claim", ("gap at the margin",)
 )
-ASSERTIONS = (GAP_OTHER,)  # GAP_RANDOM, GAP_PAIRED and GAP_WITHIN enter with their table
+ASSERTIONS = (GAP_RANDOM, GAP_OTHER, GAP_WITHIN)  # GAP_PAIRED enters with its table
 _ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",

@@ -48,7 +48,7 @@ ANY_CUTOFF = Assertion(
     "every cut-off of one detector",
     ("clean", "clean, ties"),
 )
-ASSERTIONS = (SET_BEYOND, AT_LEAST)  # NAMED and ANY_CUTOFF enter with their table
+ASSERTIONS = (SET_BEYOND, AT_LEAST, NAMED)  # ANY_CUTOFF enters with its table
 TEMPLATED = (
     "the items are made from shared templates, and benchmark and controls from different ones. A test of single items would "
     "claim too much."

@@ -248,5 +248,17 @@ DRAWN: tuple[Cell, ...] = (
 )
 # Cells enter the table with the run that filled them. The others stand ready in DRAWN; their assertions are no part of the
 # catalogue, or do not name these worlds, before they are run: add them here and run ``--only memory --cell NAME``.
-RUN = ("a set beyond its controls /", "at least X % beyond chance /", "loses more than the control / brittle, .9 v .5 /")
+RUN = (
+    "a set beyond its controls /",
+    "at least X % beyond chance /",
+    "loses more than the control / brittle, .9 v .5 /",
+    "loses more than the control / nothing changing / 10 v 10",
+    "memory by drop gap, random control / nothing changing / 10 v 10",
+    "memory by drop gap, random control / brittle both / 40 v 150",
+    "memory by drop gap, random control / rare events / 15 v 40",
+    "no gap beyond the margin / gap at the margin / 150 v 150",
+    "items named / clean / 80 v 120",
+    "sees from dose /",
+    "tells a group from dose /",
+)
 CELLS: tuple[Cell, ...] = tuple(cell for cell in DRAWN if cell.name.startswith(RUN))
