@@ -44,14 +44,15 @@ class Members:
 
 
 def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Mapping[str, str] | None = None) -> Members:
-    """`items` has item_id, question, options, meta and source_id, a row an item. The family of an item is what its own data call
+    """`items` has item_id, question, options, meta and family, a row an item. The family of an item is what its own data call
     `family`, else the item that it was made from, else its question with the numbers left out."""
     if items.empty:
         return Members(control)
     ids = items["item_id"].tolist()
     sizes = [0 if options is None else len(options) for options in items["options"]]
     guess = {item: 1 / n for item, n in zip(ids, sizes, strict=True) if n}
-    sources = items["source_id"] if "source_id" in items else [None] * len(items)
+    named = items["family"].tolist() if "family" in items else ids  # the item that each was made from, else itself
+    sources = [None if source == item else source for source, item in zip(named, ids, strict=True)]
     family = {
         item: family_of(question, meta, source)
         for item, question, meta, source in zip(ids, items["question"], items["meta"], sources, strict=True)
