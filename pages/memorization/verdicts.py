@@ -20,9 +20,9 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
 
 
 @st.cache_resource(show_spinner="Testing every detector …", max_entries=16)
-def detectors(study_id: str, revision: int, model: str, confirmatory: bool) -> list[Measured]:
+def detectors(study_id: str, revision: int, model: str, lock: str | None) -> list[Measured]:
     """Every detector of one model on every kind of item: the family of the page's verdicts."""
-    frame = session.readouts(study_id, revision, confirmatory=confirmatory, everything=True)
+    frame = session.readouts(study_id, revision, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store())
     return measured(frame[frame["model"] == model], members_of(study, items, pairs))
@@ -30,7 +30,8 @@ def detectors(study_id: str, revision: int, model: str, confirmatory: bool) -> l
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = "regex") -> list[MemoryTest]:
     """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
-    found = detectors(view.study_id, view.revision, view.model, view.confirmatory)
+    lock = session.lock_id(view.study_id, "memorization") if view.confirmatory else None
+    found = detectors(view.study_id, view.revision, view.model, lock)
     if operator:
         found = with_gap(found, view.kind, operator, gap(view, operator, extractor, margin).decided)
     closed = gates.closed(view.study_id, {one.axis for one in found}, ())

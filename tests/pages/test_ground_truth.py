@@ -40,7 +40,7 @@ def shown(what: str = "") -> AppTest:
 
 def test_the_first_sentence_says_who_sees_what():
     text = words(shown()).replace("\\", "")
-    assert "false positives memory is seen by question loss from dose 16 on; answer loss sees nothing." in text
+    assert "false positives memory is seen by question loss from dose 16 on; nothing is shown by answer loss." in text
 
 
 def test_every_detector_has_a_row_with_its_doses_and_its_false_positives():
@@ -53,7 +53,7 @@ def test_every_detector_has_a_row_with_its_doses_and_its_false_positives():
 def test_another_detector_is_looked_at_closely():
     app = shown()
     app.selectbox(key="truth-detector").set_value("answer loss").run()
-    assert not app.exception and "answer loss sees nothing at any dose" in words(app).replace("\\", "")
+    assert not app.exception and "answer loss: nothing shown at any dose" in words(app).replace("\\", "")
     app.selectbox(key="truth-rule-tolerance").set_value("conformal").run()
     assert not app.exception
 
@@ -71,7 +71,7 @@ def test_where_nothing_is_known_the_page_says_what_to_do():
 
 
 def test_items_of_unknown_dose_are_counted():
-    assert "3 items have no known dose" in words(shown("some unknown"))
+    assert "3 items have unknown exposure" in words(shown("some unknown"))
 
 
 def test_the_figures_hold_each_item_once():
