@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,20 +70,16 @@ def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[s
     asked = set(frame["extractor"])
     for operator in frames.operators(frame):
         name = f"drop gap, {operator}"
-        yield from _tried(kind, name, operator, REFERENCE, lambda o=operator: _gap(frame, o, judged, compared, members))
+        yield from _tried(kind, name, operator, REFERENCE, partial(_gap, frame, operator, judged, compared, members))
     for measure in frames.LOSSES:
         if measure in asked:
             axis = "" if measure == "min_k" else "paraphrase"
-            yield from _tried(
-                kind, TITLES[measure], axis, measure, lambda x=measure: _loss(frame, x, judged, compared, members)
-            )
+            yield from _tried(kind, TITLES[measure], axis, measure, partial(_loss, frame, measure, judged, compared, members))
     for axis in frames.tasks(frame):
         for metric in frames.SIMILARITIES:
             if metric in asked:
                 name = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
-                yield from _tried(
-                    kind, name, axis, metric, lambda a=axis, x=metric: _pearl(frame, x, judged, compared, a, members)
-                )
+                yield from _tried(kind, name, axis, metric, partial(_pearl, frame, metric, judged, compared, axis, members))
 
 
 def _tried(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measured]:
@@ -96,10 +93,10 @@ def _tried(kind: str, name: str, axis: str, measure: str, test: Callable[[], dic
 
 
 def _gap(frame, operator, judged, compared, members: Members) -> dict | None:
-    sets = [frames.rewritten(frame, operator, REFERENCE, roles) for roles in (judged, compared)]
-    if not all(len(one.drops) for one in sets):
+    mine, other = (frames.rewritten(frame, operator, REFERENCE, roles) for roles in (judged, compared))
+    if not (len(mine.drops) and len(other.drops)):
         return None
-    found = drop_gap_analysis(*sets, sides=members.sides(*sets), what=members.control)
+    found = drop_gap_analysis(mine, other, sides=members.sides(mine, other), what=members.control)
     numbers = {
         "gap": found.gap,
         "gap_source": found.gap_source,

@@ -73,9 +73,9 @@ def members(view: View) -> Members:
 
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> DropGap:
-    sets = [frames.rewritten(view.frame, operator, extractor, roles) for roles in (view.judged, view.compared)]
+    mine, other = (frames.rewritten(view.frame, operator, extractor, roles) for roles in (view.judged, view.compared))
     known = members(view)
-    return drop_gap_analysis(*sets, margin=margin, sides=known.sides(*sets), what=known.control)
+    return drop_gap_analysis(mine, other, margin=margin, sides=known.sides(mine, other), what=known.control)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

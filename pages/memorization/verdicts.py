@@ -40,8 +40,11 @@ def tests(view: View, margin: float, operator: str = "", extractor: str = "regex
 
 def verdict(view: View, margin: float, axis: str, measure: str) -> MemoryTest | None:
     """One detector's verdict within the family, by the axis and the extractor that it was read from."""
-    found = (one for one in tests(view, margin) if one.measured and one.measured.kind == view.kind)
-    return next((one for one in found if one.measured.measure == measure and one.measured.axis in (axis, "")), None)
+    for one in tests(view, margin):
+        read = one.measured
+        if read and read.kind == view.kind and read.measure == measure and read.axis in (axis, ""):
+            return one
+    return None
 
 
 def say(test: MemoryTest | None, *more: str) -> list[str]:

@@ -147,8 +147,8 @@ def _clean_page(rng: np.random.Generator) -> Claim:
     """Two drop gaps and four losses that share items, controls and part of their scores; nothing is memorized."""
     gaps = [gap_decision(sides_of(WORLDS["brittle both"], 80, 120, rng, RANDOM), RANDOM, int(rng.integers(2**31)), FEWEST)]
     gaps += [gap_decision(sides_of(WORLDS["clean with noise"], 80, 120, rng, RANDOM), RANDOM, int(rng.integers(2**31)), FEWEST)]
-    common = rng.standard_normal(80), rng.standard_normal(120)
-    tests = [set_test(*(x + rng.standard_normal(len(x)) for x in common)) for _ in range(4)]
+    d, d0 = rng.standard_normal(80), rng.standard_normal(120)
+    tests = [set_test(d + rng.standard_normal(80), d0 + rng.standard_normal(120)) for _ in range(4)]
     gap_ps, set_ps = adjusted([one.p for one in gaps], [one.p for one in tests])
     made = [gap_claim(one, MARGIN, p, 6) for one, p in zip(gaps, gap_ps, strict=True)]
     made += [set_claim(one, "problems", RANDOM, p, 6) for one, p in zip(tests, set_ps, strict=True)]

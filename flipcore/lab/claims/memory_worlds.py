@@ -97,7 +97,8 @@ def sides_of(world: World, n: int, m: int, rng: np.random.Generator, control: st
 
 def templated(n: int, m: int, rng: np.random.Generator, size: int = 4) -> Sides:
     """`n` and `m` templates of `size` items; a template breaks with a probability of its own, the same law in both sets."""
-    sets, family = [], {}
+    sets: list[Rewritten] = []
+    family: dict[str, str] = {}
     for name, k in (("b", n), ("c", m)):
         p = np.repeat(rng.beta(0.5, 1.5, k), size)
         before = rng.random(k * size) < 0.85

@@ -116,14 +116,11 @@ def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int
     found = drop_gap_source(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
     n = sum(len(before) for before, _ in before_after)
     low, high = found["gap_lo"], found["gap_hi"]
+    literal, directional = bool(found["flag_literal"]), bool(found["flag_directional"])
     if min(len(before) for before, _ in before_after) < MIN_N:
-        return without_interval(found["gap"], n, 0.95, _FEW), found["flag_literal"], found["flag_directional"]
+        return without_interval(found["gap"], n, 0.95, _FEW), literal, directional
     note = "The source's interval; it has no width where neither set ever changes." if low == high else ""
-    return (
-        Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note),
-        bool(found["flag_literal"]),
-        bool(found["flag_directional"]),
-    )
+    return Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note), literal, directional
 
 
 def _losses(items: Rewritten) -> np.ndarray:

@@ -102,9 +102,18 @@ def set_test(d: ArrayLike, d0: ArrayLike, rate: float = RATE, k: int | None = No
         return SetTest(n, m, 0, 0, math.nan, math.nan, 0, math.nan, math.nan, math.nan)
     k = rank(m, rate) if k is None else k
     c = n_beyond(items, controls, k)
-    sds = [float(x.std(ddof=1)) if len(x) > 1 else math.nan for x in (items, controls)]
+    sd, control_sd = (float(x.std(ddof=1)) if len(x) > 1 else math.nan for x in (items, controls))
     return SetTest(
-        n, m, k, c, chance_count(n, k, m), set_p(c, n, k, m), least_contaminated(c, n, k, m), *sds, spread_p(items, controls)
+        n,
+        m,
+        k,
+        c,
+        chance_count(n, k, m),
+        set_p(c, n, k, m),
+        least_contaminated(c, n, k, m),
+        sd,
+        control_sd,
+        spread_p(items, controls),
     )
 
 

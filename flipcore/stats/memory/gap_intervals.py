@@ -24,7 +24,7 @@ def gap_estimate(
     set there is no interval."""
     if family_drops is None and benchmark.is_binary and control.is_binary:
         sets = [values for one in (benchmark, control) for values in (one.before[one.covered], one.after_mean[one.covered])]
-        found = gap_score(*sets, level)
+        found = gap_score(sets[0], sets[1], sets[2], sets[3], level)
         return _held(found["gap"], found["lo"], found["hi"], level, "mover", len(sets[0]), len(sets[2]))
     first, second = (benchmark.drops, control.drops) if family_drops is None else family_drops
     return drops_estimate(first, second, level)

@@ -123,7 +123,8 @@ def _share(k: int, n: int) -> Estimate:
         return missing(note="No sensitivity is defined.")
     if n < MIN_N:
         return without_interval(k / n, n)
-    return Estimate(k / n, *wilson(k, n), 0.95, "wilson", n, None)
+    low, high = wilson(k, n)
+    return Estimate(k / n, low, high, 0.95, "wilson", n, None)
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:
@@ -164,7 +165,7 @@ def pearl(
         tuple(scores),
         means,
         sensitivities(scores, setting.mode),
-        np.array([abruptness(row) for row in means]),
+        np.array([abruptness(row) for row in means.tolist()]),
         p,
         np.array(bh(p)),
         calibration(non_members, setting, fpr, rule),
