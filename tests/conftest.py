@@ -18,7 +18,7 @@ _HERE = Path(__file__).resolve()
 os.environ.setdefault(
     "FLIPSCOPE_FOLDERS", os.pathsep.join(map(str, (tempfile.gettempdir(), _HERE.parents[1], _HERE.parents[2])))
 )
-os.environ.setdefault("FLIPSCOPE_CALLABLES", "tests.annotation.judging")
+os.environ.setdefault("FLIPSCOPE_CALLABLES", "tests.annotation.judging,tests.annotation.surveys.annotating")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"

@@ -89,7 +89,8 @@ def test_hostile_text_is_asked_read_and_stored_letter_by_letter(ran):
     items = studies.study_items(store, study_id)
     assert sorted(items["question"]) == sorted(row["question"] for row in hostile.rows())
     frame = studies.readouts(store, study_id)
-    assert set(frame["status"]) <= {"ok", "unreadable"} and frame["item_id"].nunique() == len(hostile.TEXTS)
+    # the simulated model repeats the option, and the longest text does not fit into its token limit
+    assert set(frame["status"]) <= {"ok", "unreadable", "cut"} and frame["item_id"].nunique() == len(hostile.TEXTS)
     assert (frame["status"] == "ok").mean() > 0.9
     for item_id in items["item_id"]:
         seen = inspection(store, study_id, "simulated-noisy", item_id, "option_order")

@@ -64,9 +64,9 @@ def test_levels_that_flip_nothing_are_one_variant():
         ({"levels_pct": [1, 2]}, "at least two rising shares up to 100, 0 first"),
         ({"levels_pct": [0]}, "at least two"),
         ({"levels_pct": [0, 2, 2]}, "rising"),
-        ({"levels_pct": [0, 101]}, "up to 100"),
-        ({"n_samples": 1001}, "from 1 to 1000"),
-        ({"n_samples": 0}, "from 1 to 1000"),
+        ({"levels_pct": [0, 101]}, "at most 100"),
+        ({"n_samples": 1001}, "at most 1,000"),
+        ({"n_samples": 0}, "at least 1"),
     ],
 )
 def test_parameters_that_do_not_fit_are_sentences(params, why):

@@ -55,8 +55,8 @@ def test_too_few_others_of_the_kind_leave_the_base_alone(pool):
 
 
 def test_the_number_of_examples_is_bounded():
-    for n in (0, 11):
-        with pytest.raises(BadInput, match="from 1 to 10 examples"):
+    for n, said in ((0, "at least 1"), (11, "from 1 to 10 examples")):
+        with pytest.raises(BadInput, match=said):
             made("few_shot", {"n": n})
 
 

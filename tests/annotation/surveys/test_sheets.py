@@ -11,6 +11,7 @@ from scipy.stats import chisquare
 from flipcore.annotation.surveys import files
 from flipcore.annotation.surveys import models as survey_models
 from flipcore.annotation.surveys.sheets import CHECK, TRIPLE, Survey, answer_row, most_triples, new_survey, sheet, tally
+from flipcore.claims.holdout import survey_claim
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.records import Item
 from flipcore.models import model_cards
@@ -146,7 +147,7 @@ def test_one_person_who_finds_all_ten_is_reported_with_an_exact_interval(survey)
     result = odd_one_out_survey(found.hits, found.entries, found.annotators)
     # (1/3)^10 = 1.7e-5; Clopper and Pearson's lower limit of 10 of 10 is .025^(1/10) = .6915
     assert result.p == pytest.approx(3.0**-10) and result.accuracy.low == pytest.approx(0.025**0.1)
-    assert result.sentence().startswith("One person finds the retro entry")
+    assert survey_claim(result).text.startswith("One person finds the retro entry")
 
 
 def sent_back(rows, answers, kind="csv", delimiter=","):

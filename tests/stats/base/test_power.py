@@ -9,8 +9,7 @@ from statsmodels.stats.power import NormalIndPower
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base import power
-from flipcore.stats.memory import drop_gap
+from flipcore.stats.base import paired, power
 
 
 @pytest.mark.parametrize(
@@ -89,7 +88,7 @@ def test_the_promised_power_is_reached_in_simulation():
     hits = 0
     for _ in range(runs):
         db, dc = (rng.random(n) < 0.20).astype(float), (rng.random(n) < 0.05).astype(float)
-        hits += drop_gap.gap_welch(db, dc)["lo"] > 0
+        hits += paired.gap_welch(db, dc)["lo"] > 0
     assert 0.76 < hits / runs < 0.88 and binomtest(hits, runs, 0.8, alternative="less").pvalue > 1e-3
 
 

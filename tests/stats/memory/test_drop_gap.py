@@ -10,6 +10,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
+from flipcore.stats.base import paired
 from flipcore.stats.memory import drop_gap
 from tests.conftest import ROOT
 
@@ -19,7 +20,7 @@ MEMORIZED, BRITTLE = [case["args"] for case in CASES if case["quantity"] == "dro
 
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mcnemar_equals_statsmodels(b, c):
-    ours = drop_gap.mcnemar(b, c)
+    ours = paired.mcnemar(b, c)
     table = [[0, b], [c, 0]]
     assert ours["exact"] == pytest.approx(mcnemar(table, exact=True).pvalue)
     if b + c == 0:
@@ -33,7 +34,7 @@ def test_mcnemar_equals_statsmodels(b, c):
 
 
 def test_the_p_of_the_source_is_the_continuity_corrected_one():
-    p = drop_gap.mcnemar(33, 0)
+    p = paired.mcnemar(33, 0)
     assert p["chi2_cc"] == pytest.approx(2.540e-8, rel=1e-3)
     assert p["exact"] == pytest.approx(2 * 0.5**33) == pytest.approx(2.33e-10, rel=1e-2)
 
@@ -91,7 +92,7 @@ def test_the_mover_interval_is_never_without_width():
 )
 @pytest.mark.filterwarnings("ignore:Precision loss")  # scipy, where one set has no variance
 def test_welchs_t_equals_scipy(db, dc):
-    ours = drop_gap.gap_welch(db, dc)
+    ours = paired.gap_welch(db, dc)
     if np.var(db) + np.var(dc) < 1e-12:
         assert ours["p"] == (1.0 if np.mean(db) == np.mean(dc) else 0.0) and math.isnan(ours["lo"])
         return
@@ -102,7 +103,7 @@ def test_welchs_t_equals_scipy(db, dc):
 
 
 def test_one_item_a_set_has_no_test():
-    assert math.isnan(drop_gap.gap_welch([1], [0, 1])["p"]) and math.isnan(drop_gap.stud_perm([1], [0, 1])["p_one_sided"])
+    assert math.isnan(paired.gap_welch([1], [0, 1])["p"]) and math.isnan(drop_gap.stud_perm([1], [0, 1])["p_one_sided"])
 
 
 def test_the_studentised_permutation_agrees_with_scipys_exact_one():

@@ -67,6 +67,7 @@ def open_ids(store):
 CALLS = {
     "studies.studies": lambda s: studies.studies(s),
     "studies.study": lambda s: studies.study(s, S),
+    "studies.declared": lambda s: studies.declared(s, S),
     "studies.toml": lambda s: studies.toml(s, S),
     "studies.axes_and_extractors": lambda s: studies.axes_and_extractors(s, S),
     "studies.study_items": lambda s: studies.study_items(s, S),
