@@ -7,7 +7,7 @@ from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging
 
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 
-focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[0] and "navigated" in st.session_state
+focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[0]
 if not focused:
     page_header("Paraphrase review", "Is this the same question?", choose=False)
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -109,5 +109,4 @@ def _imported(found: Survey) -> None:
     except FlipscopeError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
-    st.session_state["wanted"] = {"page": "audit/page.py", "query": {"study": study_id}}
-    st.rerun()
+    st.switch_page("audit/page.py", query_params={"study": study_id})

@@ -36,11 +36,11 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     assert reasons(store, JUDGED.study_id) == shut  # whoever asks without naming anything is told the same
     assert set(shut) == {"judge", "judge_backwards"} and "nobody has labelled" in shut["judge"]
     report = study_report(studies.readouts(store, JUDGED.study_id), closed=shut)
-    assert "Not reviewed enough to be claimed: judge" in next(iter(report.headlines.values())).sentence
+    assert "Left out, not reviewed enough: judge" in next(iter(report.headlines.values())).sentence
     cells = next(iter(report.as_dict()["models"].values()))["cells"]
-    assert {one["extractor"] for one in cells if one["enters_claims"]} == {"regex"}
+    assert not any(one["is_claimed"] for one in cells if one["extractor"] in shut)
     store.close()
-    assert "[enters no claim]" in said(JUDGED, capsys) and "judge enters no claim." in said(JUDGED, capsys)
+    assert "Not claimed: " in said(JUDGED, capsys) and "judge" in said(JUDGED, capsys)
     store = Store.open(path)
     texts = judges.judged_texts(store, JUDGED.study_id)
     judges.keep_labels(store, [label_row(one, "Ada", one["judged"]) for one in texts])

@@ -181,12 +181,12 @@ def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
 def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
     runner.run(JUDGED, store)
     app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
-    assert not app.exception and plain("Not reviewed enough to be claimed: judge, judge backwards.") in words(app)
+    assert not app.exception and plain("Left out, not reviewed enough: judge, judge backwards.") in words(app)
     assert "read one way only" in words(app)
     texts = judges.judged_texts(store, JUDGED.study_id)
     judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
-    assert not app.exception and "Not reviewed enough" not in words(app) and "JUDGE NOT PASSED" not in words(app)
+    assert not app.exception and "not reviewed enough" not in words(app) and "JUDGE NOT PASSED" not in words(app)
 
 
 def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
@@ -194,7 +194,7 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
     app.switch_page("decomposition/page.py").run()
     shut = " ".join(one.value for one in app.warning)
-    assert "JUDGE NOT PASSED" in words(app) and "Nothing here may be claimed yet" in words(app)
+    assert "JUDGE NOT PASSED" in words(app) and "Not claimed" in words(app)
     assert "judge and judge backwards enter no claim" in shut and "100 labels are needed" in shut
     texts = judges.judged_texts(store, JUDGED.study_id)
     judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
