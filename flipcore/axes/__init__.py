@@ -39,4 +39,4 @@ AXES: dict[str, Axis] = {
 
 def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:
     """The axis with its parameters set; raises BadInput for an unknown name or parameter."""
-    return plugins.made(AXES, "axis", name, params)
+    return plugins.plugin_of(AXES, "axis", name, params)

@@ -50,8 +50,8 @@ def check_number(where: str, key: str, value: float, bounds: Mapping[str, tuple[
         raise BadInput(f"{where} has {key} = {value}; it must be at least {low:,} and at most {high:,}, and a finite number.")
     if not low <= value <= high:
         limit = f"at least {low:,}" if value < low else f"at most {high:,}"
-        shown = str(value) if abs(value) < 1e15 else f"{float(min(value, 10**300)):.3g}"
-        raise BadInput(f"{where} has {key} = {shown}; it must be {limit}.")
+        text = str(value) if abs(value) < 1e15 else f"{float(min(value, 10**300)):.3g}"
+        raise BadInput(f"{where} has {key} = {text}; it must be {limit}.")
 
 
 def check_text(where: str, key: str, text: str) -> None:

@@ -28,9 +28,9 @@ _WORDS = {
 _BY_WORD = {word: name for name, words in _WORDS.items() for word in words}
 
 
-def finish_reason(said: Any) -> str:
+def finish_reason(reason: Any) -> str:
     """What a server or a log says of the end, in the words above; another word ("tool_calls") is kept as it came."""
-    word = re.sub(r"[\s-]+", "_", str("" if said is None else said).strip().lower()).removeprefix("finishreason.")
+    word = re.sub(r"[\s-]+", "_", str("" if reason is None else reason).strip().lower()).removeprefix("finishreason.")
     return _BY_WORD.get(word, word)
 
 
@@ -74,8 +74,8 @@ def kept_apart(completion: Completion) -> Completion:
     if answer == completion.text:
         return completion
     ended = OPEN if is_open and completion.finish_reason not in (LENGTH, FILTER) else completion.finish_reason
-    kept = "\n".join(filter(None, (completion.reasoning, reasoning)))
-    return replace(completion, text=answer, reasoning=kept, finish_reason=ended)
+    all_reasoning = "\n".join(filter(None, (completion.reasoning, reasoning)))
+    return replace(completion, text=answer, reasoning=all_reasoning, finish_reason=ended)
 
 
 def cut_reason(completion: Completion, *, length_counts: bool = True) -> str:

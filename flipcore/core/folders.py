@@ -25,21 +25,21 @@ def allowed_folders() -> tuple[Path, ...]:
     """Every folder that may be read now, resolved."""
     database = Path(os.environ.get("FLIPSCOPE_DB") or DATABASE)
     own = [DATA.resolve(), (database.parent / "uploads").resolve()]
-    named = os.environ.get(VARIABLE)
-    if named is None:
+    setting = os.environ.get(VARIABLE)
+    if setting is None:
         return (*own, *sorted(_admitted))
-    return (*own, *(Path(one).expanduser().resolve() for one in named.split(os.pathsep) if one))
+    return (*own, *(Path(one).expanduser().resolve() for one in setting.split(os.pathsep) if one))
 
 
 def allowed(path: str | Path) -> Path:
     """The path with its links resolved; raises BadInput when it leads out of the folders, whether or not it is there."""
     try:
-        found = Path(path).resolve()
+        real_path = Path(path).resolve()
     except (OSError, ValueError, RuntimeError) as error:
         raise BadInput(f"{str(path)[:200]!r} is no path ({error}). Give the path of a file.") from error
-    if not any(found == folder or found.is_relative_to(folder) for folder in allowed_folders()):
+    if not any(real_path == folder or real_path.is_relative_to(folder) for folder in allowed_folders()):
         raise BadInput(
             f"{str(path)[:200]!r} is outside of the folders that may be read. Upload the file, or let the admin add its folder "
             f"to {VARIABLE}."
         )
-    return found
+    return real_path

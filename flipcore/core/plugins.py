@@ -12,18 +12,18 @@ from flipcore.core.errors import BadInput
 T = TypeVar("T")
 
 
-def made(known: Mapping[str, T], what: str, name: str, params: Mapping[str, Any] | None = None) -> T:
+def plugin_of(by_name: Mapping[str, T], what: str, name: str, params: Mapping[str, Any] | None = None) -> T:
     """The plug-in with its parameters set; raises BadInput with what is known."""
-    if name not in known:
-        raise BadInput(f"There is no {what} called {name!r}; choose one of {', '.join(known)}.")
-    given = dict(params or {})
-    plugin: Any = known[name]  # every plug-in is a frozen dataclass, which a protocol cannot say
+    if name not in by_name:
+        raise BadInput(f"There is no {what} called {name!r}; choose one of {', '.join(by_name)}.")
+    settings = dict(params or {})
+    plugin: Any = by_name[name]  # every plug-in is a frozen dataclass, which a protocol cannot say
     allowed = {field.name for field in fields(plugin)}
-    unknown = sorted(set(given) - allowed)
+    unknown = sorted(set(settings) - allowed)
     if unknown:
         takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no parameters"
         raise BadInput(f"The {what} {name!r} has no parameter {unknown[0]!r}; {takes}.")
-    fitting = {key: _fitting(f"The {what} {name!r}", key, value, getattr(plugin, key)) for key, value in given.items()}
+    fitting = {key: _fitting(f"The {what} {name!r}", key, value, getattr(plugin, key)) for key, value in settings.items()}
     return replace(plugin, **fitting)
 
 

@@ -91,9 +91,9 @@ class Study:
 
     def _declared(self) -> dict[str, Any]:
         """What the declaration says, without later fields that stand at their default."""
-        said = {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
-        models = [{key: value for key, value in use.items() if key != "stop" or value} for use in said["models"]]
-        return said | {"models": models}
+        declaration = {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
+        models = [{key: value for key, value in use.items() if key != "stop" or value} for use in declaration["models"]]
+        return declaration | {"models": models}
 
     def to_toml(self) -> str:
         """The study as TOML; `Study.from_toml` of it is equal to it."""
@@ -135,32 +135,32 @@ def _study(table: dict) -> Study:
             raise BadInput(f"The study has no {key}: it needs at least one [[{key}]] table.")
         if len(rows) > bounds.MOST_ENTRIES:
             raise BadInput(f"The study has {len(rows):,} [[{key}]] tables; at most {bounds.MOST_ENTRIES:,} are read.")
-        table[key] = tuple(_made(kind, row, f"[[{key}]]") for row in rows)
+        table[key] = tuple(_from_table(kind, row, f"[[{key}]]") for row in rows)
     if "protocol" in table:
-        table["protocol"] = _made(Part, table["protocol"], "[protocol]")
-    study = _made(Study, table, "the study")
+        table["protocol"] = _from_table(Part, table["protocol"], "[protocol]")
+    study = _from_table(Study, table, "the study")
     if study.control not in CONTROLS:
         raise BadInput(f"The study has control = {study.control!r}; it must be one of {', '.join(CONTROLS)}.")
     return study
 
 
-def _made(kind: type, row: Any, where: str):
+def _from_table(kind: type, row: Any, where: str):
     """A dataclass from a table, with a sentence for what does not fit."""
     if not isinstance(row, dict):
         raise BadInput(f"{where} must be a table, not {type(row).__name__}.")
-    known = {f.name: f for f in fields(kind)}
-    unknown = sorted(set(row) - set(known))
+    keys = {f.name: f for f in fields(kind)}
+    unknown = sorted(set(row) - set(keys))
     if unknown:
-        raise BadInput(f"{where} has the unknown key {unknown[0]!r}; it may have {', '.join(known)}.")
+        raise BadInput(f"{where} has the unknown key {unknown[0]!r}; it may have {', '.join(keys)}.")
     for key, value in row.items():
-        _check_value(where, key, value, str(known[key].type))
+        _check_value(where, key, value, str(keys[key].type))
     try:
-        made = kind(**{key: tuple(v) if key in ("categories", "stop") else v for key, v in row.items()})
+        instance = kind(**{key: tuple(v) if key in ("categories", "stop") else v for key, v in row.items()})
     except TypeError as error:
         raise BadInput(f"{where} is incomplete: {error}.") from error
-    if kind is ItemSource and made.role not in ROLES:
-        raise BadInput(f"{where} has the role {made.role!r}; a role is one of {', '.join(ROLES)}.")
-    return made
+    if kind is ItemSource and instance.role not in ROLES:
+        raise BadInput(f"{where} has the role {instance.role!r}; a role is one of {', '.join(ROLES)}.")
+    return instance
 
 
 _TYPES = {

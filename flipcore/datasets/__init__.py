@@ -53,15 +53,15 @@ def load(source: ItemSource) -> list[Item]:
 
 def load_report(source: ItemSource) -> LoadReport:
     """The same with what was refused and what is worth knowing; raises BadInput when nothing is left."""
-    return loading.report(_named(source), source)
+    return loading.report(_dataset(source), source)
 
 
 def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
     """The first rows of a source by column, to guess a mapping from."""
-    return loading.first_rows(_named(source), source, limit)
+    return loading.first_rows(_dataset(source), source, limit)
 
 
-def _named(source: ItemSource) -> Dataset:
+def _dataset(source: ItemSource) -> Dataset:
     if source.dataset not in LOADERS:
         raise BadInput(f"There is no dataset called {source.dataset!r}; choose one of {', '.join(LOADERS)}.")
     return LOADERS[source.dataset]

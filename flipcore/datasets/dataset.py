@@ -62,7 +62,7 @@ class Dataset:
         make = self.making(rows, {})
         for row in rows:
             try:
-                yield made(make, row)
+                yield item_of(make, row)
             except BadInput as error:
                 raise BadInput(f"{row.place} {error}.") from error
 
@@ -77,7 +77,7 @@ class Dataset:
         return self.item
 
 
-def made(make: Maker, row: Row) -> Item:
+def item_of(make: Maker, row: Row) -> Item:
     """The checked item of a row; raises BadInput with the end of a sentence that begins with the line."""
     if row.problem:
         raise BadInput(row.problem)

@@ -10,7 +10,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
-from flipcore.datasets.dataset import Dataset, made
+from flipcore.datasets.dataset import Dataset, item_of
 from flipcore.datasets.reading.columns import explain, understood
 from flipcore.datasets.reading.rows import Row
 
@@ -33,12 +33,12 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
     items, refused = _accepted(make, rows)
     if not items:
         raise BadInput(f"None of the {len(rows):,} rows of {source.dataset} could be used. {refused[0][1]}")
-    chosen, notes = _drawn(_where(_of_categories(items, source), source), source)
+    selection, notes = _sample(_where(_of_categories(items, source), source), source)
     if dataset.maker:
         notes = [*explain(understood([row.values for row in rows if not row.problem], source.columns)), *notes]
     if refused:
         notes = [*notes, f"{len(refused):,} of {len(rows):,} rows were refused."]
-    return LoadReport(tuple(chosen), (*notes, *_duplicates(chosen)), tuple(refused))
+    return LoadReport(tuple(selection), (*notes, *_duplicates(selection)), tuple(refused))
 
 
 def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, str]]]:
@@ -47,7 +47,7 @@ def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, st
     refused = []
     for row in rows:
         try:
-            item = made(make, row)
+            item = item_of(make, row)
             if item.item_id in items:
                 raise BadInput(f"repeats line {lines[item.item_id]} word for word under the same id")
         except BadInput as error:
@@ -58,40 +58,42 @@ def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, st
 
 
 def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
-    known = sorted({item.category for item in items if item.category})
-    unknown = [category for category in source.categories if category not in known]
+    names = sorted({item.category for item in items if item.category})
+    unknown = [category for category in source.categories if category not in names]
     if unknown:
-        raise BadInput(f"{source.dataset} has no category {unknown[0]!r}; it has {', '.join(known[:30]) or 'none'}.")
+        raise BadInput(f"{source.dataset} has no category {unknown[0]!r}; it has {', '.join(names[:30]) or 'none'}.")
     return [item for item in items if not source.categories or item.category in source.categories]
 
 
 def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
     """The items whose meta have one of the wanted values under every name."""
-    kept = list(items)
-    for name, wanted in source.where.items():
-        values = wanted if isinstance(wanted, (list, tuple)) else [wanted]
-        known = sorted({str(item.meta[name]) for item in items if name in item.meta})
-        kept = [item for item in kept if str(item.meta.get(name)) in map(str, values)]
-        if not kept:
-            raise BadInput(f"No item of {source.dataset} has {name} = {wanted!r}; there is {', '.join(known[:30]) or 'none'}.")
-    return kept
+    subset = list(items)
+    for name, criterion in source.where.items():
+        values = criterion if isinstance(criterion, (list, tuple)) else [criterion]
+        choices = sorted({str(item.meta[name]) for item in items if name in item.meta})
+        subset = [item for item in subset if str(item.meta.get(name)) in map(str, values)]
+        if not subset:
+            raise BadInput(
+                f"No item of {source.dataset} has {name} = {criterion!r}; there is {', '.join(choices[:30]) or 'none'}."
+            )
+    return subset
 
 
 def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:
     """The fields of the items' own data with 2 to `most` different plain values, to filter by."""
-    found: dict[str, set] = {}
+    by_name: dict[str, set] = {}
     for item in items:
         for name, value in item.meta.items():
             if isinstance(value, (str, int, float, bool)):
-                found.setdefault(name, set()).add(value)
+                by_name.setdefault(name, set()).add(value)
     return {
         name: sorted(values, key=lambda value: (str(type(value)), value))
-        for name, values in found.items()
+        for name, values in by_name.items()
         if 2 <= len(values) <= most
     }
 
 
-def _drawn(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
+def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list[str]]:
     """`n` items in their own order; the draw for a smaller n is part of the draw for a larger one."""
     if source.n < 0:
         raise BadInput(f"{source.n} items of {source.dataset} were asked for; give a number from 1, or 0 for all.")
@@ -114,8 +116,8 @@ def _duplicates(items: Sequence[Item]) -> list[str]:
     ]
     if not again:
         return []
-    named = "; ".join(f"{_short(item)} = {_short(other)}" for item, other in again[:5])
-    return [f"{len(again):,} items ask the same as another and were kept: {named}{' …' if len(again) > 5 else ''}."]
+    examples = "; ".join(f"{_short(item)} = {_short(other)}" for item, other in again[:5])
+    return [f"{len(again):,} items ask the same as another and were kept: {examples}{' …' if len(again) > 5 else ''}."]
 
 
 def _short(item: Item) -> str:

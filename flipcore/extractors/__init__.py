@@ -45,10 +45,10 @@ VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(ext
 
 def reads(extractor: Extractor, variant: Variant) -> bool:
     """Whether this variant asks for what the extractor reads: an answer, or a continuation."""
-    wanted = getattr(extractor, "asks", "answer")
-    return (variant.layout == CONTINUATION) == (wanted == "continuation")
+    kind = getattr(extractor, "asks", "answer")
+    return (variant.layout == CONTINUATION) == (kind == "continuation")
 
 
-def made(name: str, params: Mapping[str, Any] | None = None) -> Extractor:
+def extractor_of(name: str, params: Mapping[str, Any] | None = None) -> Extractor:
     """The extractor with its parameters set; raises BadInput for an unknown name or parameter."""
-    return plugins.made(EXTRACTORS, "extractor", name, params)
+    return plugins.plugin_of(EXTRACTORS, "extractor", name, params)

@@ -28,13 +28,13 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
     words = 2 * len(str(reference).split()) + 8
     room = min(_MOST, _ROOM_STEP * -(-words // _ROOM_STEP)) if reference else min(_MOST, ask.max_tokens)
 
-    def asked(text: str, temperature: float, top_p: float) -> Request:
+    def request(text: str, temperature: float, top_p: float) -> Request:
         return Request(
             "generate", text, variant.prompt.system, max_tokens=room, temperature=temperature, top_p=top_p, seed=ask.seed
         )
 
-    continued = Need(asked(variant.prompt.text, float(variant.params.get("temperature", ask.temperature)), ask.top_p))
-    return [continued] if reference else [Need(asked(str(prompt), 0.0, 1.0), sample=0), continued]
+    continued = Need(request(variant.prompt.text, float(variant.params.get("temperature", ask.temperature)), ask.top_p))
+    return [continued] if reference else [Need(request(str(prompt), 0.0, 1.0), sample=0), continued]
 
 
 def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:

@@ -57,15 +57,15 @@ def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
     line = _LINE.fullmatch(reply)
     if line is None:
         return unreadable("The judge did not reply with the one line that was asked for.")
-    said = line.group(1)
-    if said == "none":
+    verdict = line.group(1)
+    if verdict == "none":
         return unreadable("The judge found no single answer.")
     if item.kind == "number":
-        answer = canonical_number(said)
+        answer = canonical_number(verdict)
     else:
-        answer = str(variant.order[variant.labels.index(said)]) if said in variant.labels else None
+        answer = str(variant.order[variant.labels.index(verdict)]) if verdict in variant.labels else None
     if answer is None:
-        return unreadable(f"The judge named {said[:40]!r}, which is not among the answers.")
+        return unreadable(f"The judge named {verdict[:40]!r}, which is not among the answers.")
     return Reading(OK, answer=answer, span=line.span(1))
 
 
@@ -82,11 +82,11 @@ class Judge:
     backwards: ClassVar[bool] = False
 
     def needs(self, item, variant, ask, so_far):
-        wanted = [Need(text_request(variant, ask))]
+        needs = [Need(text_request(variant, ask))]
         if so_far and not no_answer(so_far) and so_far[0].text.strip():
             prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
-            wanted.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))
-        return wanted
+            needs.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))
+        return needs
 
     def read(self, item, variant, completions):
         nothing = no_answer(completions)

@@ -32,8 +32,8 @@ def reference_answer(item: Item, variant: Variant) -> str:
         return ""
     if item.kind == "choice":
         return "" if item.target is None else f" {item.options[int(item.target)]}"
-    known = item.solution.strip() or (item.target or "")
-    return f" {known}" if known else ""
+    answer = item.solution.strip() or (item.target or "")
+    return f" {answer}" if answer else ""
 
 
 def nats(completions: Sequence[Completion], what: str) -> tuple[float, ...] | Reading:

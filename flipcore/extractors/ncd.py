@@ -32,10 +32,10 @@ class Ncd:
         return continuation_need(variant, ask)
 
     def read(self, item, variant, completions):
-        found = compared(variant, completions)
-        if isinstance(found, Reading):
-            return found
-        reference, text = found
+        pair = compared(variant, completions)
+        if isinstance(pair, Reading):
+            return pair
+        reference, text = pair
         return Reading(OK, value=1 - ncd(reference, text.strip(), self.compressor))
 
 

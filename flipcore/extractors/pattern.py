@@ -58,14 +58,14 @@ class Pattern:
         if unknown:
             raise BadInput(f"The pattern has the flag {unknown[0]!r}; it may have {', '.join(FLAGS)}.")
         try:
-            made = regex.compile(self.expression, flags=sum(FLAGS[flag] for flag in set(self.flags)))
+            pattern = regex.compile(self.expression, flags=sum(FLAGS[flag] for flag in set(self.flags)))
         except (regex.error, ValueError, OverflowError, RecursionError) as error:
             raise BadInput(
                 f"The pattern {self.expression!r} is no regular expression: {error}. Mend it and try again."
             ) from None
-        if self._group() not in {*range(made.groups + 1), *made.groupindex}:
-            raise BadInput(f"The pattern {self.expression!r} has no group {self.group!r}; it has 0 to {made.groups}.")
-        return made
+        if self._group() not in {*range(pattern.groups + 1), *pattern.groupindex}:
+            raise BadInput(f"The pattern {self.expression!r} has no group {self.group!r}; it has 0 to {pattern.groups}.")
+        return pattern
 
     def needs(self, item, variant, ask, so_far):
         return [Need(text_request(variant, ask))]
@@ -80,24 +80,22 @@ class Pattern:
         """The answer that the group holds; unreadable where nothing matches, or not in time."""
         try:
             matches = self.compiled().finditer(text, timeout=TIME_LIMIT_S)
-            found = (
-                next(matches, None) if self.which == "first" else max(matches, key=lambda match: match.start(), default=None)
-            )
+            hit = next(matches, None) if self.which == "first" else max(matches, key=lambda match: match.start(), default=None)
         except TimeoutError:
             return unreadable(f"The pattern took longer than {TIME_LIMIT_S:g} s on this answer and was stopped.")
-        if found is None or found.group(self._group()) is None:
+        if hit is None or hit.group(self._group()) is None:
             return unreadable("The pattern matches nothing in the answer.")
-        said, span = found.group(self._group()), found.span(self._group())
-        answer = canonical_number(said) if item.kind == "number" else _option(item, variant, said)
+        words, span = hit.group(self._group()), hit.span(self._group())
+        answer = canonical_number(words) if item.kind == "number" else _option(item, variant, words)
         if answer is None:
-            return unreadable(f"The pattern found {said[:40]!r}, which is not among the answers.")
+            return unreadable(f"The pattern found {words[:40]!r}, which is not among the answers.")
         return Reading(OK, answer=answer, span=span)
 
 
-def _option(item: Item, variant: Variant, said: str) -> str | None:
+def _option(item: Item, variant: Variant, words: str) -> str | None:
     """The canonical option that a label, in whatever case, or an option's words name."""
-    found = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).named(said)
-    return None if found.position is None else str(variant.order[found.position])
+    choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(words)
+    return None if choice.position is None else str(variant.order[choice.position])
 
 
 EXTRACTOR = Pattern()

@@ -21,18 +21,18 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
         return unreadable("The answer is empty.")
     text = text[: answer_end(text, item.question)]
     start, end = marked_answer(text) or (0, len(text))
-    answer, span, reason = _named(item, variant, text[start:end])
+    answer, span, reason = _answer(item, variant, text[start:end])
     if answer is None:
         return unreadable(REFUSAL if is_refusal(text) else reason)
     return Reading(OK, answer=answer, span=span and (span[0] + start, span[1] + start))
 
 
-def _named(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[int, int] | None, str]:
+def _answer(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical answer, its span, why there is none)."""
     if item.kind == "number":
         return stated_number(text)
-    found = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).named(text)
-    return None if found.position is None else str(variant.order[found.position]), found.span, found.reason
+    choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(text)
+    return None if choice.position is None else str(variant.order[choice.position]), choice.span, choice.reason
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ class RougeL:
         return continuation_need(variant, ask)
 
     def read(self, item, variant, completions):
-        found = compared(variant, completions)
-        return found if isinstance(found, Reading) else Reading(OK, value=rouge_l(*found))
+        pair = compared(variant, completions)
+        return pair if isinstance(pair, Reading) else Reading(OK, value=rouge_l(*pair))
 
 
 EXTRACTOR = RougeL()

@@ -12,6 +12,6 @@ from flipcore.protocols import rotation, single_shot
 PROTOCOLS: dict[str, CallProtocol] = {module.PROTOCOL.name: module.PROTOCOL for module in (single_shot, rotation)}
 
 
-def made(name: str, params: Mapping[str, Any] | None = None) -> CallProtocol:
+def protocol_of(name: str, params: Mapping[str, Any] | None = None) -> CallProtocol:
     """The protocol with its parameters set; raises BadInput for an unknown name or parameter."""
-    return plugins.made(PROTOCOLS, "protocol", name, params)
+    return plugins.plugin_of(PROTOCOLS, "protocol", name, params)

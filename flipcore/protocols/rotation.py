@@ -59,11 +59,11 @@ class Rotation:
         """What the votes show of an item, for models that must be told what prompts mean; its attempts repeat after these."""
         if item.kind != "choice":
             return []
-        return [_shown(item, attempt, form, layout) for attempt in range(len(item.options)) for form in FORMS]
+        return [_variant(item, attempt, form, layout) for attempt in range(len(item.options)) for form in FORMS]
 
     def next_calls(self, history: History) -> list[Call]:
         """What single shot still wants, and of the attempts as many as are needed in any case: none is asked in vain."""
-        return [*SINGLE_SHOT.next_calls(history), *(self._wanted(history) if _votes_on(history) else ())]
+        return [*SINGLE_SHOT.next_calls(history), *(self._vote_calls(history) if _votes_on(history) else ())]
 
     def most_calls(self, history: History) -> list[Call]:
         """The most that an item can take, for the projection: every attempt in all three forms."""
@@ -74,15 +74,15 @@ class Rotation:
 
     def readouts(self, history: History) -> list[Readout]:
         """Single shot's readouts and, of a choice, the two of the vote; absent where the model writes no text."""
-        made = SINGLE_SHOT.readouts(history)
+        readouts = SINGLE_SHOT.readouts(history)
         if _votes_on(history):
-            made += self._outcome(history)
+            readouts += self._outcome(history)
         elif history.item.kind == "choice":
             why = absent(history.backend.why_not("generate") or f"{history.backend.name} cannot do generate.")
-            made += [_readout(history, name, why, ()) for name in READOUTS]
-        return made
+            readouts += [_readout(history, name, why, ()) for name in READOUTS]
+        return readouts
 
-    def _wanted(self, history: History) -> list[Call]:
+    def _vote_calls(self, history: History) -> list[Call]:
         votes, attempt = Votes([0] * len(history.item.options), [0] * len(history.item.options)), 0
         while attempt < self.cap and not self._settled(votes, attempt):
             n_ahead = min(max(self.least - attempt, self.lead - votes.lead(), 1), self.cap - attempt)
@@ -171,10 +171,10 @@ def _order(item: Item, attempt: int) -> list[int]:
 
 
 def _call(history: History, attempt: int, form: str) -> Call:
-    ask, shown = history.ask, _shown(history.item, attempt, form, history.variants[0].layout)
+    ask, variant = history.ask, _variant(history.item, attempt, form, history.variants[0].layout)
     request = Request(
         "generate",
-        shown.prompt.text,
+        variant.prompt.text,
         max_tokens=ask.max_tokens,
         temperature=ask.temperature,
         top_p=ask.top_p,
@@ -184,40 +184,48 @@ def _call(history: History, attempt: int, form: str) -> Call:
     return Call(history.backend.name, history.backend.revision, request, attempt)
 
 
-def _shown(item: Item, attempt: int, form: str, layout: str) -> Variant:
+def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
     """The prompt of an attempt. In the form "text" the options are their own labels."""
     order = tuple(_order(item, attempt))
     if form == "text":
         labels = tuple(item.options[i] for i in order)
         stem, options = layout_named(layout).stem.format(item.question), "\n".join(labels)
-        made = Prompt((("stem", stem), ("options", options), ("cue", "\nThe answer is one of these, word for word:")))
+        full_prompt = Prompt((("stem", stem), ("options", options), ("cue", "\nThe answer is one of these, word for word:")))
     else:
         labels = labels_of("digits" if form == "number" else "upper", len(order))
-        made = prompt(item, order=order, labels=labels, layout=layout)
+        full_prompt = prompt(item, order=order, labels=labels, layout=layout)
     return Variant(
-        item.item_id, READOUTS[0], f"{form}-{attempt % len(order)}", made, item.target, order, labels, layout, params=_TERSE
+        item.item_id,
+        READOUTS[0],
+        f"{form}-{attempt % len(order)}",
+        full_prompt,
+        item.target,
+        order,
+        labels,
+        layout,
+        params=_TERSE,
     )
 
 
 def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
     """The item's own option that the reply's first line is, by its text or by its index; None for anything else. An index with
     other words after it than its own option's is no answer."""
-    said = normalise(completion.text)
+    reply = normalise(completion.text)
     if form == "text":
-        return _named(said, item, order)
-    found = _INDEX.fullmatch(said)
-    if not found or found[1].isdigit() != (form == "number"):
+        return _option(reply, item, order)
+    match = _INDEX.fullmatch(reply)
+    if not match or match[1].isdigit() != (form == "number"):
         return None
-    place = int(found[1]) - 1 if form == "number" else ord(found[1].upper()) - ord("A")
+    place = int(match[1]) - 1 if form == "number" else ord(match[1].upper()) - ord("A")
     if not 0 <= place < len(order):
         return None
-    return order[place] if found[2] is None or _named(found[2], item, order) == order[place] else None
+    return order[place] if match[2] is None or _option(match[2], item, order) == order[place] else None
 
 
-def _named(said: str, item: Item, order: Sequence[int]) -> int | None:
+def _option(reply: str, item: Item, order: Sequence[int]) -> int | None:
     """The one option that reads like this: exactly, or else with a final full stop aside, or else with case aside too."""
     for same in (str.strip, _unstopped, lambda text: _unstopped(text).casefold()):
-        fits = [i for i in order if same(item.options[i]) == same(said)]
+        fits = [i for i in order if same(item.options[i]) == same(reply)]
         if fits:
             return fits[0] if len(fits) == 1 else None
     return None

@@ -23,12 +23,12 @@ class SingleShot:
 
     def next_calls(self, history: History) -> list[Call]:
         """Calls whose completions are not there yet; none when the item is finished."""
-        wanted: dict[str, Call] = {}
+        open_calls: dict[str, Call] = {}
         for extractor, variant, sample in _cells(history):
             if not why_absent(extractor, history):
-                calls, _ = _asked(extractor, variant, sample, history)
-                wanted.update((call.call_id, call) for call in calls if call.call_id not in history.completions)
-        return list(wanted.values())
+                calls, _ = _calls(extractor, variant, sample, history)
+                open_calls.update((call.call_id, call) for call in calls if call.call_id not in history.completions)
+        return list(open_calls.values())
 
     def readouts(self, history: History) -> list[Readout]:
         """A readout for each cell: absent with the reason where the model cannot serve it or it was not asked."""
@@ -62,7 +62,7 @@ def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
     return int(variant.params.get("n_samples", n_samples))
 
 
-def _asked(extractor: Extractor, variant: Variant, sample: int, history: History) -> tuple[list[Call], list[Completion]]:
+def _calls(extractor: Extractor, variant: Variant, sample: int, history: History) -> tuple[list[Call], list[Completion]]:
     """The calls known so far, and the completions of as many as came back in order."""
     calls: list[Call] = []
     so_far: list[Completion] = []
@@ -73,12 +73,14 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
             if not need.optional or need.request.ability in history.backend.abilities
         ]
         for need in needs[len(calls) :]:
-            asked, parent = history.backend, None
+            backend, parent = history.backend, None
             if need.judged is not None:
                 if history.judge is None:
                     raise BadInput("The study names no model as judge.")
-                asked, parent = history.judge, calls[need.judged].call_id
-            calls.append(Call(asked.name, asked.revision, need.request, sample if need.sample is None else need.sample, parent))
+                backend, parent = history.judge, calls[need.judged].call_id
+            calls.append(
+                Call(backend.name, backend.revision, need.request, sample if need.sample is None else need.sample, parent)
+            )
         came = [history.completions[call.call_id] for call in calls if call.call_id in history.completions]
         if len(came) < len(calls) or len(calls) == len(so_far):
             return calls, came
@@ -87,7 +89,7 @@ def _asked(extractor: Extractor, variant: Variant, sample: int, history: History
 
 def _readout(history: History, extractor: Extractor, variant: Variant, sample: int) -> Readout:
     why = why_absent(extractor, history)
-    calls, so_far = ([], []) if why else _asked(extractor, variant, sample, history)
+    calls, so_far = ([], []) if why else _calls(extractor, variant, sample, history)
     if why:
         reading = absent(why)
     elif len(so_far) < len(calls):

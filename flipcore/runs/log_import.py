@@ -137,7 +137,7 @@ def _all_built(found: Survey) -> Iterator[Built | None]:
                     yield None
                     continue
                 try:
-                    yield builder.built(record, number, file.revision, model_of(corrections, record.model))
+                    yield builder.entry(record, number, file.revision, model_of(corrections, record.model))
                 except BadInput:
                     yield None
         except BadInput:

@@ -85,8 +85,8 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
         )
     study.checked()
     chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
-    chosen_extractors = tuple(extractors.made(part.name, part.params) for part in study.extractors)
-    protocol = protocols.made(study.protocol.name, study.protocol.params)
+    chosen_extractors = tuple(extractors.extractor_of(part.name, part.params) for part in study.extractors)
+    protocol = protocols.protocol_of(study.protocol.name, study.protocol.params)
     items, notes, warnings = _items(study)
     order = generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]

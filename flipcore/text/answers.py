@@ -35,8 +35,8 @@ def normalised_text(text: str) -> str:
     blanks. Where nothing would be left, the stripped text itself."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     words = "".join(" " if unicodedata.category(letter)[0] in "PZC" else letter for letter in folded)
-    kept = " ".join(_ARTICLES.sub(" ", words).split()) or " ".join(folded.split())
-    return kept[:MAX_TEXT]
+    plain_text = " ".join(_ARTICLES.sub(" ", words).split()) or " ".join(folded.split())
+    return plain_text[:MAX_TEXT]
 
 
 def text_target(answers: Iterable[str]) -> str | None:
@@ -46,9 +46,9 @@ def text_target(answers: Iterable[str]) -> str | None:
 
 def text_answer(answer: str, target: str | None) -> str | None:
     """The canonical text answer. All right answers are one answer, the first, so that a synonym is no flip."""
-    said = normalised_text(answer)
+    plain_text = normalised_text(answer)
     right = (target or "").split("\n")
-    return right[0] if target and said in right else said or None
+    return right[0] if target and plain_text in right else plain_text or None
 
 
 def option_text(item: Item, answer: str | None) -> str | None:

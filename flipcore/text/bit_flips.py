@@ -27,8 +27,8 @@ def flip_positions(n_bytes: int, n: int, rng: np.random.Generator, ascii7: bool 
     """
     if not ascii7:
         return rng.choice(8 * n_bytes, n, replace=False)
-    chosen = rng.choice(7 * n_bytes, min(n, 7 * n_bytes), replace=False)
-    return chosen // 7 * 8 + 1 + chosen % 7
+    positions = rng.choice(7 * n_bytes, min(n, 7 * n_bytes), replace=False)
+    return positions // 7 * 8 + 1 + positions % 7
 
 
 def flip_bits(data: Sequence[int], positions: Iterable[int]) -> list[int]:

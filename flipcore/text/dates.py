@@ -59,13 +59,13 @@ def could_have_been_seen(published: str | None, cutoff: str | None) -> Seen:
 def span(what: str, text: str) -> tuple[date, date]:
     """The first and last day that a date, a month or a year can mean; raises BadInput, naming `what`, for anything else."""
     match = _DATE.fullmatch(text.strip())
-    wanted = f"The {what} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as year-month."
+    message = f"The {what} is {text[:40]!r}; write it as year-month-day, 2024-03-01, or as year-month."
     if match is None:
-        raise BadInput(wanted)
+        raise BadInput(message)
     year, month, day = (int(part or 0) for part in match.groups())
     try:
         last_month = month or 12
         last_day = day or calendar.monthrange(year, last_month)[1]
         return date(year, month or 1, day or 1), date(year, last_month, last_day)
     except (ValueError, IndexError) as error:
-        raise BadInput(wanted) from error
+        raise BadInput(message) from error

@@ -33,5 +33,5 @@ def _middle(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, Sequ
     cells = len(before) * len(after)
     if cells > MOST_CELLS:
         return [("new", after)]
-    found = SequenceMatcher(None, before, after, autojunk=cells > EXACT_CELLS).get_opcodes()
-    return [("same" if kind == "equal" else "new", after[low:high]) for kind, _, _, low, high in found]
+    opcodes = SequenceMatcher(None, before, after, autojunk=cells > EXACT_CELLS).get_opcodes()
+    return [("same" if kind == "equal" else "new", after[low:high]) for kind, _, _, low, high in opcodes]

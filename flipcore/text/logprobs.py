@@ -14,10 +14,10 @@ def usable_alternatives(top: Mapping[str, float] | None) -> dict[str, float] | N
     what cannot be a distribution. HELM's stored states and some servers send 0.0 for every token."""
     if not top:
         return None
-    kept = {str(token): float(nats) for token, nats in top.items() if not math.isnan(nats) and nats != -math.inf}
-    if not kept or all(nats == 0.0 for nats in kept.values()) or max(kept.values()) > 1e-3:
+    alternatives = {str(token): float(nats) for token, nats in top.items() if not math.isnan(nats) and nats != -math.inf}
+    if not alternatives or all(nats == 0.0 for nats in alternatives.values()) or max(alternatives.values()) > 1e-3:
         return None
-    return kept if sum(math.exp(nats) for nats in kept.values()) <= _MOST else None
+    return alternatives if sum(math.exp(nats) for nats in alternatives.values()) <= _MOST else None
 
 
 def usable_tokens(tokens: Sequence[tuple[str, float]] | None) -> tuple[tuple[str, float], ...] | None:

@@ -91,17 +91,17 @@ def prompt(
     and is laid out like a problem. Raises BadInput for an unknown layout, an order that is no
     permutation, and labels that are too few or not different.
     """
-    text, chosen = item.question if question is None else question, layout_named(layout)
+    text, template = item.question if question is None else question, layout_named(layout)
     if item.kind == "completion" and not item.solution:
         return Prompt((("stem", text),), system)
-    stem = ("stem", chosen.stem.format(text))
+    stem = ("stem", template.stem.format(text))
     if item.kind != "choice":
-        return Prompt((stem, ("cue", chosen.number_cue if item.kind == "number" else chosen.free_cue)), system)
+        return Prompt((stem, ("cue", template.number_cue if item.kind == "number" else template.free_cue)), system)
     order = tuple(range(len(item.options)) if order is None else order)
     labels = tuple(labels_of("upper", len(item.options)) if labels is None else labels)
     _check(item, order, labels)
-    lines = [chosen.option.format(label, item.options[i]) for label, i in zip(labels, order, strict=True)]
-    return Prompt((stem, ("options", chosen.join.join(lines)), ("cue", chosen.cue)), system)
+    lines = [template.option.format(label, item.options[i]) for label, i in zip(labels, order, strict=True)]
+    return Prompt((stem, ("options", template.join.join(lines)), ("cue", template.cue)), system)
 
 
 def _check(item: Item, order: tuple[int, ...], labels: tuple[str, ...]) -> None:

@@ -46,12 +46,12 @@ def ncd_many(reference: str, outputs: Iterable[str], comp: str = "xz") -> list[f
     """`ncd` of one reference against many outputs; the reference is compressed once and a repeated output once."""
     x = encoded(reference)
     size_x = n_bytes_compressed(x, comp)
-    known: dict[str, float] = {}
+    distances: dict[str, float] = {}
     result = []
     for output in outputs:
-        if output not in known:
-            known[output] = _distance(x, size_x, encoded(output), comp)
-        result.append(known[output])
+        if output not in distances:
+            distances[output] = _distance(x, size_x, encoded(output), comp)
+        result.append(distances[output])
     return result
 
 
@@ -92,9 +92,9 @@ def n_common_subsequence(first: list[str], second: list[str]) -> int:
     everywhere = (1 << len(first)) - 1
     row = everywhere
     for token in second:
-        matched = row & places.get(token, 0)
-        if matched:
-            row = (row + matched | row - matched) & everywhere
+        matches = row & places.get(token, 0)
+        if matches:
+            row = (row + matches | row - matches) & everywhere
     return len(first) - row.bit_count()
 
 
@@ -106,12 +106,12 @@ def rouge_l(ref: str, hyp: str) -> float:
 def rouge_l_many(reference: str, outputs: Iterable[str]) -> list[float]:
     """`rouge_l` of one reference against many outputs; the reference is split once and a repeated output scored once."""
     ref = tokens(reference)
-    known: dict[str, float] = {}
+    scores: dict[str, float] = {}
     result = []
     for output in outputs:
-        if output not in known:
-            known[output] = _f1(ref, tokens(output))
-        result.append(known[output])
+        if output not in scores:
+            scores[output] = _f1(ref, tokens(output))
+        result.append(scores[output])
     return result
 
 

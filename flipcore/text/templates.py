@@ -21,11 +21,11 @@ def repeated_templates(questions: Sequence[str], families: Sequence[str]) -> str
     """A sentence where a tenth of the items or more repeat another's wording and are families of their own; else empty.
 
     `families` names what each item was made from. Questions of fewer than eight words are not looked at."""
-    kept = [(template(q), family) for q, family in zip(questions, families, strict=True) if len(q.split()) >= FEWEST_WORDS]
-    distinct = set(kept)
+    pairs = [(template(q), family) for q, family in zip(questions, families, strict=True) if len(q.split()) >= FEWEST_WORDS]
+    distinct = set(pairs)
     n_families = Counter(wording for wording, _ in distinct)
-    n_repeated = sum(n_families[wording] > 1 for wording, _ in kept)
-    if not kept or n_repeated < MANY * len(questions):
+    n_repeated = sum(n_families[wording] > 1 for wording, _ in pairs)
+    if not pairs or n_repeated < MANY * len(questions):
         return ""
     return (
         f"{n_repeated:,} of {len(questions):,} items repeat another item's wording with other numbers or names. Intervals and "

@@ -8,7 +8,7 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import ModelUse, Part
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from flipcore.models import model_cards, open_backend
 from pages.common.notes import plain
 
@@ -75,7 +75,7 @@ def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
         lacking = {
             part.name: ability
             for part in extractors
-            for ability in made(part.name, part.params).abilities
+            for ability in extractor_of(part.name, part.params).abilities
             if ability not in backend.abilities
         }
     except FlipscopeError as error:
@@ -84,6 +84,8 @@ def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
     if backend.simulated:
         st.caption("Simulated: its answers follow planted rates. Everything computed from it is labelled SIMULATED.")
     for extractor, ability in lacking.items():
-        st.caption(f":material/block: *{plain(made(extractor).title)}* will be absent: {plain(backend.why_not(ability))}")
+        st.caption(
+            f":material/block: *{plain(extractor_of(extractor).title)}* will be absent: {plain(backend.why_not(ability))}"
+        )
     if model.n_samples < 2:
         st.caption("Asked once: the noise floor will be measured on the base prompt only, where the identity axis is chosen.")

@@ -4,7 +4,7 @@ import pytest
 
 from flipcore.core.contracts import Ask
 from flipcore.core.records import ABSENT, OK, UNREADABLE
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from tests.extractors.asking import choice, said, shown
 
 ITEM = choice(("tin", "a very long metal", "rye"), target="0")
@@ -15,7 +15,7 @@ def scored(*values):
 
 
 def read(norm, *values, item=ITEM, **rest):
-    return made("cloze", {"norm": norm}).read(item, shown(item, **rest), scored(*values))
+    return extractor_of("cloze", {"norm": norm}).read(item, shown(item, **rest), scored(*values))
 
 
 def test_each_norm_prefers_what_its_arithmetic_says():
@@ -34,7 +34,7 @@ def test_shares_are_the_softmax_of_the_scores():
 
 def test_continuations_are_the_options_as_shown_and_scores_go_back_to_the_items_own_order():
     variant = shown(ITEM, order=(2, 0, 1))
-    needs = made("cloze").needs(ITEM, variant, Ask(), [])
+    needs = extractor_of("cloze").needs(ITEM, variant, Ask(), [])
     assert [need.request.continuation for need in needs] == [" rye", " tin", " a very long metal"]
     assert read("sum", (-9.0,), (-1.0,), (-9.0,), order=(2, 0, 1)).answer == "0"
 
@@ -42,7 +42,7 @@ def test_continuations_are_the_options_as_shown_and_scores_go_back_to_the_items_
 @pytest.mark.parametrize("bad", [None, (), ((" x", 0.0),), ((" x", math.nan),), ((" x", -math.inf),)], ids=str)
 def test_one_option_without_a_score_makes_the_whole_reading_absent(bad):
     came = [*scored((-1.0,), (-2.0,)), said("", tokens=bad)]
-    found = made("cloze").read(ITEM, shown(ITEM), came)
+    found = extractor_of("cloze").read(ITEM, shown(ITEM), came)
     assert found.status == ABSENT and found.answer is None and "option 3" in found.reason
 
 

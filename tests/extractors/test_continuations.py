@@ -8,7 +8,7 @@ from flipcore.core.contracts import Ask, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import Completion, Item
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from flipcore.text.similarity import ncd, rouge_l
 from tests.extractors.asking import FAILED, shown
 
@@ -17,7 +17,9 @@ CUT = BitFlip().variants(ITEM, "plain", generator(0, "x"), Material())[0]
 
 
 def test_both_ask_for_the_same_continuation_at_the_axis_own_temperature():
-    first, second = (made(name).needs(ITEM, CUT, Ask(temperature=0.0, seed=3), [])[0].request for name in ("ncd", "rouge_l"))
+    first, second = (
+        extractor_of(name).needs(ITEM, CUT, Ask(temperature=0.0, seed=3), [])[0].request for name in ("ncd", "rouge_l")
+    )
     assert first == second
     assert (first.kind, first.prompt, first.temperature, first.seed) == ("generate", CUT.prompt.text, 0.7, 3)
     assert first.max_tokens >= 2 * len(CUT.params["reference"].split())
@@ -27,31 +29,31 @@ def test_values_are_the_similarities_of_statistics_md():
     text = " eight nine of ten"
     completion = Completion("c", "ok", text=text)
     reference = CUT.params["reference"]
-    assert made("rouge_l").read(ITEM, CUT, [completion]).value == rouge_l(reference, text)
+    assert extractor_of("rouge_l").read(ITEM, CUT, [completion]).value == rouge_l(reference, text)
     for compressor in ("xz", "zlib"):
-        value = made("ncd", {"compressor": compressor}).read(ITEM, CUT, [completion]).value
+        value = extractor_of("ncd", {"compressor": compressor}).read(ITEM, CUT, [completion]).value
         assert value == 1 - ncd(reference, text.strip(), compressor)
-    assert made("rouge_l").read(ITEM, CUT, [Completion("c", "ok", text=reference)]).value == 1
+    assert extractor_of("rouge_l").read(ITEM, CUT, [Completion("c", "ok", text=reference)]).value == 1
 
 
 def test_a_failed_call_and_a_variant_without_reference_are_absent():
-    assert made("ncd").read(ITEM, CUT, [FAILED]).status == "absent"
-    reading = made("rouge_l").read(ITEM, shown(ITEM), [])
+    assert extractor_of("ncd").read(ITEM, CUT, [FAILED]).status == "absent"
+    reading = extractor_of("rouge_l").read(ITEM, shown(ITEM), [])
     assert reading.status == "absent" and "no reference" in reading.reason
 
 
 def test_a_text_without_a_reference_is_compared_with_what_the_model_writes_of_it_unchanged_at_temperature_0():
     _, flipped = BitFlipSummary(levels_pct=(0, 5)).variants(ITEM, "plain", generator(0, "x"), Material())
-    reference, continued = made("rouge_l").needs(ITEM, flipped, Ask(temperature=0.5, max_tokens=40), [])
+    reference, continued = extractor_of("rouge_l").needs(ITEM, flipped, Ask(temperature=0.5, max_tokens=40), [])
     assert reference.request.prompt.startswith(ITEM.question) and reference.request.prompt != flipped.prompt.text
     assert (reference.request.temperature, reference.sample) == (0, 0)
     assert continued.request.prompt == flipped.prompt.text and continued.request.temperature == 0.7 and continued.sample is None
     whole, part = Completion("a", "ok", text=" a tale of ten words"), Completion("b", "ok", text=" a tale of words")
-    assert made("rouge_l").read(ITEM, flipped, [whole, part]).value == rouge_l("a tale of ten words", "a tale of words")
-    empty = made("rouge_l").read(ITEM, flipped, [Completion("a", "ok", text=" "), part])
+    assert extractor_of("rouge_l").read(ITEM, flipped, [whole, part]).value == rouge_l("a tale of ten words", "a tale of words")
+    empty = extractor_of("rouge_l").read(ITEM, flipped, [Completion("a", "ok", text=" "), part])
     assert empty.status == "absent" and "nothing of the unchanged text" in empty.reason
 
 
 def test_bz2_is_not_offered():
     with pytest.raises(BadInput, match="xz, zlib"):
-        made("ncd", {"compressor": "bz2"})
+        extractor_of("ncd", {"compressor": "bz2"})

@@ -9,7 +9,7 @@ from flipcore.core.contracts import Ask, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import ABILITIES, ABSENT, KINDS, OK, UNREADABLE, Completion, Item
-from flipcore.extractors import EXTRACTORS, VALUES, made, reads
+from flipcore.extractors import EXTRACTORS, VALUES, extractor_of, reads
 from tests.extractors.asking import FAILED, choice, number, shown
 
 every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS)
@@ -103,26 +103,29 @@ def test_what_it_reads_does_not_depend_on_where_an_option_stands(extractor):
 
 def test_readers_of_text_share_one_request():
     item = ITEMS["choice"]
-    firsts = {made(name).needs(item, shown(item), Ask(max_tokens=9), [])[0].request for name in ("regex", "judge")}
+    firsts = {extractor_of(name).needs(item, shown(item), Ask(max_tokens=9), [])[0].request for name in ("regex", "judge")}
     assert len(firsts) == 1
 
 
 def test_both_first_token_readouts_share_one_request():
     item = ITEMS["choice"]
     assert (
-        len({made(name).needs(item, shown(item), Ask(), [])[0].request for name in ("first_token", "first_token_gated")}) == 1
+        len(
+            {extractor_of(name).needs(item, shown(item), Ask(), [])[0].request for name in ("first_token", "first_token_gated")}
+        )
+        == 1
     )
 
 
 def test_an_unknown_extractor_and_an_unknown_parameter_are_sentences_that_say_what_there_is():
     with pytest.raises(BadInput, match="first_token_gated"):
-        made("frist_token")
+        extractor_of("frist_token")
     with pytest.raises(BadInput, match="norm"):
-        made("cloze", {"nrom": "sum"})
+        extractor_of("cloze", {"nrom": "sum"})
     with pytest.raises(BadInput, match="sum, token, char"):
-        made("cloze", {"norm": "median"})
+        extractor_of("cloze", {"norm": "median"})
     with pytest.raises(BadInput, match="least_mass = 5; it must be at most 1"):
-        made("first_token_gated", {"least_mass": 5})
+        extractor_of("first_token_gated", {"least_mass": 5})
 
 
 def test_parameters_are_fields_so_that_a_page_can_draw_them():

@@ -9,7 +9,7 @@ from flipcore.core.randomness import generator
 from flipcore.core.records import ABILITIES, ABSENT, OK, UNREADABLE
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load_report
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from flipcore.extractors.first_token import label_shares, read_first_token
 from flipcore.models import model_cards, open_backend
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE
@@ -88,7 +88,7 @@ def test_placeholders_and_impossible_log_probabilities_are_absent(top):
 
 def test_the_gate_turns_a_small_label_mass_into_no_answer_and_keeps_what_it_saw():
     top = {" C": math.log(0.3), " A": math.log(0.1), "The": math.log(0.6)}
-    open_, gated = made("first_token"), made("first_token_gated")
+    open_, gated = extractor_of("first_token"), extractor_of("first_token_gated")
     low = gated.read(ITEM, shown(ITEM), [said("", top_logprobs=top)])
     assert open_.read(ITEM, shown(ITEM), [said("", top_logprobs=top)]).answer == "2"
     assert (low.status, low.answer) == (UNREADABLE, None)
@@ -97,14 +97,14 @@ def test_the_gate_turns_a_small_label_mass_into_no_answer_and_keeps_what_it_saw(
 
 def test_the_gate_is_adjustable_and_a_mass_on_the_threshold_passes():
     top = {" C": math.log(0.5), "The": math.log(0.4)}
-    at = made("first_token_gated").read(ITEM, shown(ITEM), [said("", top_logprobs={" C": math.log(0.5) + 1e-12})])
+    at = extractor_of("first_token_gated").read(ITEM, shown(ITEM), [said("", top_logprobs={" C": math.log(0.5) + 1e-12})])
     assert at.answer == "2"
-    strict = made("first_token_gated", {"least_mass": 0.75}).read(ITEM, shown(ITEM), [said("", top_logprobs=top)])
+    strict = extractor_of("first_token_gated", {"least_mass": 0.75}).read(ITEM, shown(ITEM), [said("", top_logprobs=top)])
     assert strict.status == UNREADABLE
 
 
 def test_top_k_is_asked_for():
-    request = made("first_token", {"top_k": 40}).needs(ITEM, shown(ITEM), None, [])[0].request
+    request = extractor_of("first_token", {"top_k": 40}).needs(ITEM, shown(ITEM), None, [])[0].request
     assert (request.kind, request.top_k, request.max_tokens) == ("first_token", 40, 1)
 
 
@@ -120,7 +120,7 @@ def test_the_reading_looks_through_a_lone_blank_where_the_model_can_be_asked_wha
 
 
 def test_what_follows_the_blank_is_a_need_of_its_own_and_only_where_the_blank_matters():
-    reader, variant = made("first_token"), shown(ITEM)
+    reader, variant = extractor_of("first_token"), shown(ITEM)
     assert len(reader.needs(ITEM, variant, Ask(), [])) == 1
     assert len(reader.needs(ITEM, variant, Ask(), [said("", top_logprobs=logs(**{" ": 0.01, "C": 0.9}))])) == 1
     for token, text in ((" ", " "), ("\u0120", " "), ("\u010a", "\n"), ("\u2581", " ")):
@@ -131,7 +131,7 @@ def test_what_follows_the_blank_is_a_need_of_its_own_and_only_where_the_blank_ma
 
 def test_the_pocket_model_is_read_through_its_blank_and_a_chat_model_is_not_asked():
     items = load_report(ItemSource("pocket_choice", n=4, seed=1)).items
-    reader, backend = made("first_token"), open_backend("pocket", model_cards())
+    reader, backend = extractor_of("first_token"), open_backend("pocket", model_cards())
     variants = [axis("label_set", {"sets": ["digits"]}).variants(item, "plain", generator(0), Material()) for item in items]
 
     async def asked(item, several, abilities):

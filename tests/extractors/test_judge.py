@@ -2,12 +2,12 @@ import pytest
 
 from flipcore.core.contracts import Ask
 from flipcore.core.records import ABSENT, OK, UNREADABLE, Completion
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from flipcore.extractors.judge import judge_prompt, judged_reading
 from tests.extractors.asking import choice, number, said, shown
 
 ITEM = choice()
-JUDGE = made("judge")
+JUDGE = extractor_of("judge")
 
 
 def test_the_judge_is_asked_only_once_there_is_a_text_to_judge():

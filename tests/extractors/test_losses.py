@@ -5,14 +5,14 @@ import pytest
 from flipcore.core.contracts import Ask
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ABSENT, OK, Completion, Item
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from tests.extractors.asking import choice, number, shown
 
 SCORED = Completion("c", "ok", tokens=(("a", -1.0), ("b", -3.0), ("c", -0.5), ("d", -0.5), ("e", -2.0)))
 
 
 def read(name, item, completion=SCORED, variant=None, **params):
-    return made(name, params).read(item, variant or shown(item), [completion])
+    return extractor_of(name, params).read(item, variant or shown(item), [completion])
 
 
 def test_a_loss_is_minus_the_sum_or_the_mean_of_the_log_probabilities():
@@ -30,21 +30,21 @@ def test_the_answer_that_is_scored_is_the_published_one():
     solved = Item.make(dataset="t", key="9", kind="number", question="How many?", target="4", solution="2+2=4\n#### 4")
     wanted = {(choice(), "options"): " tin", (number(), "target"): " 18", (solved, "solution"): " 2+2=4\n#### 4"}
     for (item, _), text in wanted.items():
-        (need,) = made("answer_loss").needs(item, shown(item), Ask(), [])
+        (need,) = extractor_of("answer_loss").needs(item, shown(item), Ask(), [])
         assert (need.request.kind, need.request.prompt, need.request.continuation) == ("score", shown(item).prompt.text, text)
 
 
 def test_a_rewriting_with_another_answer_has_no_published_answer():
     item = number()
     other = shown(item, target="99")
-    assert list(made("answer_loss").needs(item, other, Ask(), [])) == []
-    reading = made("answer_loss").read(item, other, [])
+    assert list(extractor_of("answer_loss").needs(item, other, Ask(), [])) == []
+    reading = extractor_of("answer_loss").read(item, other, [])
     assert (reading.status, reading.value) == (ABSENT, None) and "no published answer" in reading.reason
 
 
 def test_the_wording_is_scored_from_nothing_and_both_readers_share_the_request():
     item = number()
-    needs = [made(name).needs(item, shown(item), Ask(), [])[0].request for name in ("question_loss", "min_k")]
+    needs = [extractor_of(name).needs(item, shown(item), Ask(), [])[0].request for name in ("question_loss", "min_k")]
     assert needs[0] == needs[1] and (needs[0].prompt, needs[0].continuation) == ("", shown(item).prompt.text)
 
 
@@ -59,4 +59,4 @@ def test_missing_and_placeholder_log_probabilities_are_absent(tokens):
 def test_parameters_that_do_not_fit_are_sentences():
     for name, params, why in (("question_loss", {"norm": "char"}, "sum, token"), ("min_k", {"pct": 0.0}, "above 0")):
         with pytest.raises(BadInput, match=why):
-            made(name, params)
+            extractor_of(name, params)

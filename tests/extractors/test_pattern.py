@@ -6,14 +6,14 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CUT, OK, UNREADABLE
-from flipcore.extractors import made
+from flipcore.extractors import extractor_of
 from flipcore.extractors.pattern import TIME_LIMIT_S
 from tests.extractors.asking import choice, number, said, shown
 
 
 def read(text, item=None, **params):
     item = item or choice()
-    return made("pattern", params).read(item, shown(item), [said(text)])
+    return extractor_of("pattern", params).read(item, shown(item), [said(text)])
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_a_pattern_that_never_ends_is_stopped_and_says_so(expression):
 )
 def test_a_bad_pattern_is_a_sentence_when_it_is_declared(params, sentence):
     with pytest.raises(BadInput, match=sentence):
-        made("pattern", params)
+        extractor_of("pattern", params)
 
 
 def test_it_reads_nothing_from_an_answer_that_was_cut_off():
     item = choice()
-    found = made("pattern").read(item, shown(item), [said("The answer is C", finish_reason="length")])
+    found = extractor_of("pattern").read(item, shown(item), [said("The answer is C", finish_reason="length")])
     assert (found.status, found.answer) == (CUT, None)

@@ -14,9 +14,9 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import ABILITIES, Completion, Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.extractors import made as extractor
+from flipcore.extractors import extractor_of as extractor
 from flipcore.models.simulated import PROFILES, Profile
-from flipcore.protocols import made
+from flipcore.protocols import protocol_of
 from flipcore.protocols.rotation import READOUTS, _order, _vote
 from flipcore.protocols.votes import c1_run, lead3_two_option
 from flipcore.runs import runner
@@ -89,7 +89,7 @@ def test_a_vote_is_the_first_line_read_as_text_number_or_letter(form, said, vote
 
 
 def test_one_that_is_always_sure_stops_at_five_attempts_of_one_call_each():
-    protocol = made("rotation")
+    protocol = protocol_of("rotation")
     past, waves = answered(protocol, lambda call: "tin")
     found = outcome(protocol, past)["rotation"]
     assert (found.reading.answer, found.is_correct, len(found.source_ids)) == ("2", True, 5)
@@ -99,7 +99,7 @@ def test_one_that_is_always_sure_stops_at_five_attempts_of_one_call_each():
 
 def test_text_that_is_no_option_is_asked_for_by_number_and_then_by_letter():
     """The letter prompt of the plain layout ends like the base prompt, so its reply is told by the labels shown."""
-    protocol = made("rotation")
+    protocol = protocol_of("rotation")
     past, _ = answered(protocol, lambda call: "C" if "A. " in call.request.prompt else "no idea")
     found = outcome(protocol, past)
     assert len(found["rotation_single"].source_ids) == 3 and found["rotation_single"].reading.answer == "0"  # rye
@@ -130,15 +130,15 @@ def test_no_reply_is_taken_for_an_option_that_it_does_not_name(said, form, vote)
 def test_a_model_that_writes_no_text_leaves_both_votes_absent_with_its_reason():
     scorer = Lab(abilities=frozenset({"score"}))
     past = history({}, backend=scorer)
-    assert made("rotation").next_calls(past) == []
-    assert {name: (one.reading.status, one.reading.reason) for name, one in outcome(made("rotation"), past).items()} == {
+    assert protocol_of("rotation").next_calls(past) == []
+    assert {name: (one.reading.status, one.reading.reason) for name, one in outcome(protocol_of("rotation"), past).items()} == {
         name: ("absent", "lab cannot do generate.") for name in READOUTS
     }
 
 
 @given(st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=40, max_size=40), st.integers(1, 6), st.integers(1, 4))
 def test_the_outcome_is_that_of_the_reference_on_the_same_votes(votes, least, lead):
-    protocol = made("rotation", {"least": least, "lead": lead, "cap": 40})
+    protocol = protocol_of("rotation", {"least": least, "lead": lead, "cap": 40})
 
     def reply(call):
         vote = votes[call.sample]
@@ -154,7 +154,7 @@ def test_the_outcome_is_that_of_the_reference_on_the_same_votes(votes, least, le
 
 
 def test_a_failed_call_leaves_the_vote_absent_and_asks_nothing_in_vain():
-    protocol = made("rotation")
+    protocol = protocol_of("rotation")
     calls = protocol.next_calls(history({}))
     known = {call.call_id: FAILED for call in calls}
     assert protocol.next_calls(history(known)) == []
@@ -162,16 +162,16 @@ def test_a_failed_call_leaves_the_vote_absent_and_asks_nothing_in_vain():
 
 
 def test_other_kinds_are_asked_as_in_single_shot():
-    protocol = made("rotation")
+    protocol = protocol_of("rotation")
     past = history({}, number())
-    assert protocol.next_calls(past) == made("single_shot").next_calls(past)
+    assert protocol.next_calls(past) == protocol_of("single_shot").next_calls(past)
     assert outcome(protocol, past) == {}
 
 
 @pytest.mark.parametrize("params", [{"least": 0}, {"lead": 0}, {"least": 9, "cap": 5}])
 def test_parameters_that_do_not_fit_are_a_sentence(params):
     with pytest.raises(BadInput, match="lead of at least 1|must be at least 1"):
-        made("rotation", params)
+        protocol_of("rotation", params)
 
 
 def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_for_nothing(tmp_path):
@@ -235,7 +235,7 @@ def test_planted_noise_is_amplified_as_the_gamblers_ruin_says(tmp_path, monkeypa
 
 
 def test_a_reply_whose_first_line_was_cut_off_is_no_vote_and_a_later_line_may_be_cut():
-    protocol = made("rotation", {"cap": 5})
+    protocol = protocol_of("rotation", {"cap": 5})
 
     def ended(text, reason):
         known = {}

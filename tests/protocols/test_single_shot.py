@@ -8,12 +8,12 @@ from flipcore.core.contracts import Ask, History, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.core.records import ABILITIES, ABSENT, OK, Completion, Item
-from flipcore.extractors import made as extractor
-from flipcore.protocols import PROTOCOLS, made
+from flipcore.extractors import extractor_of as extractor
+from flipcore.protocols import PROTOCOLS, protocol_of
 from tests.extractors.asking import choice, number
 
 ITEM = choice()
-SINGLE = made("single_shot")
+SINGLE = protocol_of("single_shot")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def finished(start):
 def test_the_protocols_are_the_ones_a_study_can_name():
     assert set(PROTOCOLS) == {"single_shot", "rotation"}
     with pytest.raises(BadInput, match="single_shot"):
-        made("double_shot")
+        protocol_of("double_shot")
 
 
 def test_identity_is_asked_twice_even_if_the_study_asks_once():

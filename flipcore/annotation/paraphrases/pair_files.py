@@ -17,7 +17,7 @@ from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSO
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.datasets import LOADERS
-from flipcore.datasets.dataset import made
+from flipcore.datasets.dataset import item_of
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant
@@ -114,7 +114,7 @@ def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
     found: list[Item | str] = []
     for row in rows:
         try:
-            found.append(made(make, row))
+            found.append(item_of(make, row))
         except BadInput as error:
             found.append(str(error))
     return found

@@ -25,7 +25,7 @@ def item(row: Row) -> Item:
     target = canonical_number(solution.rpartition("####")[2])
     if "####" not in solution or target is None:
         raise BadInput("has no number after #### in its answer")
-    made = Item.make(
+    entry = Item.make(
         dataset="gsm8k",
         key=str(row.line - 1),
         kind="number",
@@ -34,7 +34,7 @@ def item(row: Row) -> Item:
         solution=solution,
         published="2021-10-27",
     )
-    return replace(made, meta={"gold": "disputed"}) if made.item_id in DISPUTED else made
+    return replace(entry, meta={"gold": "disputed"}) if entry.item_id in DISPUTED else entry
 
 
 LOADER = Dataset(

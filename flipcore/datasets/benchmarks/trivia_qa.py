@@ -19,8 +19,8 @@ def item(row: Row) -> Item:
     """The hub's columns, or those of the original file (`Data` unwrapped by the reader)."""
     values = {name.lower(): value for name, value in row.values.items()}
     answer = {name.lower(): value for name, value in values["answer"].items()} if isinstance(values["answer"], dict) else {}
-    known = str(answer.get("value") or "").strip()
-    if not known or known == _HIDDEN:
+    answer_text = str(answer.get("value") or "").strip()
+    if not answer_text or answer_text == _HIDDEN:
         raise BadInput("has no answer value; the test split hides its answers, take validation")
     key = values.get("question_id") or values.get("questionid") or row.line
     return Item.make(
@@ -30,7 +30,7 @@ def item(row: Row) -> Item:
         published="2017-05-09",
         category="trivia",
         question=str(values["question"]).strip(),
-        solution=known,
+        solution=answer_text,
         meta={"aliases": list(answer.get("aliases") or [])[:20]},
     )
 

@@ -60,15 +60,15 @@ def item(row: Row) -> Item:
 
 def passages(text: str, n_words: int) -> list[str]:
     """Consecutive passages of whole sentences, each of at least `n_words` words but the last."""
-    found: list[str] = []
-    held: list[str] = []
+    blocks: list[str] = []
+    sentences: list[str] = []
     for sentence in _SENTENCE_END.split(" ".join(text.split())):
-        held.append(sentence)
-        if sum(len(one.split()) for one in held) >= n_words:
-            found.append(" ".join(held))
-            held = []
-    rest = " ".join(held)
-    return [*found, rest] if len(rest.split()) >= n_words / 2 else found
+        sentences.append(sentence)
+        if sum(len(one.split()) for one in sentences) >= n_words:
+            blocks.append(" ".join(sentences))
+            sentences = []
+    rest = " ".join(sentences)
+    return [*blocks, rest] if len(rest.split()) >= n_words / 2 else blocks
 
 
 def _texts(path: Path) -> list[tuple[str, str]]:

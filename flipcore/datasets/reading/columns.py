@@ -51,8 +51,10 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     columns = list(dict.fromkeys(column for row in rows for column in row))
     mapping: dict[str, Any] = {}
     for field, names in NAMES.items():
-        taken = set(map(str, mapping.values()))
-        fitting: list = [column for name in names for column in columns if _plain(column) == name and column not in taken]
+        columns_so_far = set(map(str, mapping.values()))
+        fitting: list = [
+            column for name in names for column in columns if _plain(column) == name and column not in columns_so_far
+        ]
         if field == "options":
             fitting = [column for column in fitting if _looks_like_options(rows, column)] or _option_columns(columns)
         if fitting:
@@ -151,15 +153,15 @@ def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int)
 
 def explain(mapping: Mapping[str, Any]) -> list[str]:
     """The mapping as sentences, so that a person can see what was guessed."""
-    said = []
+    sentences = []
     for field in NAMES:
         column = mapping.get(field)
         if column:
-            shown = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
+            where = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
             what = {"target": "right answer is", "options": "options are", "source_id": "item it was written from is"}.get(
                 field, f"{field} is"
             )
-            said.append(f"The {what} read from {shown}.")
+            sentences.append(f"The {what} read from {where}.")
     forms = {
         "text": "as the option's text",
         "letter": "as a letter",
@@ -167,8 +169,8 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
         "index1": "as a number counted from 1",
     }
     if mapping.get("target_as"):
-        said.append(f"The right answer is written {forms[mapping['target_as']]}.")
-    return said
+        sentences.append(f"The right answer is written {forms[mapping['target_as']]}.")
+    return sentences
 
 
 def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Callable[[Row], Item]:
@@ -207,7 +209,7 @@ def _question(value: Any) -> str:
 def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> dict[str, Any]:
     """The mapping to use: the given one, completed by how the right answer is written; or the guessed one."""
     mapping = {field: column for field, column in columns.items() if column} or guess_columns(rows)
-    known = {column for row in rows for column in row}
+    column_names = {column for row in rows for column in row}
     unknown = sorted(set(mapping) - set(FIELDS))
     if unknown:
         raise BadInput(f"The column mapping has the unknown field {unknown[0]!r}; it may have {', '.join(FIELDS)}.")
@@ -215,15 +217,15 @@ def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) ->
         raise BadInput(
             f"The right answer is said to be written as {mapping['target_as']!r}; it is one of {', '.join(TARGET_FORMS)}."
         )
-    listing = ", ".join(map(str, sorted(known, key=str))) or "none"
+    listing = ", ".join(map(str, sorted(column_names, key=str))) or "none"
     if "question" not in mapping:
         raise BadInput(
             f"No column looks like the question; name it, or add a header line if there is none. The columns are {listing}."
         )
     for field in NAMES:
-        wanted = mapping.get(field) or []
-        for column in wanted if isinstance(wanted, (list, tuple)) else [wanted]:
-            if column not in known:
+        names = mapping.get(field) or []
+        for column in names if isinstance(names, (list, tuple)) else [names]:
+            if column not in column_names:
                 raise BadInput(
                     f"The {field} should be in the column {column!r}, which the file does not have; it has {listing}."
                 )

@@ -48,7 +48,7 @@ _NAMES = {
     "harmless": ("harmless",),
 }
 _OPTIONS = ("options", "choices")
-_SAID = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
+_ANSWERS = ("parsed_answer", "extracted_answer", "pred", "prediction", "parsed", "label", "human_label", "choice")
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
@@ -77,41 +77,41 @@ def guessed(path: str) -> Recording:
     nested = _nested(rows)
     variants = list(_variants(rows, nested))
     columns = columns_of(rows, nested)
-    found = {
+    guess = {
         key: next((name for name in names if name in columns and _is_text(variants, name)), "")
         for key, names in _NAMES.items()
         if key in ("prompt", "text")
     }
-    found |= {
+    guess |= {
         key: next((name for name in _NAMES[key] if name in columns), "")
         for key in ("variant", "target", "models", "axes", "harmless")
     }
-    found["question"] = next((name for name in _NAMES["question"] if name in columns and name != found["prompt"]), "")
-    found["target"] = "" if found["target"] == found["text"] else found["target"]
-    found["item"] = (
+    guess["question"] = next((name for name in _NAMES["question"] if name in columns and name != guess["prompt"]), "")
+    guess["target"] = "" if guess["target"] == guess["text"] else guess["target"]
+    guess["item"] = (
         ""
         if nested
         else next((name for name in _NAMES["item"] if name in columns), "")
-        or _repeated(variants, found["question"] or found["prompt"], found["variant"])
+        or _repeated(variants, guess["question"] or guess["prompt"], guess["variant"])
     )
-    found["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
-    found["options"] = _options(variants, columns, found["prompt"])
-    pattern = "" if found["options"] else _pattern(variants, found["prompt"])
-    in_prompt = found["options"] and not _never_shown(variants, found["options"], found["prompt"])
-    found["role"] = next((name for name in _NAMES["role"] if name in columns and _are_roles(variants, name)), "")
-    if found["item"] and not nested and not found["variant"]:
-        found["item"] = _shared(path, found["item"], found["question"] or found["prompt"])
-    found["answers"] = "" if found["options"] or pattern else _answers(variants, found["target"])
-    axis = "option_order" if in_prompt or pattern or found["order"] else "recorded"
+    guess["order"] = next((name for name in _NAMES["order"] if name in columns and _is_order(variants, name)), "")
+    guess["options"] = _options(variants, columns, guess["prompt"])
+    pattern = "" if guess["options"] else _pattern(variants, guess["prompt"])
+    in_prompt = guess["options"] and not _never_shown(variants, guess["options"], guess["prompt"])
+    guess["role"] = next((name for name in _NAMES["role"] if name in columns and _are_roles(variants, name)), "")
+    if guess["item"] and not nested and not guess["variant"]:
+        guess["item"] = _shared(path, guess["item"], guess["question"] or guess["prompt"])
+    guess["answers"] = "" if guess["options"] or pattern else _answers(variants, guess["target"])
+    axis = "option_order" if in_prompt or pattern or guess["order"] else "recorded"
     return Recording(
         Path(path).stem,
-        _model(rows, found["models"]),
+        _model(rows, guess["models"]),
         nested=nested,
         option_pattern=pattern,
         axis=axis,
-        text_after=_marker(variants, found["text"]),
+        text_after=_marker(variants, guess["text"]),
         fields=_fields(variants, columns),
-        **found,
+        **guess,
     )
 
 
@@ -139,8 +139,8 @@ def _field(word: str) -> Field:
 def scored_field(extractor: str, column: str, columns: Sequence[str] = ()) -> Field:
     """A field with the columns of the likeliest first token where they are known by their usual names."""
     token, score = "max_first_token", "max_first_token_score"
-    known = not columns or (token in columns and score in columns)
-    return Field(extractor, column, token, score) if extractor == "first_token" and known else Field(extractor, column)
+    has_token = not columns or (token in columns and score in columns)
+    return Field(extractor, column, token, score) if extractor == "first_token" and has_token else Field(extractor, column)
 
 
 def mapping_of(recording: Recording) -> dict[str, Any]:
@@ -174,9 +174,9 @@ def _is_text(variants: Sequence[Mapping], name: str) -> bool:
 
 
 def _is_order(variants: Sequence[Mapping], name: str) -> bool:
-    held = [values[name] for values in variants if values.get(name) is not None]
-    return bool(held) and all(
-        isinstance(one, (list, tuple)) and sorted(map(str, one)) == sorted(map(str, range(len(one)))) for one in held
+    orders = [values[name] for values in variants if values.get(name) is not None]
+    return bool(orders) and all(
+        isinstance(one, (list, tuple)) and sorted(map(str, one)) == sorted(map(str, range(len(one)))) for one in orders
     )
 
 
@@ -185,9 +185,9 @@ def _options(variants: Sequence[Mapping], columns: Sequence[str], prompt: str) -
     best, share = "", 0.0
     for name in columns:
         listed = [(_listed(values, name), values.get(prompt)) for values in variants]
-        held = [(options, text) for options, text in listed if options]
-        fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in held)
-        if held and fits / len(variants) > share:
+        pairs = [(options, text) for options, text in listed if options]
+        fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in pairs)
+        if pairs and fits / len(variants) > share:
             best, share = name, fits / len(variants)
     if share >= 0.9:
         return best
@@ -212,8 +212,8 @@ def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
 
 def _repeated(variants: Sequence[Mapping], question: str, variant: str) -> str:
     """The column of the question where rows that name their variant share it: they belong to one item."""
-    asked = [values.get(question) for values in variants] if question and variant else []
-    return question if len(set(map(str, asked))) < len(asked) else ""
+    questions = [values.get(question) for values in variants] if question and variant else []
+    return question if len(set(map(str, questions))) < len(questions) else ""
 
 
 def _are_roles(variants: Sequence[Mapping], name: str) -> bool:
@@ -236,9 +236,9 @@ def _shared(path: str, item: str, question: str) -> str:
 
 def _answers(variants: Sequence[Mapping], target: str) -> str:
     """ "text" where the right answers are words or lists of words; "" (numbers) otherwise."""
-    held = [values[target] for values in variants if values.get(target) not in (None, "")] if target else []
-    numbers = [not isinstance(one, list) and canonical_number(str(one).rpartition("####")[2]) is not None for one in held]
-    return "text" if held and 2 * sum(numbers) < len(held) else ""
+    targets = [values[target] for values in variants if values.get(target) not in (None, "")] if target else []
+    numbers = [not isinstance(one, list) and canonical_number(str(one).rpartition("####")[2]) is not None for one in targets]
+    return "text" if targets and 2 * sum(numbers) < len(targets) else ""
 
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
@@ -279,13 +279,13 @@ def _fields(variants: Sequence[Mapping], columns: Sequence[str]) -> tuple[Field,
     """The first column of scores is the first token's; further ones, and columns of what was said, are named after
     themselves."""
     scored = [name for name in columns if any(_is_scores(values.get(name)) for values in variants)]
-    said = [
+    answer_columns = [
         name
-        for name in _SAID
+        for name in _ANSWERS
         if name in columns and not isinstance(variants[0].get(name), (Mapping, list)) and not (scored and name == "choice")
     ]  # beside scores it is their argmax
     first = [scored_field("first_token", scored[0], columns)] if scored else []
-    return (*first, *(Field(name, name) for name in said))
+    return (*first, *(Field(name, name) for name in answer_columns))
 
 
 def _is_scores(value: Any) -> bool:

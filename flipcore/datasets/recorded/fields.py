@@ -46,16 +46,16 @@ def reading_of(item: Item, variant: Variant, values: Mapping, field: Field) -> R
 
 def _scored(item: Item, variant: Variant, scores: Mapping, values: Mapping, field: Field) -> Reading:
     """The argmax over the options' scores; equal scores everywhere are a placeholder."""
-    named = {_option(item, variant, str(key)): score for key, score in scores.items()}
-    if None in named or any(not isinstance(score, (int, float)) or score != score for score in named.values()):
+    by_option = {_option(item, variant, str(key)): score for key, score in scores.items()}
+    if None in by_option or any(not isinstance(score, (int, float)) or score != score for score in by_option.values()):
         raise BadInput(f"holds scores in {field.column!r} that are no numbers or belong to no option")
-    best = max(named.values())
-    winners = [option for option, score in named.items() if score == best]
-    if len(winners) == len(named) > 1:
+    best = max(by_option.values())
+    winners = [option for option, score in by_option.items() if score == best]
+    if len(winners) == len(by_option) > 1:
         return Reading(ABSENT, reason=f"Every score in {field.column!r} is {best}: a placeholder.")
     if len(winners) > 1:
         return Reading(UNREADABLE, reason=f"{len(winners)} options have the same highest score.")
-    return Reading(OK, answer=winners[0], reason=_mass_note(variant, list(named.values()), values, field))
+    return Reading(OK, answer=winners[0], reason=_mass_note(variant, list(by_option.values()), values, field))
 
 
 def _mass_note(variant: Variant, scores: Sequence[float], values: Mapping, field: Field) -> str:

@@ -105,12 +105,12 @@ class _Text:
             self.at += length
             return value
 
-    def expect(self, wanted: str) -> str:
-        found = self.peek()
-        if found == "" or found not in wanted:
-            raise BadInput(_half_written(self.source, f"{found!r} stands where one of {' '.join(wanted)} was expected"))
+    def expect(self, letters: str) -> str:
+        letter = self.peek()
+        if letter == "" or letter not in letters:
+            raise BadInput(_half_written(self.source, f"{letter!r} stands where one of {' '.join(letters)} was expected"))
         self.at += 1
-        return found
+        return letter
 
 
 def _read_more(text: _Text, n: int) -> str:

@@ -25,7 +25,7 @@ def kind_of(record: LogRecord) -> str:
     if record.kind:
         return record.kind
     if 1 < len(record.options) <= MAX_OPTIONS:
-        places = [place_of(one, record.options, record.labels, record.shown) for one in record.targets]
+        places = [place_of(one, record.options, record.labels, record.order) for one in record.targets]
         if record.target_is_place or not record.targets or all(place is not None for place in places):
             return "choice"
     return "number" if record.targets and all(numeric_target(one) is not None for one in record.targets) else "text"
@@ -33,32 +33,32 @@ def kind_of(record: LogRecord) -> str:
 
 def unique_options(options: Sequence[str]) -> tuple[str, ...]:
     """The options, told apart where two have one text (real benchmarks hold such items) or none."""
-    seen: dict[str, int] = {}
-    kept = []
+    counts: dict[str, int] = {}
+    texts = []
     for text in (one.strip() or "(empty)" for one in options):
-        seen[text] = seen.get(text, 0) + 1
-        kept.append(text if seen[text] == 1 else f"{text} [{seen[text]}]")
-    return tuple(kept)
+        counts[text] = counts.get(text, 0) + 1
+        texts.append(text if counts[text] == 1 else f"{text} [{counts[text]}]")
+    return tuple(texts)
 
 
 def place_of(
-    said: str, options: Sequence[str], labels: Sequence[str] = (), shown: Sequence[int] | None = None, by_index: bool = True
+    answer: str, options: Sequence[str], labels: Sequence[str] = (), order: Sequence[int] | None = None, by_index: bool = True
 ) -> int | None:
-    """The option's index in the item's own order that `said` names: by its text, the label shown, its normalised text, or
+    """The option's index in the item's own order that `answer` names: by its text, the label shown, its normalised text, or
     last its index from 0; None where it names none or several."""
-    text = said.strip()
+    text = answer.strip()
     stripped = [one.strip() for one in options]
     if stripped.count(text) == 1:
         return stripped.index(text)
-    order = list(shown) if shown is not None else list(range(len(options)))
-    known = list(labels) or list(labels_of("upper", min(len(options), MAX_OPTIONS)))
+    order = list(order) if order is not None else list(range(len(options)))
+    own_labels = list(labels) or list(labels_of("upper", min(len(options), MAX_OPTIONS)))
     label = text.strip("()[]{}.:,*` \n")
-    for several, one in ((known, label), ([k.upper() for k in known], label.upper())):
+    for several, one in ((own_labels, label), ([k.upper() for k in own_labels], label.upper())):
         if several.count(one) == 1 and several.index(one) < len(order):
             return order[several.index(one)]
-    folded, wanted = [normalised_text(one) for one in options], normalised_text(text)
-    if folded.count(wanted) == 1:
-        return folded.index(wanted)
+    folded, plain_text = [normalised_text(one) for one in options], normalised_text(text)
+    if folded.count(plain_text) == 1:
+        return folded.index(plain_text)
     if by_index and text.isdecimal() and int(text) < len(options):
         return int(text)
     return None
@@ -70,8 +70,8 @@ def target_of(record: LogRecord, kind: str, options: Sequence[str]) -> str | Non
         if record.target_is_place:
             places = [int(one) for one in record.targets if one.isdecimal() and int(one) < len(options)]
         else:
-            found = [place_of(one, record.options, record.labels, record.shown) for one in record.targets]
-            places = [one for one in found if one is not None]
+            indices = [place_of(one, record.options, record.labels, record.order) for one in record.targets]
+            places = [one for one in indices if one is not None]
         return "\n".join(dict.fromkeys(map(str, places))) or None
     if kind == "number":
         numbers = [numeric_target(one) for one in record.targets]
@@ -89,8 +89,12 @@ def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogRead
         place = item.options.index(own) if own in item.options else readout.place
         return Reading(OK, answer=str(place), value=readout.score)
     if readout.answer is None:
-        known = readout.is_correct is not None or readout.score is not None
-        return Reading(OK, value=readout.score) if known else Reading(ABSENT, reason=readout.reason or "The log has no score.")
+        has_verdict = readout.is_correct is not None or readout.score is not None
+        return (
+            Reading(OK, value=readout.score)
+            if has_verdict
+            else Reading(ABSENT, reason=readout.reason or "The log has no score.")
+        )
     answer = _canonical(item, variant, readout.answer)
     if readout.is_correct and variant.target and (answer is None or item.kind == "text"):
         answer = variant.target.split("\n")[0]
@@ -100,10 +104,10 @@ def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogRead
     return Reading(OK, answer=answer, value=readout.score)
 
 
-def _canonical(item: Item, variant: Variant, said: str) -> str | None:
+def _canonical(item: Item, variant: Variant, answer: str) -> str | None:
     if item.kind == "choice":
-        place = place_of(said, item.options, variant.labels, variant.order, by_index=False)
+        place = place_of(answer, item.options, variant.labels, variant.order, by_index=False)
         return None if place is None else str(place)
     if item.kind == "number":
-        return canonical_number(said)
-    return text_answer(said, variant.target)
+        return canonical_number(answer)
+    return text_answer(answer, variant.target)

@@ -108,18 +108,18 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
     """Every file under these paths: files as they are, folders and zips by what is in them.
 
     Raises BadInput for a path that is not there and for a zip that is damaged or unpacks to too much."""
-    kept: list[Source] = []
-    for given in paths:
-        path = Path(given)
+    files: list[Source] = []
+    for location in paths:
+        path = Path(location)
         allowed(path)
         if path.is_dir():
             inside = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
-            kept += [Source(allowed(one), str(one.relative_to(path.parent))) for one in inside]
+            files += [Source(allowed(one), str(one.relative_to(path.parent))) for one in inside]
         elif path.is_file():
-            kept.append(Source(path, path.name))
+            files.append(Source(path, path.name))
         else:
             raise BadInput(f"There is no file or folder {path.name!r}; check the path.")
-    return [inner for one in kept for inner in _unpacked(one)]
+    return [inner for one in files for inner in _unpacked(one)]
 
 
 def _unpacked(source: Source) -> Iterator[Source]:

@@ -31,7 +31,7 @@ class LogRecord:
     """One completion.
 
     `item` is the item's id within `task`; `item_hash` a hash of its document, which joins it with the same document in other
-    logs and tasks. `options` stand in the item's own order, `shown` lists their indices in the order of the prompt. `targets`
+    logs and tasks. `options` stand in the item's own order, `order` lists their indices in the order of the prompt. `targets`
     are the right answers as written (text, label, index or number; an index from 0 where `target_is_place`). `axis` and
     `variant` say what was changed ("" for the log's own prompt). `sample` is the repeat or epoch from 0, None for "a further
     one". `option_scores` are log-likelihoods in nats of `continuations`, one an option. Times are seconds.
@@ -46,7 +46,7 @@ class LogRecord:
     system: str = ""
     item_hash: str = ""
     options: tuple[str, ...] = ()
-    shown: tuple[int, ...] | None = None
+    order: tuple[int, ...] | None = None
     labels: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     target_is_place: bool = False
@@ -136,10 +136,10 @@ def prompt_of(messages: Iterable[Any]) -> tuple[str, str]:
     """(prompt, system) of chat messages. One user message is the prompt itself; several turns are set out by role."""
     turns = [(str(one.get("role", "user")), as_text(one.get("content"))) for one in messages if isinstance(one, Mapping)]
     system = "\n".join(text for role, text in turns if role == "system")
-    said = [(role, text) for role, text in turns if role != "system"]
-    if len(said) == 1:
-        return said[0][1], system
-    return "\n\n".join(f"[{role}]\n{text}" for role, text in said), system
+    dialogue = [(role, text) for role, text in turns if role != "system"]
+    if len(dialogue) == 1:
+        return dialogue[0][1], system
+    return "\n\n".join(f"[{role}]\n{text}" for role, text in dialogue), system
 
 
 def prompt_from(value: Any) -> tuple[str, str]:
@@ -148,10 +148,10 @@ def prompt_from(value: Any) -> tuple[str, str]:
         value = value[0]
     if isinstance(value, str) and value.lstrip()[:2] in ("[{", "[ ") or isinstance(value, str) and value[:3] == "[\n ":
         try:
-            known = json.loads(value)
+            messages = json.loads(value)
         except (ValueError, RecursionError):
             return value, ""
-        value = known if isinstance(known, list) and known and all(_is_message(one) for one in known) else value
+        value = messages if isinstance(messages, list) and messages and all(_is_message(one) for one in messages) else value
     if isinstance(value, (list, tuple)) and value and all(_is_message(one) for one in value):
         return prompt_of(value)
     if isinstance(value, str):

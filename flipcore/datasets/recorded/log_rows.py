@@ -30,7 +30,7 @@ class Joining:
     """What was decided for a whole import: the kind and the role of each task, and names that recorded readouts may not take."""
 
     kinds: Mapping[str, str]
-    taken: Collection[str] = ()
+    own_names: Collection[str] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     varied: bool = False  # items come in several versions, so that each is remembered as it was first met
 
@@ -59,7 +59,7 @@ class Builder:
         self._last: tuple[tuple, Item] | None = None
         self._bases: dict[tuple[str, str], Item] = {}
 
-    def built(self, record: LogRecord, source: int, revision: str, model: str) -> Built:
+    def entry(self, record: LogRecord, source: int, revision: str, model: str) -> Built:
         """Raises BadInput, without the place, for a record that is no item."""
         item = self._item(record)
         order = _order(record, item)
@@ -79,8 +79,8 @@ class Builder:
         return Built(item, variant, position, self.joining.roles.get(record.task, record.role), calls, readouts, sample, is_new)
 
     def _item(self, record: LogRecord) -> Item:
-        seen = (record.task, record.item, record.item_hash, record.question, record.options, record.targets)
-        if self._last and self._last[0] == seen:
+        document = (record.task, record.item, record.item_hash, record.question, record.options, record.targets)
+        if self._last and self._last[0] == document:
             return self._last[1]
         task, key = self._key(record)
         if (task, key) in self._bases:
@@ -99,7 +99,7 @@ class Builder:
             category=record.category,
             meta=dict(record.meta),
         )
-        self._last = (seen, checked(item))
+        self._last = (document, checked(item))
         if self.joining.varied:
             self._bases[task, key] = item
         return item
@@ -118,17 +118,17 @@ class Builder:
             return record.task, record.item_hash[:12] + again
         return home[0], record.item_hash[:12]
 
-    def _placed(self, record: LogRecord, item: Item, model: str, source: int, asked: tuple):
+    def _placed(self, record: LogRecord, item: Item, model: str, source: int, content: tuple):
         """(axis, key, position, sample, whether the sample is new) of a record among what its model was asked of its item."""
         owner = bytes.fromhex(digest(model, item.item_id)[:16])
-        wanted = bytes.fromhex(digest(*asked, record.axis, record.variant)[:16])
+        prompt_hash = bytes.fromhex(digest(*content, record.axis, record.variant)[:16])
         packed = self._prompts.get(owner, b"")
         entries = [list(_ENTRY.unpack_from(packed, at)) for at in range(0, len(packed), _ENTRY.size)]
-        place = next((i for i, entry in enumerate(entries) if entry[0] == wanted), len(entries))
+        place = next((i for i, entry in enumerate(entries) if entry[0] == prompt_hash), len(entries))
         own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
         if place == len(entries):
             is_base = (own and not any(entry[4] for entry in entries)) or record.variant == BASE
-            entries.append([wanted, source, 0, 0, is_base])
+            entries.append([prompt_hash, source, 0, 0, is_base])
         entry = entries[place]
         if entry[1] != source:
             entry[1], entry[2] = source, entry[3]
@@ -138,15 +138,15 @@ class Builder:
         if entry[4]:
             return record.axis or OWN_PROMPT, BASE, 0, sample, is_new
         others = sum(not one[4] for one in entries[: place + 1])
-        named = record.variant or (record.task if record.task != item.dataset else f"prompt-{others + 1}")
-        return record.axis if record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT, named, others, sample, is_new
+        key = record.variant or (record.task if record.task != item.dataset else f"prompt-{others + 1}")
+        return record.axis if record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT, key, others, sample, is_new
 
     def _readout(self, one, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple) -> Readout:
         reading = reading_of(item, variant, record, one)
         right = one.is_correct
         if right is None and one.score is None:
             right = correctness(reading, variant.target)
-        name = f"{one.name} (log)" if one.name in self.joining.taken else one.name
+        name = f"{one.name} (log)" if one.name in self.joining.own_names else one.name
         return Readout(model, item.item_id, variant.axis, variant.variant_id, sample, name, reading, right, ids)
 
 
@@ -158,8 +158,8 @@ def _order(record: LogRecord, item: Item) -> tuple[int, ...]:
     own = unique_options(record.options)
     if sorted(own) != sorted(item.options):
         raise BadInput("shows other options in one version than in its first")
-    shown = record.shown if record.shown is not None else range(len(own))
-    return tuple(item.options.index(own[place]) for place in shown)
+    places = record.order if record.order is not None else range(len(own))
+    return tuple(item.options.index(own[place]) for place in places)
 
 
 def _in_item(target: str | None, record: LogRecord, item: Item) -> str | None:
@@ -173,16 +173,16 @@ def _in_item(target: str | None, record: LogRecord, item: Item) -> str | None:
 def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sample: int) -> list[tuple[Call, Completion]]:
     if record.option_scores is not None or record.continuations:
         return list(_scored_calls(record, variant, model, revision, sample))
-    given = record.sampling
+    params = record.sampling
     request = Request(
         "generate",
         variant.prompt.text,
         variant.prompt.system,
-        max_tokens=int(_number(given.get("max_tokens"), 0)),
-        temperature=_number(given.get("temperature"), None),  # None: the log does not say
-        top_p=float(_number(given.get("top_p"), 1.0)),
-        seed=None if not isinstance(given.get("seed"), int) else given["seed"],
-        stop=tuple(str(one) for one in given.get("stop") or ()),
+        max_tokens=int(_number(params.get("max_tokens"), 0)),
+        temperature=_number(params.get("temperature"), None),  # None: the log does not say
+        top_p=float(_number(params.get("top_p"), 1.0)),
+        seed=None if not isinstance(params.get("seed"), int) else params["seed"],
+        stop=tuple(str(one) for one in params.get("stop") or ()),
     )
     call = Call(model, revision, request, sample)
     return [(call, _completion(call, record))]
@@ -223,14 +223,14 @@ def _scored_calls(
         call = Call(
             model, revision, Request("score", variant.prompt.text, variant.prompt.system, continuation=text, seed=place), sample
         )
-        known = scores[place] == scores[place]
+        has_score = scores[place] == scores[place]
         yield (
             call,
             Completion(
                 call.call_id,
-                "ok" if known else "failed",
-                tokens=((text, scores[place]),) if known else None,
-                error="" if known else record.error or "The log has no log-likelihood here.",
+                "ok" if has_score else "failed",
+                tokens=((text, scores[place]),) if has_score else None,
+                error="" if has_score else record.error or "The log has no log-likelihood here.",
             ),
         )
 

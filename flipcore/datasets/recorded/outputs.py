@@ -100,7 +100,7 @@ class RecordedReport:
 
 
 @dataclass(frozen=True)
-class _Said:
+class _VariantRow:
     """One variant as its row says it."""
 
     line: int
@@ -122,13 +122,13 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
             f"{recording.option_pattern!r} is not a regular expression ({error}); it should find each option in "
             "the prompt, with the option's text in one group."
         ) from None
-    kept: list[Record] = []
+    records: list[Record] = []
     refused: list[tuple[int, str]] = []
-    made = _Making(recording, f"recorded-{_file_digest(path)}")
-    for key, several in _grouped(read_rows(path), recording, refused):
-        for place, said in enumerate(several):
+    builder = _Making(recording, f"recorded-{_file_digest(path)}")
+    for key, several in _groups(read_rows(path), recording, refused):
+        for place, row in enumerate(several):
             try:
-                kept.append(made.record(key, said, is_base=place == 0))
+                records.append(builder.record(key, row, is_base=place == 0))
             except KeyError as error:
                 why = f"has no column {error.args[0]!r}; correct the recording's columns"
             except (TypeError, ValueError, AttributeError) as error:
@@ -137,28 +137,28 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
                 why = str(error).removesuffix(".")
             else:
                 continue
-            refused.append((said.line, f"Line {said.line} {why}."))
+            refused.append((row.line, f"Line {row.line} {why}."))
             if place == 0:
                 refused += [
-                    (one.line, f"Line {one.line} belongs to the base of line {said.line}, which is refused.")
+                    (one.line, f"Line {one.line} belongs to the base of line {row.line}, which is refused.")
                     for one in several[1:]
-                    if one.line != said.line
+                    if one.line != row.line
                 ]
                 break
-    if not kept:
+    if not records:
         raise BadInput(f"Nothing of {Path(path).name} fits the recording. {refused[0][1] if refused else 'It has no rows.'}")
-    return RecordedReport(tuple(kept), tuple(refused), made.n_repeated)
+    return RecordedReport(tuple(records), tuple(refused), builder.n_repeated)
 
 
 def _file_digest(path: str) -> str:
     """Eight characters that tell two files apart: the same prompt in another recording is another completion."""
-    found = allowed(path)
-    return hashlib.sha256(found.read_bytes()).hexdigest()[:8] if found.is_file() else ""
+    file = allowed(path)
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
 
 
-def _grouped(rows: Iterator[Row], recording: Recording, refused: list) -> Iterator[tuple[tuple[str, str], list[_Said]]]:
+def _groups(rows: Iterator[Row], recording: Recording, refused: list) -> Iterator[tuple[tuple[str, str], list[_VariantRow]]]:
     """((model, item key), its variants with the base first); rows that are no rows go to `refused`."""
-    groups: dict[tuple[str, str], list[_Said]] = {}
+    groups: dict[tuple[str, str], list[_VariantRow]] = {}
     for number, row in enumerate(with_paths(row, recording.columns) for row in rows):
         if row.problem:
             refused.append((row.line, f"{row.place} {row.problem}."))
@@ -166,15 +166,15 @@ def _grouped(rows: Iterator[Row], recording: Recording, refused: list) -> Iterat
         model = str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
         if recording.nested:
             groups[model, str(number)] = [
-                _Said(row.line, name, {**row.values, **value})
+                _VariantRow(row.line, name, {**row.values, **value})
                 for name, value in row.values.items()
                 if name.startswith(recording.nested) and isinstance(value, Mapping)
-            ] or [_Said(row.line, "", row.values)]
+            ] or [_VariantRow(row.line, "", row.values)]
         else:
             key = model, str(row.values.get(recording.item, number))
-            groups.setdefault(key, []).append(_Said(row.line, str(row.values.get(recording.variant, "")), row.values))
+            groups.setdefault(key, []).append(_VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values))
     for key, several in groups.items():
-        yield key, sorted(several, key=lambda said: said.name != BASE)  # stable: without a "base" the first stays first
+        yield key, sorted(several, key=lambda one: one.name != BASE)  # stable: without a "base" the first stays first
 
 
 class _Making:
@@ -186,21 +186,21 @@ class _Making:
         self.items: dict[str, Item] = {}
         self.names: dict[tuple, dict[str, str]] = {}  # (model, item) -> prompt -> name, where rows carry no name
         self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
-        self.asked: Counter = Counter()  # (model, prompt), and (model, item, prompt, name)
+        self.n_calls: Counter = Counter()  # (model, prompt), and (model, item, prompt, name)
 
-    def record(self, key: tuple[str, str], said: _Said, is_base: bool) -> Record:
+    def record(self, key: tuple[str, str], row: _VariantRow, is_base: bool) -> Record:
         model, item_key = key
-        item = self.items.get(item_key) or self._item(item_key, said.values)
-        prompt = said.values[self.recording.prompt]
+        item = self.items.get(item_key) or self._item(item_key, row.values)
+        prompt = row.values[self.recording.prompt]
         if not isinstance(prompt, str) or not prompt.strip():
             raise BadInput("has no prompt")
-        order = self._order(item, said.values)
-        name = BASE if is_base else self._name(key, said, prompt)
-        target = item.target if is_base else self._own_target(item, said.values, order)
-        self.raw[item_key] = self.raw.get(item_key, said.values.get(self.recording.target))
-        variant, sample = self._variant(key, item, name, prompt, order, target, said.values)
-        call = Call(model, self.revision, Request("generate", prompt), self.asked[model, prompt])
-        completion = _completion(call, said.values, self.recording)
+        order = self._order(item, row.values)
+        name = BASE if is_base else self._name(key, row, prompt)
+        target = item.target if is_base else self._own_target(item, row.values, order)
+        self.raw[item_key] = self.raw.get(item_key, row.values.get(self.recording.target))
+        variant, sample = self._variant(key, item, name, prompt, order, target, row.values)
+        call = Call(model, self.revision, Request("generate", prompt), self.n_calls[model, prompt])
+        completion = _completion(call, row.values, self.recording)
         readouts = tuple(
             Readout(
                 model,
@@ -214,41 +214,41 @@ class _Making:
                 (call.call_id,),
             )
             for field in self.recording.fields
-            for reading in [reading_of(item, variant, said.values, field)]
+            for reading in [reading_of(item, variant, row.values, field)]
         )
         self.items[item_key] = item
         self.names.setdefault(key, {}).setdefault(prompt, name)
-        self.asked[model, prompt] += 1
-        self.asked[*key, prompt, name] += 1
+        self.n_calls[model, prompt] += 1
+        self.n_calls[*key, prompt, name] += 1
         self.n_repeated += bool(variant.params)
-        return Record(item, variant, call, completion, readouts, sample, self._role(said.values))
+        return Record(item, variant, call, completion, readouts, sample, self._role(row.values))
 
     def _role(self, values: Mapping[str, Any]) -> str:
-        named = str(values.get(self.recording.role) or "") if self.recording.role else ""
-        role = "control" if named == "baseline" else named or "benchmark"
+        role_name = str(values.get(self.recording.role) or "") if self.recording.role else ""
+        role = "control" if role_name == "baseline" else role_name or "benchmark"
         if role not in ROLES:
-            raise BadInput(f"has the item role {named!r}; a role is one of {', '.join(ROLES)}")
+            raise BadInput(f"has the item role {role_name!r}; a role is one of {', '.join(ROLES)}")
         return role
 
     def _own_target(self, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
         """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
         then counts in the item's own order."""
-        said = values.get(self.recording.target) if self.recording.target else None
-        if said is None or said == "" or said == self.raw.get(item.item_id.partition("/")[2].rpartition("@")[0]):
+        answer = values.get(self.recording.target) if self.recording.target else None
+        if answer is None or answer == "" or answer == self.raw.get(item.item_id.partition("/")[2].rpartition("@")[0]):
             return item.target
-        return _target(said, self._shown(values), order, item.kind)
+        return _target(answer, self._prompt_options(values), order, item.kind)
 
-    def _name(self, key: tuple[str, str], said: _Said, prompt: str) -> str:
-        known = self.names.get(key, {})
-        return said.name or known.get(prompt) or f"variant-{len(known)}"
+    def _name(self, key: tuple[str, str], row: _VariantRow, prompt: str) -> str:
+        names = self.names.get(key, {})
+        return row.name or names.get(prompt) or f"variant-{len(names)}"
 
     def _variant(
         self, key, item: Item, name: str, prompt: str, order: tuple[int, ...], target: str | None, values: Mapping
     ) -> tuple[Variant, int]:
         """The variant and its sample. A prompt that the recording asks under several names stays several variants."""
-        sample = self.asked[*key, prompt, name]
-        known = self.names.get(key, {})
-        params: dict[str, Any] = {"repeat": name} if known.get(prompt, name) != name else {}
+        sample = self.n_calls[*key, prompt, name]
+        names = self.names.get(key, {})
+        params: dict[str, Any] = {"repeat": name} if names.get(prompt, name) != name else {}
         if self.recording.harmless and str(values.get(self.recording.harmless)).lower() in ("false", "0", "no"):
             params = params | {"harmless": False}
         axis = str(values.get(self.recording.axes) or "") if self.recording.axes else ""
@@ -265,21 +265,21 @@ class _Making:
             params=params,
         ), sample
 
-    def _shown(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+    def _prompt_options(self, values: Mapping[str, Any]) -> tuple[str, ...]:
         """The options in the order in which the prompt showed them."""
         recording = self.recording
         if recording.kind != "choice":
             return ()
-        found = (
+        options = (
             values[recording.options]
             if recording.options
             else re.findall(recording.option_pattern, values[recording.prompt], re.MULTILINE)
         )
-        if isinstance(found, str) and recording.options:
-            found = options_in(values, recording.options) or found
-        if isinstance(found, str) or not isinstance(found, (Mapping, Sequence)):
-            raise TypeError(f"the options are {str(found)[:40]!r}, not a list")
-        return tuple(str(one).strip() for one in found)
+        if isinstance(options, str) and recording.options:
+            options = options_in(values, recording.options) or options
+        if isinstance(options, str) or not isinstance(options, (Mapping, Sequence)):
+            raise TypeError(f"the options are {str(options)[:40]!r}, not a list")
+        return tuple(str(one).strip() for one in options)
 
     def _item(self, key: str, first: Mapping[str, Any]) -> Item:
         """The item in its own order of options. Two options with one text are refused unless a permutation tells them
@@ -287,35 +287,35 @@ class _Making:
         recording = self.recording
         if recording.nested and not any(name.startswith(recording.nested) for name in first):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
-        shown = self._shown(first)
-        own = list(first[recording.order]) if recording.order else list(range(len(shown)))
-        if sorted(own) != list(range(len(shown))):
-            raise BadInput(f"has the order {own} for {len(shown)} options")
-        options = tuple(shown[own.index(place)] for place in range(len(shown)))
+        prompt_options = self._prompt_options(first)
+        own = list(first[recording.order]) if recording.order else list(range(len(prompt_options)))
+        if sorted(own) != list(range(len(prompt_options))):
+            raise BadInput(f"has the order {own} for {len(prompt_options)} options")
+        options = tuple(prompt_options[own.index(place)] for place in range(len(prompt_options)))
         item = Item.make(
             dataset=recording.dataset,
             key=key,
             kind=recording.kind,
             question=first[recording.question or recording.prompt],
             options=options,
-            target=_target(first.get(recording.target), shown, own, recording.kind),
+            target=_target(first.get(recording.target), prompt_options, own, recording.kind),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
         """The item's own index of the option at each position of this variant."""
-        shown = self._shown(values)
-        if sorted(shown) != sorted(item.options):
+        prompt_options = self._prompt_options(values)
+        if sorted(prompt_options) != sorted(item.options):
             raise BadInput("shows other options in one variant than in its first")
         if not self.recording.order:
-            return tuple(item.options.index(text) for text in shown)
+            return tuple(item.options.index(text) for text in prompt_options)
         order = tuple(values[self.recording.order])
-        if [item.options[place] for place in order] != list(shown):
+        if [item.options[place] for place in order] != list(prompt_options):
             raise BadInput(f"says the order {list(order)}, but the prompt shows another")
         return order
 
 
-def _target(value: Any, shown: Sequence[str], own: Sequence[int], kind: str) -> str | None:
+def _target(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str) -> str | None:
     """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in
     the order shown."""
     if value is None or value != value or value == "":
@@ -323,22 +323,22 @@ def _target(value: Any, shown: Sequence[str], own: Sequence[int], kind: str) -> 
     if kind == "text":
         return text_target(map(str, value) if isinstance(value, (list, tuple)) else [str(value)])
     text = str(value).strip()
-    if not shown:
+    if not prompt_options:
         number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
         if number is None:
             raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
         return number
-    labels = labels_of("upper", len(shown))
-    for known in (list(shown), list(labels), [str(place) for place in range(len(shown))]):
-        if known.count(text) == 1:
-            return str(own[known.index(text)])
+    labels = labels_of("upper", len(prompt_options))
+    for names in (list(prompt_options), list(labels), [str(place) for place in range(len(prompt_options))]):
+        if names.count(text) == 1:
+            return str(own[names.index(text)])
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")
 
 
 def _completion(call: Call, values: Mapping, recording: Recording) -> Completion:
     """The generated text; the recorded fields are kept as the raw reply."""
-    kept = {field.column: values.get(field.column) for field in recording.fields}
-    raw = json.dumps(kept, ensure_ascii=False, default=str)
+    raw_fields = {field.column: values.get(field.column) for field in recording.fields}
+    raw = json.dumps(raw_fields, ensure_ascii=False, default=str)
     if not recording.text:
         return Completion(call.call_id, "ok", raw_reply=raw)
     text = values.get(recording.text)

@@ -20,11 +20,11 @@ _ANSWERED = re.compile(r"(?:^|\n)[ \t*]*(A[ \t]*:)[ \t*(\"']*([^\n]*?)[ \t.*)\"'
 
 def marked_answer(text: str) -> tuple[int, int] | None:
     """Where the last marked answer stands: the value of {"answer": …} or the inside of <answer>…</answer>; None without one."""
-    found = [(mark.start("inside"), mark.end("inside")) for mark in _TAG.finditer(text)]
+    spans = [(mark.start("inside"), mark.end("inside")) for mark in _TAG.finditer(text)]
     for mark in _JSON.finditer(text):
         name = mark.lastgroup or 0
-        found.append((mark.start(name), mark.end(name)))
-    return max(found, default=None)
+        spans.append((mark.start(name), mark.end(name)))
+    return max(spans, default=None)
 
 
 def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
@@ -37,9 +37,9 @@ def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -
         if not _heads(text[mark.end() :], own.get("A")):
             text = _blanked(text, *mark.span(1))
     for mark in _ANSWERED.finditer(text):
-        said = " ".join(mark[2].split()).casefold()
+        words = " ".join(mark[2].split()).casefold()
         answers = {*(label.casefold() for label in labels), *(option.casefold().rstrip(" .") for option in options)}
-        if not _heads(mark[2], own.get("A")) and ("A" not in own or said in answers):
+        if not _heads(mark[2], own.get("A")) and ("A" not in own or words in answers):
             text = _blanked(text, *mark.span(1))
     return text
 

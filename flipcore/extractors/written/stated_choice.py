@@ -68,20 +68,20 @@ class ChoiceText:
         )
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")
 
-    def named(self, text: str) -> Named:
+    def choice(self, text: str) -> Named:
         """The one option that `text` names."""
         text = without_question(text, self.labels, self.options)
         for rule in (self._only, self._statement, self._named_first):
-            found = rule(text)
-            if found:
-                return found
+            choice = rule(text)
+            if choice:
+                return choice
         denied = self._denied(text)
-        for rule in (self._start, self._marked, self._end, self._words):
-            found = rule(text)
-            if found and found.position in denied:
-                return Named(None, None, f"The answer denies {self.labels[found.position]} and states no other option.")
-            if found:
-                return found
+        for rule in (self._start, self._mark, self._end, self._words):
+            choice = rule(text)
+            if choice and choice.position in denied:
+                return Named(None, None, f"The answer denies {self.labels[choice.position]} and states no other option.")
+            if choice:
+                return choice
         return Named(None, None, "No label and no option's text was found in the answer.")
 
     def _denied(self, text: str) -> set[int]:
@@ -131,7 +131,7 @@ class ChoiceText:
             return Named(None, None, f"The answer lists several options ({label.group(1)}, {listed.group(1)}).")
         return self._group(label, text)
 
-    def _marked(self, text):
+    def _mark(self, text):
         """Labels in brackets, after "option", or heading a line: one label however often, else several."""
         marks = [m for m in (*self.own_line.finditer(text), *self.bracketed.finditer(text)) if not self._is_denied(m, text)]
         spots = [(m.group(1), m.start(1)) for m in marks] + [more for m in marks for more in self._further(m.end(1), text)]

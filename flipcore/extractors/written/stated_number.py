@@ -36,7 +36,7 @@ def stated_number(text: str) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no answer."""
     last = _statement(text)
     if last is None:
-        numbers = [found for found in _NUMBER.finditer(text) if not _denied(text, found)]
+        numbers = [match for match in _NUMBER.finditer(text) if not _denied(text, match)]
         if not numbers:
             return None, None, "The answer has no number, or only numbers that it denies."
         last = numbers[-1]
@@ -53,13 +53,13 @@ def stated_number(text: str) -> tuple[str | None, tuple[int, int] | None, str]:
 
 def _statement(text: str) -> re.Match | None:
     """The number of the last statement that gives one."""
-    stated = [found for mark in _STATED.finditer(text) for found in [_after(text, mark.end())] if found]
+    stated = [match for mark in _STATED.finditer(text) for match in [_after(text, mark.end())] if match]
     first = [_NUMBER.match(text, mark.start(1)) for mark in _IS_ANSWER.finditer(text) if not is_denied(text, *mark.span(1))]
-    return max((*stated, *filter(None, first)), key=lambda found: found.start(), default=None)
+    return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
 
 
-def _denied(text: str, found: re.Match) -> bool:
-    return is_denied(text, found.end() - len(found.group().lstrip()), found.end())
+def _denied(text: str, match: re.Match) -> bool:
+    return is_denied(text, match.end() - len(match.group().lstrip()), match.end())
 
 
 def _after(text: str, start: int) -> re.Match | None:
@@ -69,7 +69,7 @@ def _after(text: str, start: int) -> re.Match | None:
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)
     place, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + 60))
-    numbers = (found for found in _NUMBER.finditer(text, place, stop) if not _denied(text, found))
+    numbers = (match for match in _NUMBER.finditer(text, place, stop) if not _denied(text, match))
     return next(numbers, None)
 
 

@@ -11,7 +11,7 @@ from flipcore.core.randomness import generator
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load, load_report
 from flipcore.datasets.benchmarks.competition_math import boxed, number
-from flipcore.extractors import made as extractor
+from flipcore.extractors import extractor_of as extractor
 from flipcore.text.prompts import prompt
 
 

@@ -36,9 +36,9 @@ def _belongs(source: Source) -> bool:
 
 
 def _aggregate(source: Source, beside: Sequence[Source]) -> tuple[Source, Mapping] | None:
-    wanted = first_object(source).get("evaluation_id")
+    evaluation_id = first_object(source).get("evaluation_id")
     for one in beside:
-        if _belongs(one) and first_object(one).get("evaluation_id") == wanted:
+        if _belongs(one) and first_object(one).get("evaluation_id") == evaluation_id:
             data = whole(one)
             return (one, data) if isinstance(data, Mapping) else None
     return None
@@ -49,13 +49,13 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     version = str(first_object(source).get("schema_version", ""))
     if not version.startswith(VERSIONS):
         about.notes.append(f"{source.name} follows schema {version}; 0.2 and 0.3 are known, so look at what was read.")
-    found = _aggregate(source, beside)
-    if not found:
+    aggregate = _aggregate(source, beside)
+    if not aggregate:
         about.notes.append(f"{source.name} has no aggregate beside it, so no reported score is known.")
         return about
-    about.uses = (found[0].name,)
-    model = str((found[1].get("model_info") or {}).get("id") or "")
-    for result in found[1].get("evaluation_results") or ():
+    about.uses = (aggregate[0].name,)
+    model = str((aggregate[1].get("model_info") or {}).get("id") or "")
+    for result in aggregate[1].get("evaluation_results") or ():
         details = result.get("score_details") or {}
         value = number_of(details.get("score"))
         spread = details.get("uncertainty") or {}
@@ -74,15 +74,15 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
 
 def _result_name(row: Mapping) -> str:
     """The readout of a result: its own id's last part, or the evaluation's name."""
-    named = str(row.get("evaluation_result_id") or "")
-    last = named.rpartition("#")[2].rpartition("/")[2].rpartition(":")[2]
+    result_id = str(row.get("evaluation_result_id") or "")
+    last = result_id.rpartition("#")[2].rpartition("/")[2].rpartition(":")[2]
     return last or "score"
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
-    found = _aggregate(source, beside)
+    aggregate = _aggregate(source, beside)
     settings: Mapping = {}
-    for result in (found[1].get("evaluation_results") or ()) if found else ():
+    for result in (aggregate[1].get("evaluation_results") or ()) if aggregate else ():
         settings = ((result.get("generation_config") or {}).get("generation_args") or {}) if not settings else settings
     for number, row, problem in json_lines(source):
         place = f"Line {number} of {source.name}"
@@ -98,15 +98,15 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
 def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "sample_id" not in row:
         raise BadInput("has no sample_id")
-    given = row["input"]
-    if isinstance(given, str):
-        given = {"raw": given, "reference": row.get("reference") or []}
-    raw = as_text(given.get("raw"))
-    prompt, system = prompt_from(given.get("formatted") or raw)
-    reference = given.get("reference") or []
+    task_input = row["input"]
+    if isinstance(task_input, str):
+        task_input = {"raw": task_input, "reference": row.get("reference") or []}
+    raw = as_text(task_input.get("raw"))
+    prompt, system = prompt_from(task_input.get("formatted") or raw)
+    reference = task_input.get("reference") or []
     texts, reasons = _outputs(row)
     if row.get("messages"):
-        prompt, system = prompt_of(list(_before(row["messages"]))) if not given.get("formatted") else (prompt, system)
+        prompt, system = prompt_of(list(_before(row["messages"]))) if not task_input.get("formatted") else (prompt, system)
     usage, meta = row.get("token_usage") or {}, row.get("metadata") or {}
     readout = _readout(row)
     for sample, text in enumerate(texts):
@@ -119,7 +119,7 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
             str(row.get("model_id") or ""),
             system,
             item_hash=str(row.get("sample_hash") or ""),
-            options=tuple(as_text(one) for one in given.get("choices") or ()),
+            options=tuple(as_text(one) for one in task_input.get("choices") or ()),
             targets=tuple(as_text(one) for one in ([reference] if isinstance(reference, str) else reference)),
             sample=int(meta.get("sample") or 0) + sample if str(meta.get("sample", "0")).isdecimal() else sample,
             axis=str(meta.get("flipscope_axis") or ""),
@@ -150,8 +150,8 @@ def _outputs(row: Mapping) -> tuple[list[str | None], list[str]]:
         texts: list[str | None] = [raw] if isinstance(raw, str) else [as_text(one) for one in raw or ()]
         reasons = output.get("reasoning_trace") or []
         return texts or [None], [reasons] if isinstance(reasons, str) else [as_text(one) for one in reasons]
-    said = [one for one in row.get("messages") or () if isinstance(one, Mapping) and one.get("role") == "assistant"]
-    return ([as_text(said[-1].get("content"))], [as_text(said[-1].get("reasoning_trace"))]) if said else ([None], [])
+    replies = [one for one in row.get("messages") or () if isinstance(one, Mapping) and one.get("role") == "assistant"]
+    return ([as_text(replies[-1].get("content"))], [as_text(replies[-1].get("reasoning_trace"))]) if replies else ([None], [])
 
 
 def _before(messages: Sequence) -> Sequence:
@@ -162,8 +162,8 @@ def _before(messages: Sequence) -> Sequence:
 def _readout(row: Mapping) -> LogReadout:
     """What the line's own metric says; the last terminal attribution is the answer, unless it is the whole output."""
     evaluation = row.get("evaluation") or {}
-    said = [one for one in row.get("answer_attribution") or () if isinstance(one, Mapping)]
-    terminal = [one for one in said if one.get("is_terminal", True)] or said
+    attributions = [one for one in row.get("answer_attribution") or () if isinstance(one, Mapping)]
+    terminal = [one for one in attributions if one.get("is_terminal", True)] or attributions
     answer = as_text(terminal[-1].get("extracted_value")) if terminal else None
     right = evaluation.get("is_correct")
     name = _result_name(row)

@@ -84,25 +84,25 @@ def _key(instance: Mapping, trial: Any) -> tuple:
 
 
 def _perturbation(instance: Mapping) -> str:
-    found = instance.get("perturbation")
-    return str(found.get("name") or "") if isinstance(found, Mapping) else str(found or "")
+    perturbation = instance.get("perturbation")
+    return str(perturbation.get("name") or "") if isinstance(perturbation, Mapping) else str(perturbation or "")
 
 
 def _scores(stats: Source) -> dict[tuple, dict[str, float]]:
     """(instance, perturbation, trial) -> the means of its scores."""
-    kept: dict[tuple, dict[str, float]] = {}
+    means: dict[tuple, dict[str, float]] = {}
     for _, one in json_document(stats):
         if not isinstance(one, Mapping) or not isinstance(one.get("stats"), list):
             continue
         key = _key({"id": one.get("instance_id"), "perturbation": one.get("perturbation")}, one.get("train_trial_index"))
         for stat in one["stats"]:
-            named = stat.get("name")
-            name = named.get("name") if isinstance(named, Mapping) else named
+            stat_name = stat.get("name")
+            name = stat_name.get("name") if isinstance(stat_name, Mapping) else stat_name
             total, count = number_of(stat.get("sum")), number_of(stat.get("count"))
             value = number_of(stat.get("mean")) if not count else None if total is None else total / count
             if name in _SCORES and value is not None:
-                kept.setdefault(key, {})[str(name)] = value
-    return kept
+                means.setdefault(key, {})[str(name)] = value
+    return means
 
 
 def _record(state: Mapping, place: str, task: str) -> LogRecord:
@@ -111,7 +111,7 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
     mapping = state.get("output_mapping") or {}
     options = tuple(as_text(one["output"]["text"]) for one in references) if mapping or len(references) > 1 else ()
     perturbation, trial = _perturbation(instance), int(state.get("train_trial_index") or 0)
-    shown = tuple(options.index(as_text(text)) for text in mapping.values() if as_text(text) in options)
+    order = tuple(options.index(as_text(text)) for text in mapping.values() if as_text(text) in options)
     right = [as_text(one["output"]["text"]) for one in references if "correct" in (one.get("tags") or ())]
     return LogRecord(
         place,
@@ -121,8 +121,8 @@ def _record(state: Mapping, place: str, task: str) -> LogRecord:
         as_text(request.get("prompt")),
         str(request.get("model") or ""),
         options=options if len(mapping) == len(options) or not mapping else (),
-        shown=shown if mapping and len(shown) == len(options) else None,
-        labels=tuple(mapping) if mapping and len(shown) == len(options) else (),
+        order=order if mapping and len(order) == len(options) else None,
+        labels=tuple(mapping) if mapping and len(order) == len(options) else (),
         targets=tuple(right),
         axis=perturbation or ("few_shot" if trial else ""),
         variant=perturbation or (f"trial-{trial}" if trial else ""),
@@ -136,7 +136,7 @@ def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[
         raise BadInput("has no instance or no request")
     result = state.get("result") or {}
     completions = result.get("completions") or []
-    known = scores.get(_key(state["instance"], state.get("train_trial_index")), {})
+    means = scores.get(_key(state["instance"], state.get("train_trial_index")), {})
     for sample, completion in enumerate(completions or [{}]):
         record = _record(state, place, task)
         reason = completion.get("finish_reason")
@@ -147,32 +147,32 @@ def _of_request(state: Any, place: str, task: str, scores: Mapping) -> Iterator[
         if result.get("success") is False or not completions:
             record.error = as_text(result.get("error")) or "HELM recorded no completion."
         if sample == 0:
-            record.readouts = tuple(_readouts(state, record, known))
+            record.readouts = tuple(_readouts(state, record, means))
         yield record
 
 
 def _tokens(completion: Mapping) -> tuple | None:
-    found = [(as_text(one.get("text")), number_of(one.get("logprob"))) for one in completion.get("tokens") or ()]
-    usable = found and all(value is not None for _, value in found) and any(value != 0 for _, value in found)
-    return tuple(found) if usable else None
+    tokens = [(as_text(one.get("text")), number_of(one.get("logprob"))) for one in completion.get("tokens") or ()]
+    usable = tokens and all(value is not None for _, value in tokens) and any(value != 0 for _, value in tokens)
+    return tuple(tokens) if usable else None
 
 
-def _readouts(state: Mapping, record: LogRecord, known: Mapping[str, float]) -> Iterator[LogReadout]:
+def _readouts(state: Mapping, record: LogRecord, means: Mapping[str, float]) -> Iterator[LogReadout]:
     """Joint choices are read by HELM's own rule, the label looked up in `output_mapping`; scores come from the statistics."""
     mapping = state.get("output_mapping")
     if mapping and record.text is not None and not record.error:
-        said = mapping.get(record.text.strip())
-        right = None if not record.targets else said in record.targets
-        score = known.get("exact_match")
+        option = mapping.get(record.text.strip())
+        right = None if not record.targets else option in record.targets
+        score = means.get("exact_match")
         yield LogReadout(
             "exact_match",
-            None if said is None else as_text(said),
+            None if option is None else as_text(option),
             right if score is None else right_of(score),
             score if score is not None else None if right is None else float(right),
-            said is None,
-            "" if said is not None else "The text is none of the labels shown.",
+            option is None,
+            "" if option is not None else "The text is none of the labels shown.",
         )
-    for name, score in known.items():
+    for name, score in means.items():
         if not (name == "exact_match" and mapping):
             yield LogReadout(name, None, right_of(score), score)
 
@@ -194,9 +194,9 @@ def _separate(waiting: list[tuple[str, Mapping]], task: str, scores: Mapping) ->
     record.option_scores = tuple(float(value) for value in values if value is not None) if usable else None
     if not usable:
         record.error = "HELM recorded no log-probabilities of the options, or placeholders only."
-    known = scores.get(_key(first["instance"], first.get("train_trial_index")), {})
+    means = scores.get(_key(first["instance"], first.get("train_trial_index")), {})
     best = str(max(range(len(values)), key=lambda i: values[i] or 0.0)) if usable else None
-    score = known.get("exact_match")
+    score = means.get("exact_match")
     record.readouts = (LogReadout("exact_match", best, right_of(score), score, place=None if best is None else int(best)),)
     return record
 

@@ -125,13 +125,13 @@ def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:
 
 def _chunks(names: Sequence[str]) -> dict[str, list[str]]:
     """Names of the chunks of each sequence of each chunked sample, in order of their first index."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    by_folder: dict[str, list[tuple[int, str]]] = {}
     for name in names:
         folder, _, last = name.rpartition("/")
         start = last.removesuffix(".json")
         if folder.count("/") >= 2 and start.isdecimal():
-            found.setdefault(folder, []).append((int(start), name))
-    return {folder: [name for _, name in sorted(several)] for folder, several in found.items()}
+            by_folder.setdefault(folder, []).append((int(start), name))
+    return {folder: [name for _, name in sorted(several)] for folder, several in by_folder.items()}
 
 
 def _sample(source: Source, packed: zipfile.ZipFile, name: str, chunks: Mapping[str, list[str]]) -> dict[str, Any]:

@@ -29,16 +29,18 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
     """Raises BadInput for a sample without an id or an input."""
     if "id" not in sample or "input" not in sample:
         raise BadInput("has no id or no input")
-    kept = sample.get("attachments") or {}
-    output = _resolved(sample.get("output") or {}, kept)
-    messages = _resolved(sample.get("messages") or [], kept)
-    given = _resolved(sample["input"], kept)
+    attachments = sample.get("attachments") or {}
+    output = _resolved(sample.get("output") or {}, attachments)
+    messages = _resolved(sample.get("messages") or [], attachments)
+    content = _resolved(sample["input"], attachments)
     choices = output.get("choices") or [{}]
     message = choices[0].get("message") or {}
     text = output.get("completion")
     text = as_text(message.get("content")) if text is None else as_text(text)
-    prompt, system = prompt_of(_before(messages)) if messages else prompt_of(given) if isinstance(given, list) else (given, "")
-    question = prompt_of(given)[0] if isinstance(given, list) else as_text(given)
+    prompt, system = (
+        prompt_of(_before(messages)) if messages else prompt_of(content) if isinstance(content, list) else (content, "")
+    )
+    question = prompt_of(content)[0] if isinstance(content, list) else as_text(content)
     target = sample.get("target")
     meta = sample.get("metadata") or {}
     usage: Mapping = output.get("usage") or next(iter((sample.get("model_usage") or {}).values()), {})
@@ -66,23 +68,25 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
         variant_id=str(meta.get(_PLANNED) or "") if isinstance(meta, Mapping) else "",
     )
     record.tokens, record.top_logprobs = _logprobs(choices[0].get("logprobs"))
-    scores = _resolved(sample.get("scores") or {}, kept)
+    scores = _resolved(sample.get("scores") or {}, attachments)
     record.readouts = tuple(one for name, score in scores.items() for one in _readouts(name, score, text))
     return record
 
 
-def _resolved(value: Any, kept: Mapping) -> Any:
+def _resolved(value: Any, attachments: Mapping) -> Any:
     """The same with the texts that it refers to put in."""
-    if not kept:
+    if not attachments:
         return value
     if isinstance(value, str):
         return (
-            _ATTACHMENT.sub(lambda match: as_text(kept.get(match[1], match[0])), value) if "attachment://" in value else value
+            _ATTACHMENT.sub(lambda match: as_text(attachments.get(match[1], match[0])), value)
+            if "attachment://" in value
+            else value
         )
     if isinstance(value, list):
-        return [_resolved(one, kept) for one in value]
+        return [_resolved(one, attachments) for one in value]
     if isinstance(value, dict):
-        return {key: _resolved(one, kept) for key, one in value.items()}
+        return {key: _resolved(one, attachments) for key, one in value.items()}
     return value
 
 
@@ -103,8 +107,8 @@ def _error(sample: Mapping, output: Mapping) -> str:
     return ""
 
 
-def _logprobs(found: Any) -> tuple[tuple | None, dict | None]:
-    content = found.get("content") if isinstance(found, Mapping) else None
+def _logprobs(logprobs: Any) -> tuple[tuple | None, dict | None]:
+    content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not content:
         return None, None
     tokens = tuple((as_text(one.get("token")), number_of(one.get("logprob"))) for one in content)
@@ -129,13 +133,13 @@ def _readouts(name: str, score: Any, text: str) -> Iterator[LogReadout]:
 
 def _readout(name: str, value: Any, answer: Any, text: str) -> LogReadout:
     number = _VALUES.get(value) if isinstance(value, str) and value in _VALUES else number_of(value)
-    said = None if answer is None else as_text(answer)
-    if said is not None and said == text and len(said) > _LONG:
-        said = None
-    empty = said is not None and not said.strip()
+    answer_text = None if answer is None else as_text(answer)
+    if answer_text is not None and answer_text == text and len(answer_text) > _LONG:
+        answer_text = None
+    empty = answer_text is not None and not answer_text.strip()
     return LogReadout(
         name,
-        None if empty else said,
+        None if empty else answer_text,
         right_of(number),
         number,
         empty or value == "N",

@@ -65,28 +65,28 @@ def _task(source: Source) -> str:
     return source.stem.removeprefix("details_").rpartition("_")[0] or source.stem
 
 
-def _model(found: tuple[Source, Mapping] | None) -> str:
-    general = found[1].get("config_general") or {} if found else {}
-    named = general.get("model_config") or {}
-    return str(general.get("model_name") or (named.get("model_name") if isinstance(named, Mapping) else "") or "")
+def _model(results: tuple[Source, Mapping] | None) -> str:
+    general = results[1].get("config_general") or {} if results else {}
+    model_config = general.get("model_config") or {}
+    return str(general.get("model_name") or (model_config.get("model_name") if isinstance(model_config, Mapping) else "") or "")
 
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     about = LogAbout("lighteval details", leaves=("token ids", "hashes"))
-    found = _results(source, beside)
-    if not found:
+    results = _results(source, beside)
+    if not results:
         about.notes.append(f"{source.name} has no results file with its time beside it; name the model.")
         return about
-    about.uses = (found[0].name,)
+    about.uses = (results[0].name,)
     task = _task(source)
-    for name, scores in (found[1].get("results") or {}).items():
+    for name, scores in (results[1].get("results") or {}).items():
         if not isinstance(scores, Mapping) or name.replace("|", ":").split(":")[-2:-1] == ["_average"]:
             continue
         if task in (name, name.rpartition("|")[0]) or name.startswith(task) or task.startswith(name):
             for metric, value in scores.items():
                 if not metric.endswith("_stderr") and number_of(value) is not None:
                     error = number_of(scores.get(f"{metric}_stderr"))
-                    about.reported.append(Reported(_model(found), task, metric, float(value), None, error, metric))
+                    about.reported.append(Reported(_model(results), task, metric, float(value), None, error, metric))
     return about
 
 
@@ -131,13 +131,13 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     )
     scored = [number_of(one) for one in response.get("logprobs") or ()]
     texts = response.get("text") or []
-    kept = tuple(_metrics(metric or {}))
+    readouts = tuple(_metrics(metric or {}))
     if scored and len(scored) == len(choices) and not any(texts):
         record.kind, record.options, record.continuations = "choice", tuple(one.strip() for one in choices), choices
         record.targets, record.target_is_place = tuple(str(int(one)) for one in golds), True
         told = tuple(float(one) for one in scored if one is not None)
         record.option_scores = told if len(told) == len(scored) else None
-        record.readouts = tuple(_placed(one, record) for one in kept)
+        record.readouts = tuple(_placed(one, record) for one in readouts)
         yield record
         return
     record.targets = tuple(choices[int(one)].strip() for one in golds if int(one) < len(choices))
@@ -148,7 +148,7 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
         one = _copy(record)
         one.sample, one.text = sample, None if text is None else as_text(text)
         one.reasoning = as_text(reasons[sample]) if sample < len(reasons) else ""
-        one.readouts = kept if sample == 0 else ()
+        one.readouts = readouts if sample == 0 else ()
         yield one
 
 
@@ -178,23 +178,25 @@ def _old(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     gold, predictions = _plain(row.get("gold_index")), _plain(row.get("predictions")) or []
     golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
     metrics = _plain(row.get("metrics"))
-    found = metrics if isinstance(metrics, Mapping) else {k: v for k, v in row.items() if k in ("acc", "acc_norm", "em", "mc2")}
+    metric_values = (
+        metrics if isinstance(metrics, Mapping) else {k: v for k, v in row.items() if k in ("acc", "acc_norm", "em", "mc2")}
+    )
     prompt = as_text(row.get("full_prompt"))
     record = LogRecord(place, task, as_text(row.get("example_id")) or str(number - 1), "", prompt, model)
     record.question = as_text(row.get("example")) or prompt
-    kept = tuple(_metrics(found))
+    readouts = tuple(_metrics(metric_values))
     scores = [number_of(one[0] if isinstance(one, (list, tuple)) and one else one) for one in predictions]
     if choices and len(scores) == len(choices) and all(one is not None for one in scores):
         record.kind, record.options, record.continuations = "choice", tuple(one.strip() for one in choices), choices
         record.option_scores = tuple(float(one) for one in scores if one is not None)
         record.targets, record.target_is_place = tuple(str(int(one)) for one in golds), True
-        record.readouts = tuple(_placed(one, record) for one in kept)
+        record.readouts = tuple(_placed(one, record) for one in readouts)
         yield record
         return
     told = _plain(row.get("gold"))
     record.targets = tuple(as_text(one) for one in (told if isinstance(told, (list, tuple)) else [told] if told else []))
     record.text = as_text(predictions[0] if isinstance(predictions, (list, tuple)) and predictions else predictions)
-    record.readouts = kept
+    record.readouts = readouts
     yield record
 
 

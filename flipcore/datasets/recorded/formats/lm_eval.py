@@ -51,23 +51,23 @@ def _belongs(source: Source) -> bool:
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     about = LogAbout("lm-eval samples", leaves=("metrics that are lists", "tokens (none are logged)", "finish reasons"))
-    found = _results(source, beside)
-    if not found:
+    results = _results(source, beside)
+    if not results:
         about.notes.append(
             f"{source.name} has no results file beside it, so the model and the reported scores are unknown. Add "
             "results_….json, or name the model."
         )
         return about
-    about.uses = (found["name"],)
-    task = _task(source, found)
-    scores = found["data"]["results"].get(task, {})
-    n = (found["data"].get("n-samples") or {}).get(task, {})
+    about.uses = (results["name"],)
+    task = _task(source, results)
+    scores = results["data"]["results"].get(task, {})
+    n = (results["data"].get("n-samples") or {}).get(task, {})
     for key, value in scores.items():
         metric, _, filter_name = key.partition(",")
         error = number_of(scores.get(f"{metric}_stderr,{filter_name}"))
         if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
             name = readout_name(metric, filter_name)
-            about.reported.append(Reported(found["model"], task, name, float(value), n.get("effective"), error, metric))
+            about.reported.append(Reported(results["model"], task, name, float(value), n.get("effective"), error, metric))
     return about
 
 
@@ -86,28 +86,28 @@ def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
 def _model(data: Mapping, config: Mapping) -> str:
     """`model=` of the arguments names the model; `model_name` does in newer files, where it is not the back end's name."""
     arguments = config.get("model_args")
-    named = (
+    settings = (
         arguments
         if isinstance(arguments, Mapping)
         else dict(part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part)
     )
-    return str(named.get("model") or named.get("pretrained") or data.get("model_name") or config.get("model") or "")
+    return str(settings.get("model") or settings.get("pretrained") or data.get("model_name") or config.get("model") or "")
 
 
-def _task(source: Source, found: Mapping) -> str:
+def _task(source: Source, results: Mapping) -> str:
     """The task's name: the longest of the results file that the samples file is named after."""
-    known = [*found.get("data", {}).get("results", {})] if found else []
-    fitting = [task for task in known if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"]
-    if fitting or len(known) == 1:
-        return max(fitting or known, key=len)
+    names = [*results.get("data", {}).get("results", {})] if results else []
+    fitting = [task for task in names if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"]
+    if fitting or len(names) == 1:
+        return max(fitting or names, key=len)
     stem = source.stem.removeprefix("samples_")
     name, _, stamp = stem.rpartition("_")
     return name if name and stamp[:2] == "20" else stem or "task"
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
-    found = _results(source, beside)
-    task, model = _task(source, found), found.get("model", "")
+    results = _results(source, beside)
+    task, model = _task(source, results), results.get("model", "")
     listed = source.head.lstrip()[:1] == b"["
     rows = ((i, row, "") for i, (_, row) in enumerate(json_document(source), 1)) if listed else json_lines(source)
     for number, row, problem in rows:
@@ -127,11 +127,11 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         raise BadInput("has no document")
     if "doc_id" not in row and "doc_hash" not in row:
         raise BadInput("has no doc_id")
-    asked = _asked(row.get("arguments"))
-    if not asked:
+    requests = _requests(row.get("arguments"))
+    if not requests:
         raise BadInput("has no arguments, so its prompt is not known")
     doc = row["doc"]
-    context, first = asked[0]
+    context, first = requests[0]
     prompt, system = prompt_from(context)
     record = LogRecord(
         place,
@@ -145,13 +145,13 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         category=str(doc.get("category") or doc.get("subject") or doc.get("Subject") or ""),
     )
     if isinstance(first, str):
-        yield _scored(record, row, doc, asked)
+        yield _scored(record, row, doc, requests)
     else:
         record.sampling = _sampling(first)
         yield from _generated(record, row, doc)
 
 
-def _asked(arguments: Any) -> list[tuple[Any, Any]]:
+def _requests(arguments: Any) -> list[tuple[Any, Any]]:
     """(context, continuation or settings) of each request of a row, in every layout that was ever written."""
     if isinstance(arguments, Mapping):
         requests = [one for name, one in arguments.items() if str(name).startswith("gen_args")] or [arguments]
@@ -184,14 +184,14 @@ def _options(doc: Mapping) -> tuple[str, ...]:
 
 
 def _sampling(settings: Any) -> dict[str, Any]:
-    given = settings if isinstance(settings, Mapping) else {}
-    until = given.get("until")
-    greedy = given.get("do_sample") is False
+    params = settings if isinstance(settings, Mapping) else {}
+    until = params.get("until")
+    greedy = params.get("do_sample") is False
     return {
-        "temperature": 0.0 if greedy and number_of(given.get("temperature")) is None else given.get("temperature"),
-        "top_p": given.get("top_p"),
-        "max_tokens": given.get("max_gen_toks") or given.get("max_tokens") or given.get("max_new_tokens"),
-        "seed": given.get("seed"),
+        "temperature": 0.0 if greedy and number_of(params.get("temperature")) is None else params.get("temperature"),
+        "top_p": params.get("top_p"),
+        "max_tokens": params.get("max_gen_toks") or params.get("max_tokens") or params.get("max_new_tokens"),
+        "seed": params.get("seed"),
         "stop": [until] if isinstance(until, str) else until,
     }
 
@@ -239,23 +239,23 @@ def _answers(filtered: Any) -> list[Any]:
 
 
 def _metrics(row: Mapping) -> list[str]:
-    named = row.get("metrics")
-    if isinstance(named, list) and named:
-        return [str(one) for one in named]
+    metrics = row.get("metrics")
+    if isinstance(metrics, list) and metrics:
+        return [str(one) for one in metrics]
     return [name for name in ("exact_match", "acc", "acc_norm", "f1", "em", "mc1", "mc2") if name in row]
 
 
 def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
     """The filter's answer goes with the first metric; further metrics are scores of their own."""
     filter_name = str(row.get("filter") or "none")
-    said = None if answer is None else as_text(answer)
+    answer_text = None if answer is None else as_text(answer)
     for place, metric in enumerate(_metrics(row) or ["answer"]):
         score = number_of(row.get(metric)) if sample == 0 else None
-        named = place == 0
-        unreadable = named and (said is None or said.strip().lower() in INVALID)
+        is_first = place == 0
+        unreadable = is_first and (answer_text is None or answer_text.strip().lower() in INVALID)
         yield LogReadout(
             readout_name(metric, filter_name),
-            said if named and not unreadable else None,
+            answer_text if is_first and not unreadable else None,
             right_of(score),
             score,
             unreadable,
@@ -263,14 +263,14 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
         )
 
 
-def _scored(record: LogRecord, row: Mapping, doc: Mapping, asked: list) -> LogRecord:
+def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> LogRecord:
     """A log-likelihood row: one score an option, its argmax the answer; `acc_norm` divides by the option's length."""
-    continuations = [as_text(continuation) for _, continuation in asked]
-    scores = _scores(row, len(asked))
-    half = len(asked) // 2
-    if len(asked) > 2 and len(asked) % 2 == 0 and continuations[:half] == continuations[half:]:
-        continuations, scores, asked = continuations[:half], scores[:half], asked[:half]  # the rest is unconditional
-    record.options = _scored_options(doc, continuations, asked)
+    continuations = [as_text(continuation) for _, continuation in requests]
+    scores = _scores(row, len(requests))
+    half = len(requests) // 2
+    if len(requests) > 2 and len(requests) % 2 == 0 and continuations[:half] == continuations[half:]:
+        continuations, scores, requests = continuations[:half], scores[:half], requests[:half]  # the rest is unconditional
+    record.options = _scored_options(doc, continuations, requests)
     record.option_scores, record.continuations = tuple(scores), tuple(continuations)
     target = row.get("target")
     right = "" if target is None else str(target).strip()
@@ -283,24 +283,24 @@ def _scored(record: LogRecord, row: Mapping, doc: Mapping, asked: list) -> LogRe
 
 def _scores(row: Mapping, n: int) -> list[float]:
     """Log-likelihoods from `resps` ([[["-25.6", "False"]], …]) or the flat `filtered_resps`; strings or numbers."""
-    kept = []
+    log_likelihoods = []
     for one in row.get("resps") or row.get("filtered_resps") or []:
         while isinstance(one, list) and one and isinstance(one[0], list):
             one = one[0]
         value = number_of(one[0] if isinstance(one, list) and one else one)
-        kept.append(float("nan") if value is None else value)
-    if len(kept) != n:
-        raise BadInput(f"has {len(kept)} log-likelihoods for {n} requests")
-    return kept
+        log_likelihoods.append(float("nan") if value is None else value)
+    if len(log_likelihoods) != n:
+        raise BadInput(f"has {len(log_likelihoods)} log-likelihoods for {n} requests")
+    return log_likelihoods
 
 
-def _scored_options(doc: Mapping, continuations: list[str], asked: list) -> tuple[str, ...]:
-    known = _options(doc)
-    if len(known) == len(continuations):
-        return known
+def _scored_options(doc: Mapping, continuations: list[str], requests: list) -> tuple[str, ...]:
+    options = _options(doc)
+    if len(options) == len(continuations):
+        return options
     if len(set(continuations)) == len(continuations):
         return tuple(one.strip() for one in continuations)
-    return tuple(as_text(context)[-200:] for context, _ in asked)
+    return tuple(as_text(context)[-200:] for context, _ in requests)
 
 
 def _scored_readouts(row: Mapping, scores: list[float], continuations: list[str]) -> Iterator[LogReadout]:

@@ -34,7 +34,7 @@ def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
     for position, index in enumerate(order):
         own[index] = record.options[position]
     record.item, record.item_hash = str(doc["question_id"]), ""
-    record.options, record.shown = tuple(own), tuple(order)
+    record.options, record.order = tuple(own), tuple(order)
     record.targets, record.target_is_place = (str(original),), True
     is_own = place == original or place >= n
     record.axis, record.variant = ("", "") if is_own else (MOVED, f"right at {label}")

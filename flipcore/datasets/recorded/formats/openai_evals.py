@@ -77,7 +77,7 @@ def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, mode
         text = one.get("sampled", verdicts[0].get("sampled") if verdicts else None)
         text = text[0] if isinstance(text, list) and text else text
         usage = one.get("usage") or {}
-        known = tuple(as_text(option) for option in options) if isinstance(options, list) and len(options) > 1 else ()
+        option_texts = tuple(as_text(option) for option in options) if isinstance(options, list) and len(options) > 1 else ()
         yield LogRecord(
             place,
             task,
@@ -86,7 +86,7 @@ def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, mode
             prompt or f"(sample {key}: the log holds no prompt)",
             as_text(one.get("model")) or model,
             system,
-            options=known,
+            options=option_texts,
             targets=tuple(expected),
             sample=sample,
             text=None if text is None else as_text(text),
@@ -99,11 +99,11 @@ def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, mode
 
 def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
     for one in verdicts:
-        picked: Any = one.get("picked")
+        choice: Any = one.get("picked")
         right = one.get("correct")
         right = right if isinstance(right, bool) else None
-        reason = "Nothing was picked." if picked is None else ""
-        yield LogReadout("match", None if picked is None else as_text(picked), right, None, picked is None, reason)
+        reason = "Nothing was picked." if choice is None else ""
+        yield LogReadout("match", None if choice is None else as_text(choice), right, None, choice is None, reason)
     for name, value in metrics[0].items() if metrics else ():
         score = number_of(value)
         if score is not None:

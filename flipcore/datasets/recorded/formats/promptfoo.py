@@ -58,8 +58,8 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
 
 def _of_row(row: Any, place: str, task: str) -> LogRecord:
     test, provider, response = row.get("testCase") or {}, row.get("provider") or {}, row.get("response") or {}
-    asked, given = row.get("prompt") or {}, test.get("vars") or row.get("vars") or {}
-    prompt, system = prompt_from(asked.get("raw") if isinstance(asked, Mapping) else asked)
+    prompt_row, test_vars = row.get("prompt") or {}, test.get("vars") or row.get("vars") or {}
+    prompt, system = prompt_from(prompt_row.get("raw") if isinstance(prompt_row, Mapping) else prompt_row)
     usage, failed = response.get("tokenUsage") or {}, row.get("failureReason") == _ERROR
     output, place_of_prompt = response.get("output"), int(row.get("promptIdx") or 0)
     failed = failed or (not response and bool(row.get("error")))
@@ -70,7 +70,9 @@ def _of_row(row: Any, place: str, task: str) -> LogRecord:
         place,
         task,
         str(row.get("testIdx")),
-        "\n".join(f"{name}: {as_text(value)}" for name, value in given.items()) or as_text(test.get("description")) or prompt,
+        "\n".join(f"{name}: {as_text(value)}" for name, value in test_vars.items())
+        or as_text(test.get("description"))
+        or prompt,
         prompt,
         str((provider.get("label") or provider.get("id")) if isinstance(provider, Mapping) else provider),
         system,
@@ -95,11 +97,11 @@ def _of_row(row: Any, place: str, task: str) -> LogRecord:
 def _readouts(row: Mapping, parts: list[Mapping]) -> Iterator[LogReadout]:
     if isinstance(row.get("success"), bool):
         yield LogReadout("success", None, row["success"], number_of(row.get("score")))
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for one in parts if len(parts) > 1 else ():
         kind = str((one.get("assertion") or {}).get("metric") or (one.get("assertion") or {}).get("type") or "assertion")
-        seen[kind] = seen.get(kind, 0) + 1
-        name = kind if seen[kind] == 1 else f"{kind} {seen[kind]}"
+        counts[kind] = counts.get(kind, 0) + 1
+        name = kind if counts[kind] == 1 else f"{kind} {counts[kind]}"
         yield LogReadout(
             name, None, one.get("pass") if isinstance(one.get("pass"), bool) else None, number_of(one.get("score"))
         )

@@ -46,7 +46,7 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
     choices = row.get("choices")
     outputs = row.get("output")
     for sample, text in enumerate([outputs] if isinstance(outputs, str) else outputs or [None]):
-        said = _said(as_text(text))
+        answer = _json_answer(as_text(text))
         yield LogRecord(
             place,
             str(row.get("dataset") or "zeroeval"),
@@ -61,21 +61,21 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
             sampling={key: configs.get(key) for key in ("temperature", "top_p", "max_tokens")},
             text=None if text is None else as_text(text),
             readouts=(
-                LogReadout("json_answer", said, unreadable=said is None, reason="" if said else "No answer in its JSON."),
+                LogReadout("json_answer", answer, unreadable=answer is None, reason="" if answer else "No answer in its JSON."),
             ),
             cost_usd=number_of(row.get("cost")),
         )
 
 
-def _said(text: str) -> str | None:
+def _json_answer(text: str) -> str | None:
     """The last `answer` of the JSON in the text, also where the JSON breaks off."""
-    found = _ANSWER.findall(text)
-    if not found:
+    answers = _ANSWER.findall(text)
+    if not answers:
         return None
     try:
-        value = json.loads(found[-1])
+        value = json.loads(answers[-1])
     except ValueError:
-        value = found[-1].strip('"')
+        value = answers[-1].strip('"')
     return str(value).strip() or None
 
 
