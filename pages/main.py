@@ -75,5 +75,5 @@ PAGES = [
     ),
 ]
 
-chosen = st.navigation(PAGES, position="top")
-chosen.run()
+page = st.navigation(PAGES, position="top")
+page.run()

@@ -11,31 +11,31 @@ from pages.memorization.items import item_table
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    found = flags(view, settings)
-    if len(found) < 2:
+    by_detector = flags(view, settings)
+    if len(by_detector) < 2:
         st.info(
             "Agreement needs two detectors on the same items. Add another loss, PEARL with a second similarity, or an axis "
             "that rewrites.",
             icon=":material/join_inner:",
         )
         return
-    share = share_flagged_by_all(found)
+    share = share_flagged_by_all(by_detector)
     st.markdown(
         "### "
         + plain(
             "No detector flags any item."
             if not share.n
-            else f"{share.n:,} items are flagged by at least one of {len(found)} detectors; {share.text()} of them by every one that "
+            else f"{share.n:,} items are flagged by at least one of {len(by_detector)} detectors; {share.text()} of them by every one that "
             "judged them."
         )
     )
-    compared = pairs(found)
+    compared = pairs(by_detector)
     st.dataframe([_row(one) for one in compared], hide_index=True)
     st.caption(plain(_distrust(compared)))
     st.markdown("**Items, those that most detectors flag first**")
     item_table(
         view,
-        flag_table(found),
+        flag_table(by_detector),
         "paraphrase" if view.kind != "completion" else "bit_flip",
         "question_loss",
         key="agreement-items",
@@ -71,6 +71,6 @@ def _distrust(compared: list[Pair]) -> str:
     """Why some κ mean little: one verdict prevails, or two detectors never differ."""
     rare = sum(map(_is_silent, compared))
     same = [f"{one.first} and {one.second}" for one in compared if one.both and not one.first_only and not one.second_only]
-    said = [f"In {rare} of {len(compared)} pairs one detector flags nothing, so κ says nothing there."] if rare else []
-    said += [f"{', '.join(same)} flag the very same items."] if same else []
-    return " ".join(said)
+    sentences = [f"In {rare} of {len(compared)} pairs one detector flags nothing, so κ says nothing there."] if rare else []
+    sentences += [f"{', '.join(same)} flag the very same items."] if same else []
+    return " ".join(sentences)

@@ -61,8 +61,8 @@ def readouts_of(view: View) -> list[str]:
 
 
 def measures_of(view: View, among: tuple[str, ...]) -> list[str]:
-    asked = set(view.frame["extractor"])
-    return [name for name in among if name in asked]
+    extractors = set(view.frame["extractor"])
+    return [name for name in among if name in extractors]
 
 
 def members(view: View) -> Members:
@@ -74,8 +74,8 @@ def members(view: View) -> Members:
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> DropGap:
     mine, other = (frames.rewritten(view.frame, operator, extractor, roles) for roles in (view.judged, view.compared))
-    known = members(view)
-    return drop_gap_analysis(mine, other, margin=margin, sides=known.sides(mine, other), what=known.control)
+    membership = members(view)
+    return drop_gap_analysis(mine, other, margin=margin, sides=membership.sides(mine, other), what=membership.control)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -95,8 +95,8 @@ def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str = "b
     """PEARL on the judged texts, its alpha from the compared ones; and how many texts are not complete yet."""
     frame = view.frame
     scores, left_out = frames.pearl_scores(frame, metric, view.judged, axis)
-    known, known_left_out = frames.pearl_scores(frame, metric, view.compared, axis)
-    return pearl(scores, known, setting_of(view, metric, axis), fpr, rule), left_out + known_left_out
+    control_scores, control_left_out = frames.pearl_scores(frame, metric, view.compared, axis)
+    return pearl(scores, control_scores, setting_of(view, metric, axis), fpr, rule), left_out + control_left_out
 
 
 def setting_of(view: View, metric: str, axis: str) -> Setting:
@@ -115,34 +115,36 @@ def pearls_of(view: View) -> list[tuple[str, str, str]]:
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
     """Detector -> item -> flagged, of the judged items; a detector that cannot be computed on this study is left out."""
-    found: dict[str, dict[str, bool]] = {}
+    by_detector: dict[str, dict[str, bool]] = {}
     for measure in measures_of(view, frames.LOSSES):
         if len(losses(view, measure)[0]) and len(losses(view, measure)[1]) >= FEWEST_CONTROLS:
             test = loss(view, measure)
-            found[title_of(measure)] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
+            by_detector[title_of(measure)] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
     for axis, metric, title in pearls_of(view):
         judged = sensitivities(view, metric, settings["rule"], settings["fpr"], axis)[0]
-        found[title] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
+        by_detector[title] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
     for operator in frames.operators(view.frame):
         for readout in readouts_of(view)[:1]:
             rows = frames.drop_rows(frames.rewritten(view.frame, operator, readout, view.judged))
             right = rows[rows["before"] == 1]
-            found[f"Broke when {NAMES[operator]}"] = dict(zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True))
-    return found
+            by_detector[f"Broke when {NAMES[operator]}"] = dict(
+                zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True)
+            )
+    return by_detector
 
 
 def scores(view: View) -> dict[str, dict[str, float]]:
     """Detector -> item -> score, large where memory is suspected, of judged and compared items together."""
-    found: dict[str, dict[str, float]] = {}
+    by_detector: dict[str, dict[str, float]] = {}
     for measure in measures_of(view, frames.LOSSES):
         both = pd.concat(losses(view, measure))
         if len(both):
-            found[title_of(measure)] = dict(zip(both["item_id"], both["d"], strict=True))
+            by_detector[title_of(measure)] = dict(zip(both["item_id"], both["d"], strict=True))
     for axis, metric, title in pearls_of(view):
         mine, _ = frames.pearl_scores(view.frame, metric, (*view.judged, *view.compared), axis)
-        found[title] = dict(zip(mine, pearl_sensitivities(mine).tolist(), strict=True))
+        by_detector[title] = dict(zip(mine, pearl_sensitivities(mine).tolist(), strict=True))
     for operator in frames.operators(view.frame):
         for readout in readouts_of(view)[:1]:
             rows = frames.drop_rows(frames.rewritten(view.frame, operator, readout, (*view.judged, *view.compared)))
-            found[f"Drop, {NAMES[operator]}"] = dict(zip(rows["item_id"], rows["drop"], strict=True))
-    return found
+            by_detector[f"Drop, {NAMES[operator]}"] = dict(zip(rows["item_id"], rows["drop"], strict=True))
+    return by_detector

@@ -11,7 +11,7 @@ from pages.common.notes import plain
 from pages.memorization.cached import View
 
 
-def shown(view: View) -> None:
+def show(view: View) -> None:
     card = model_cards().get(view.model)
     cutoff = card.cutoff if card else None
     rows = control_rows(session.study_items(view.study_id), view.compared, cutoff)

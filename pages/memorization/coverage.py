@@ -12,19 +12,19 @@ from pages.common.notes import plain
 from pages.memorization.cached import View
 
 
-def shown(view: View, operator: str, found: DropGap) -> None:
+def show(view: View, operator: str, gap: DropGap) -> None:
     """Sentences, and a table of refusals by class where there are any."""
-    said = [
+    sentences = [
         f"Benchmark: {one.selection_sentence()}" if name == "benchmark" else f"Control: {one.selection_sentence()}"
-        for name, one in (("benchmark", found.benchmark), ("control", found.control))
+        for name, one in (("benchmark", gap.benchmark), ("control", gap.control))
         if one.selection_sentence()
     ]
     pairs = memory.operands(session.store(), view.study_id, operator)
     if pairs:
         was, became = zip(*pairs, strict=True)
-        said.append(operand_check(was, became).sentence())
+        sentences.append(operand_check(was, became).sentence())
     refusals = memory.refusals(session.store(), view.study_id, operator)
-    for one in said:
+    for one in sentences:
         st.markdown(plain(one))
     if not refusals.empty:
         with st.popover(f"Why {int(refusals['items'].sum()):,} items could not be rewritten", icon=":material/block:"):

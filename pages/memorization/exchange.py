@@ -11,18 +11,18 @@ from pages.common.notes import plain, shown_problem
 from pages.memorization.cached import View, loss, losses
 
 
-def shown(view: View, measure: str, found: LossTest) -> None:
+def show(view: View, measure: str, test: LossTest) -> None:
     """Computed on request: it trains a small classifier a few hundred times."""
     if not st.toggle("Check that controls and benchmark are exchangeable", key=f"exchange-{measure}"):
         st.caption("The p-values are valid only if a control could have been an item: same length, topics and difficulty.")
         return
     with shown_problem():
-        made = _diagnosis(view, measure)
-        st.markdown(plain(made.exchangeability.sentence()))
+        report = _diagnosis(view, measure)
+        st.markdown(plain(report.exchangeability.sentence()))
         st.dataframe(
             [
                 {"p-values": name, "flagged after Benjamini-Hochberg": n, "without a p": missing}
-                for name, n, missing in made.rows
+                for name, n, missing in report.rows
             ],
             hide_index=True,
         )

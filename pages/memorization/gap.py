@@ -33,35 +33,35 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/edit_note:",
         )
         return
-    operator, extractor = _chosen(view, controls, operators, readouts)
-    found = gap(view, operator, extractor, settings["margin"])
+    operator, extractor = _choices(view, controls, operators, readouts)
+    estimate = gap(view, operator, extractor, settings["margin"])
     verdict = tests(view, settings["margin"], operator, extractor)[0]
-    said = say(verdict)
-    st.markdown(plain(_source(found)))
-    st.caption(plain(old_rule(found.perm_p, found.cond_gap).text))
+    sentences = say(verdict)
+    st.markdown(plain(_source(estimate)))
+    st.caption(plain(old_rule(estimate.perm_p, estimate.cond_gap).text))
     left, right = st.columns([2, 3])
     left.plotly_chart(
-        slopes(found.benchmark, found.control, ("benchmark", "control"), colours(st.context.theme.type)),
+        slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), colours(st.context.theme.type)),
         key="slopes",
         theme=None,
         config={"displayModeBar": False},
     )
     with right:
         moved, decision = cutoff_line(
-            margin_line(found, settings["margin"], verdict),
+            margin_line(estimate, settings["margin"], verdict),
             locked=mode == "locked",
             key=f"margin-{view}-{operator}-{extractor}-{mode}",
         )
     record.log_move(view.study_id, moved)
     if decision:
-        decision["sentences"] = [*said, *decision["sentences"]]
+        decision["sentences"] = [*sentences, *decision["sentences"]]
     record.offer(view.study_id, "memorization", mode, decision and decision | {"operator": operator, "readout": extractor})
     modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
-    _table(found)
-    st.markdown(plain(found.benchmark.identity_sentence()))
+    _table(estimate)
+    st.markdown(plain(estimate.benchmark.identity_sentence()))
     if st.toggle("What could this study find?", key=f"power-{operator}-{extractor}"):
         st.markdown(plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"]))))
-    coverage.shown(view, operator, found)
+    coverage.show(view, operator, estimate)
     _published()
     _items(view, operator, extractor)
     _guide()
@@ -81,7 +81,7 @@ def _guide() -> None:
         )
 
 
-def _chosen(view: View, controls, operators: list[str], readouts: list[str]) -> tuple[str, str]:
+def _choices(view: View, controls, operators: list[str], readouts: list[str]) -> tuple[str, str]:
     operator = controls.segmented_control(
         "Rewriting",
         operators,
@@ -97,16 +97,16 @@ def _chosen(view: View, controls, operators: list[str], readouts: list[str]) -> 
     return operator, extractor
 
 
-def _source(found: DropGap) -> str:
-    flagged = "flags memory" if found.source_literal else "does not flag memory"
-    negative = found.source_literal and not found.source_directional
+def _source(estimate: DropGap) -> str:
+    flagged = "flags memory" if estimate.source_literal else "does not flag memory"
+    negative = estimate.source_literal and not estimate.source_directional
     twist = " As a one-sided test it would not flag: the gap is negative." if negative else ""
-    return f"The source's rule {flagged}: its bootstrap gap is {found.gap_source.text_pp()}.{twist}"
+    return f"The source's rule {flagged}: its bootstrap gap is {estimate.gap_source.text_pp()}.{twist}"
 
 
-def _table(found: DropGap) -> None:
+def _table(estimate: DropGap) -> None:
     rows = []
-    for name, one in (("benchmark", found.benchmark), ("control", found.control)):
+    for name, one in (("benchmark", estimate.benchmark), ("control", estimate.control)):
         tests = one.mcnemar or {}
         rows.append(
             {

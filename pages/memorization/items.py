@@ -20,17 +20,17 @@ TITLES = {
 
 def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
     """`rows` has item_id first; a click on a row opens its two raw outputs below."""
-    asked = session.study_items(view.study_id).set_index("item_id")["question"]
+    questions = session.study_items(view.study_id).set_index("item_id")["question"]
     rows = rows.rename(columns=TITLES)
-    shown = rows.assign(question=rows["item_id"].map(asked), item=rows["item_id"].str.split("@").str[0])
+    table = rows.assign(question=rows["item_id"].map(questions), item=rows["item_id"].str.split("@").str[0])
     columns = ["item", *(name for name in rows.columns if name != "item_id"), "question"]
     formats = {
         name: st.column_config.NumberColumn(format="%.3f")
         for name in rows.columns
         if name != "item_id" and rows[name].dtype.kind == "f"
     }
-    chosen = st.dataframe(
-        shown[columns],
+    event = st.dataframe(
+        table[columns],
         hide_index=True,
         key=key,
         on_select="rerun",
@@ -38,9 +38,9 @@ def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str
         height=260,
         column_config=formats,
     )
-    picked = chosen["selection"]["rows"]
-    if picked:
-        wanted = rows["item_id"].iloc[picked[0]]
-        if st.query_params.get("item") != wanted:
-            open_item(wanted, axis=axis, readout=readout)
+    positions = event["selection"]["rows"]
+    if positions:
+        item_id = rows["item_id"].iloc[positions[0]]
+        if st.query_params.get("item") != item_id:
+            open_item(item_id, axis=axis, readout=readout)
     st.caption("Choose a row to read the item and its outputs below.")

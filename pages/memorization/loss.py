@@ -40,30 +40,30 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         key=f"measure-{view.study_id}-{view.kind}",
         label_visibility="collapsed",
     )
-    found = loss(view, measure)
-    said = say(verdict(view, settings["margin"], "paraphrase", measure))
+    test = loss(view, measure)
+    sentences = say(verdict(view, settings["margin"], "paraphrase", measure))
     start = settings["loss_cutoff"]
-    start = loss_cutoff(found, DEFAULT_RULE) if start is None or measure == "min_k" else start
+    start = loss_cutoff(test, DEFAULT_RULE) if start is None or measure == "min_k" else start
     unit = UNITS.get(measure, "D: loss of the rewording minus loss of the published wording, nats")
     moved, decision = cutoff_line(
-        loss_line(found, start, unit, ("benchmark", "control"), mode == "simultaneous"),
+        loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous"),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )
     record.log_move(view.study_id, moved)
     if decision:
-        decision["sentences"] = [*said, *decision["sentences"]]
+        decision["sentences"] = [*sentences, *decision["sentences"]]
     record.offer(view.study_id, "memorization", mode, decision and decision | {"measure": measure})
     modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
-    st.markdown(plain(found.reach.sentence()))
-    st.dataframe(_rules(found), hide_index=True)
+    st.markdown(plain(test.reach.sentence()))
+    st.dataframe(_rules(test), hide_index=True)
     _published()
-    left_out = found.n_excluded + found.n_controls_excluded
+    left_out = test.n_excluded + test.n_controls_excluded
     if left_out:
         st.caption(f"{left_out:,} items without a finite loss are left out.")
     for name in readouts_of(view)[:1]:
-        _accuracy(view, measure, found, name)
-    exchange.shown(view, measure, found)
+        _accuracy(view, measure, test, name)
+    exchange.show(view, measure, test)
     judged = losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
     item_table(view, judged.sort_values("d", ascending=False, ignore_index=True), "paraphrase", measure, key=f"loss-{measure}")
@@ -83,17 +83,17 @@ def _guide() -> None:
         )
 
 
-def _rules(found: LossTest) -> list[dict]:
+def _rules(test: LossTest) -> list[dict]:
     rows = []
     for rule, title in RULES.items():
-        rate = found.rate(rule)
+        rate = test.rate(rule)
         rows.append(
             {
                 "rule": title,
-                "flagged": int(found.flagged[rule].sum()),
+                "flagged": int(test.flagged[rule].sum()),
                 "of": rate.n,
                 "share": rate.text(3),
-                "smallest D flagged": None if found.cutoff(rule) == float("inf") else round(found.cutoff(rule), 3),
+                "smallest D flagged": None if test.cutoff(rule) == float("inf") else round(test.cutoff(rule), 3),
             }
         )
     return rows
@@ -117,12 +117,12 @@ def _published() -> None:
         )
 
 
-def _accuracy(view: View, measure: str, found: LossTest, readout: str) -> None:
+def _accuracy(view: View, measure: str, test: LossTest, readout: str) -> None:
     """Correctness of what is flagged, and accuracy without it, each beside the same done to the controls."""
     right, reworded = frames.correctness(view.frame, readout)
     judged, compared = (frame["item_id"].tolist() for frame in losses(view, measure))
     if not set(judged) | set(compared) <= right.keys() & reworded.keys():
         return
     control = [right[item] for item in compared]
-    st.markdown(plain(found.paired_correctness(right, reworded, control, [reworded[item] for item in compared]).sentence()))
-    st.markdown(plain(corrected_accuracy_claim(found.corrected_accuracy(right, control)).text))
+    st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in compared]).sentence()))
+    st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control)).text))

@@ -32,21 +32,21 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         return
     axis, metric = task_and_metric(view, controls, metrics)
     rule, fpr = rule_and_rate(mode, settings)
-    found, left_out = sensitivities(view, metric, rule, fpr, axis)
-    said = say(verdict(view, settings["margin"], axis, metric), found.sentence())
-    warn_of_few(found.calibration.n, rule, fpr)
+    pearl, left_out = sensitivities(view, metric, rule, fpr, axis)
+    sentences = say(verdict(view, settings["margin"], axis, metric), pearl.sentence())
+    warn_of_few(pearl.calibration.n, rule, fpr)
     start = settings["alpha"]
-    start = _start(found) if start is None else start
+    start = _start(pearl) if start is None else start
     moved, decision = cutoff_line(
         alpha_line(
-            found, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next", mode == "simultaneous"
+            pearl, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next", mode == "simultaneous"
         ),
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
     )
     record.log_move(view.study_id, moved)
     if decision:
-        decision["sentences"] = [*said, *decision["sentences"]]
+        decision["sentences"] = [*sentences, *decision["sentences"]]
     record.offer(
         view.study_id,
         "memorization",
@@ -54,16 +54,16 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         decision and decision | {"task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr},
     )
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
-    _curves(view, found, start, metric, axis)
+    _curves(view, pearl, start, metric, axis)
     if left_out:
         st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
-    _items(view, metric, axis, found, start)
+    _items(view, metric, axis, pearl, start)
     _guide()
 
 
-def _curves(view: View, found: Pearl, start: float, metric: str, axis: str) -> None:
+def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> None:
     curves = level_curves(
-        found.means, found.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type), title_of(metric)
+        pearl.means, pearl.sensitivity > start, _levels(view, metric, axis), colours(st.context.theme.type), title_of(metric)
     )
     st.plotly_chart(curves, key="curves", theme=None, config={"displayModeBar": False})
     st.caption(
@@ -87,9 +87,9 @@ def _guide() -> None:
         )
 
 
-def _start(found: Pearl) -> float:
-    alpha = found.calibration.alpha
-    return alpha if alpha < 2 else float(found.sensitivity[~pd.isna(found.sensitivity)].max(initial=0.0))
+def _start(pearl: Pearl) -> float:
+    alpha = pearl.calibration.alpha
+    return alpha if alpha < 2 else float(pearl.sensitivity[~pd.isna(pearl.sensitivity)].max(initial=0.0))
 
 
 def _levels(view: View, metric: str, axis: str) -> list[str]:
@@ -101,15 +101,15 @@ def _levels(view: View, metric: str, axis: str) -> list[str]:
     ]
 
 
-def _items(view: View, metric: str, axis: str, found: Pearl, alpha: float) -> None:
+def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> None:
     rows = pd.DataFrame(
         {
-            "item_id": found.item_ids,
-            "sensitivity": found.sensitivity,
-            "abruptness": found.abruptness,
-            "p": found.p,
-            "q": found.q,
-            "flagged": found.sensitivity > alpha,
+            "item_id": pearl.item_ids,
+            "sensitivity": pearl.sensitivity,
+            "abruptness": pearl.abruptness,
+            "p": pearl.p,
+            "q": pearl.q,
+            "flagged": pearl.sensitivity > alpha,
         }
     )
     st.markdown(f"**Texts, the most abrupt first; flagged above α = {number_text(alpha, 3)}**")

@@ -8,26 +8,26 @@ from flipcore.reports.memory import MemoryTest, summary
 from pages.common import session
 from pages.common.notes import plain
 from pages.memorization.cached import View, members
-from pages.memorization.controls import shown as dates_of_controls
+from pages.memorization.controls import show as dates_of_controls
 from pages.memorization.verdicts import tests
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    found = [one for one in tests(view, settings["margin"]) if one.measured and one.measured.kind == view.kind]
-    if not found:
+    verdicts = [one for one in tests(view, settings["margin"]) if one.measured and one.measured.kind == view.kind]
+    if not verdicts:
         st.info(
             "This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",
             icon=":material/memory:",
         )
         return
-    claim = summary(found, view.frame, (view.kind,))
+    claim = summary(verdicts, view.frame, (view.kind,))
     st.markdown(f"### {plain(claim.text)}")
-    table = [_row(one) for one in found]
+    table = [_row(one) for one in verdicts]
     st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
-    known = members(view)
+    membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
-    if known.pairs:
-        st.caption(plain(f"{len(known.pairs):,} pairs of benchmark and control items are stored."))
+    if membership.pairs:
+        st.caption(plain(f"{len(membership.pairs):,} pairs of benchmark and control items are stored."))
     dates_of_controls(view)
     with st.expander("How to read this"):
         st.markdown(

@@ -31,18 +31,18 @@ def detectors(study_id: str, revision: int, model: str, lock: str | None) -> lis
 def tests(view: View, margin: float, operator: str = "", extractor: str = "regex") -> list[MemoryTest]:
     """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
     lock = session.lock_id(view.study_id, "memorization") if view.confirmatory else None
-    found = detectors(view.study_id, view.revision, view.model, lock)
+    family = detectors(view.study_id, view.revision, view.model, lock)
     if operator:
-        found = with_gap(found, view.kind, operator, gap(view, operator, extractor, margin).decided)
-    closed = gates.closed(view.study_id, {one.axis for one in found}, ())
-    return judged(found, session.declared(view.study_id).control, closed, margin)
+        family = with_gap(family, view.kind, operator, gap(view, operator, extractor, margin).decided)
+    closed = gates.closed(view.study_id, {one.axis for one in family}, ())
+    return judged(family, session.declared(view.study_id).control, closed, margin)
 
 
 def verdict(view: View, margin: float, axis: str, measure: str) -> MemoryTest | None:
     """One detector's verdict within the family, by the axis and the extractor that it was read from."""
     for one in tests(view, margin):
-        read = one.measured
-        if read and read.kind == view.kind and read.measure == measure and read.axis in (axis, ""):
+        measurement = one.measured
+        if measurement and measurement.kind == view.kind and measurement.measure == measure and measurement.axis in (axis, ""):
             return one
     return None
 

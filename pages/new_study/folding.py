@@ -40,9 +40,9 @@ def items_summary(sources: list[ItemSource]) -> str:
     return ", ".join(map(one, sources)) or "which questions, in what role"
 
 
-def questions_summary(asked: dict) -> str:
-    axes = [AXES[part.name].title for part in asked.get("axes", ()) if part.name in AXES]
-    extractors = [EXTRACTORS[part.name].title for part in asked.get("extractors", ()) if part.name in EXTRACTORS]
+def questions_summary(settings: dict) -> str:
+    axes = [AXES[part.name].title for part in settings.get("axes", ()) if part.name in AXES]
+    extractors = [EXTRACTORS[part.name].title for part in settings.get("extractors", ()) if part.name in EXTRACTORS]
     if not axes or not extractors:
         return "what is changed, and how the answer is read"
     return f"{', '.join(axes)}; read by {', '.join(extractors)}"

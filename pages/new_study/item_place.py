@@ -30,7 +30,7 @@ def with_place(source: ItemSource) -> ItemSource | None:
         upload = st.file_uploader(
             f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet"], key="add-file"
         )
-        return None if upload is None else _mapped(replace(source, path=str(saved_upload(upload))))
+        return None if upload is None else _with_columns(replace(source, path=str(saved_upload(upload))))
     if source.dataset == "text":
         left, right = st.columns([3, 1])
         upload = left.file_uploader("Text, XML or a zip of them", type=["txt", "xml", "zip"], key="add-text")
@@ -49,7 +49,7 @@ def with_place(source: ItemSource) -> ItemSource | None:
     return replace(source, path=path or None)
 
 
-def _mapped(source: ItemSource) -> ItemSource | None:
+def _with_columns(source: ItemSource) -> ItemSource | None:
     """The source with the column mapping that was guessed and may be corrected."""
     try:
         rows = rows_of(source, 50)
@@ -59,16 +59,16 @@ def _mapped(source: ItemSource) -> ItemSource | None:
         return None
     st.caption("Guessed from the first rows; correct what is wrong. Several option columns may be chosen.")
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    chosen: dict[str, str | list[str] | None] = {}
+    mapping: dict[str, str | list[str] | None] = {}
     single = [field for field in FIELDS if field != "options"]
     for place, field in zip(st.columns(len(single)), single, strict=True):
         value = guessed.get(field)
-        chosen[field] = place.selectbox(
+        mapping[field] = place.selectbox(
             FIELDS[field], [None, *columns], key=f"map-{field}", index=columns.index(value) + 1 if value in columns else 0
         )
     value = guessed.get("options")
-    picked = st.multiselect(
+    option_columns = st.multiselect(
         FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [], key="map-options"
     )
-    chosen["options"] = picked[0] if len(picked) == 1 else picked
-    return replace(source, columns={field: value for field, value in chosen.items() if value})
+    mapping["options"] = option_columns[0] if len(option_columns) == 1 else option_columns
+    return replace(source, columns={field: value for field, value in mapping.items() if value})

@@ -33,7 +33,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
 
 
 @st.cache_data(show_spinner="Reading the items …", max_entries=32)
-def _loaded(table: dict):
+def _cached_report(table: dict):
     """(report, None) or (None, the sentence that says what is wrong with this source)."""
     try:
         return load_report(ItemSource(**table)), None
@@ -41,14 +41,14 @@ def _loaded(table: dict):
         return None, str(error)
 
 
-def loaded(source: ItemSource):
+def report_of(source: ItemSource):
     """(report, None) or (None, what is wrong with this source)."""
-    return _loaded(asdict(source))
+    return _cached_report(asdict(source))
 
 
 def items_of(source: ItemSource) -> tuple[Item, ...]:
     """The source's items; none where it cannot be read."""
-    report, _ = loaded(source)
+    report, _ = report_of(source)
     return report.items if report else ()
 
 
@@ -58,7 +58,7 @@ def _title(source: ItemSource) -> str:
 
 
 def _report(source: ItemSource) -> None:
-    report, problem = loaded(source)
+    report, problem = report_of(source)
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
@@ -88,7 +88,7 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     source = with_place(ItemSource(dataset))
     if source is None:
         return
-    probe, problem = loaded(source)
+    probe, problem = report_of(source)
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
@@ -100,8 +100,12 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     most = len(probe.items)
     n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, min(24, most), key=f"add-n-{dataset}")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn")
-    chosen = st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all") if categories else []
-    source = replace(source, role=role, n=int(n), seed=int(seed), categories=tuple(chosen), where=_where(probe.items, dataset))
+    selection = (
+        st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all") if categories else []
+    )
+    source = replace(
+        source, role=role, n=int(n), seed=int(seed), categories=tuple(selection), where=_where(probe.items, dataset)
+    )
     if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
         sources.append(source)
         st.rerun()
@@ -109,9 +113,9 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
 
 def _where(items, dataset: str) -> dict:
     """A filter for each field of the items' own data that takes few values: dose, split, level, subject."""
-    wanted = {}
+    filters = {}
     for name, values in few_valued(items).items():
-        picked = st.multiselect(f"Only where {plain(name)} is", values, key=f"add-where-{dataset}-{name}", placeholder="any")
-        if picked:
-            wanted[name] = picked
-    return wanted
+        selection = st.multiselect(f"Only where {plain(name)} is", values, key=f"add-where-{dataset}-{name}", placeholder="any")
+        if selection:
+            filters[name] = selection
+    return filters

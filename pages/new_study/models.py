@@ -30,16 +30,16 @@ def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[Mo
         placeholder="module:function",
         help="answer(prompt) -> str, or an object with is_correct(item) -> bool",
     )
-    known = {model.name: model for model in models}
-    wanted = [*names, own] if own and own not in names else names
-    return [_settings(known.get(name, ModelUse(name)), extractors) for name in wanted]
+    by_name = {model.name: model for model in models}
+    selection = [*names, own] if own and own not in names else names
+    return [_settings(by_name.get(name, ModelUse(name)), extractors) for name in selection]
 
 
 def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
     with st.container(border=True):
         st.markdown(f"**{plain(model.name)}**")
         temperature, samples, seed, tokens = st.columns(4, vertical_alignment="bottom")
-        chosen = replace(
+        use = replace(
             model,
             temperature=float(temperature.number_input("Temperature", 0.0, 2.0, model.temperature, 0.1, key=f"t-{model.name}")),
             n_samples=int(
@@ -64,8 +64,8 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
                 )
             ),
         )
-        _abilities(chosen, extractors)
-    return chosen
+        _abilities(use, extractors)
+    return use
 
 
 def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:

@@ -40,19 +40,19 @@ with steps:
         remember(1, items_summary(sources))
         done_button(1, bool(sources))
     with step(2, "Questions", ":material/shuffle:"):
-        asked = questions_step(base, sources) if sources else {}
+        settings = questions_step(base, sources) if sources else {}
         if not sources:
             st.info("Choose items first: what can be changed depends on them.")
-        remember(2, questions_summary(asked))
-        done_button(2, bool(asked.get("axes") and asked.get("extractors")))
+        remember(2, questions_summary(settings))
+        done_button(2, bool(settings.get("axes") and settings.get("extractors")))
     with step(3, "Models", ":material/smart_toy:"):
-        models = models_step(list(base.models), asked.get("extractors", ()))
+        models = models_step(list(base.models), settings.get("extractors", ()))
         remember(3, ", ".join(model.name for model in models))
         done_button(3, bool(models))
 
 study = problem = None
-if sources and asked.get("axes") and asked.get("extractors") and models:
-    study = replace(base, name=name, items=tuple(sources), models=tuple(models), **asked)  # what no control shows stays
+if sources and settings.get("axes") and settings.get("extractors") and models:
+    study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)  # what no control shows stays
 
 with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):
     if st.toggle("Edit it here", key="edit-toml") and study is not None:
@@ -73,8 +73,8 @@ with side, st.container(border=True):
             word
             for word, there in (
                 ("items", sources),
-                ("an axis", asked.get("axes")),
-                ("an extractor", asked.get("extractors")),
+                ("an axis", settings.get("axes")),
+                ("an extractor", settings.get("extractors")),
                 ("a model", models),
             )
             if not there

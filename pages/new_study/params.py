@@ -24,14 +24,14 @@ LABELS = {
 
 def params(plugin, before: dict, place, key: str) -> dict:
     """The parameters that differ from the plug-in's own defaults."""
-    shown = {}
+    overrides = {}
     declared = [field for field in fields(plugin) if field.init]
     for field, column in zip(declared, place.columns(max(len(declared), 1)), strict=False):
         default = getattr(plugin, field.name)
         value = _param(column, field, before.get(field.name, default), f"{key}-{field.name}")
         if value != default:
-            shown[field.name] = list(value) if isinstance(value, tuple) else value
-    return shown
+            overrides[field.name] = list(value) if isinstance(value, tuple) else value
+    return overrides
 
 
 def _param(column, field, value, key: str):
@@ -40,8 +40,8 @@ def _param(column, field, value, key: str):
     if isinstance(value, bool):
         return column.toggle(label, value, key=key)
     if isinstance(value, (tuple, list)):
-        picked = column.multiselect(label, choices or list(value), list(value), key=key, accept_new_options=not choices)
-        return tuple(picked) if choices else tuple(_number(one) for one in picked)
+        selection = column.multiselect(label, choices or list(value), list(value), key=key, accept_new_options=not choices)
+        return tuple(selection) if choices else tuple(_number(one) for one in selection)
     if choices:
         return column.selectbox(label, choices, choices.index(value), key=key)
     if isinstance(value, int):

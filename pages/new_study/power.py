@@ -47,9 +47,9 @@ def calculator() -> None:
             required=True,
             key="power-what",
         )
-        said = _answer(what, power)
-        st.markdown(f"**{said.text}**")
-        st.caption(said.detail)
+        claim = _answer(what, power)
+        st.markdown(f"**{claim.text}**")
+        st.caption(claim.detail)
 
 
 def _answer(what: str, power: float) -> Claim:

@@ -22,18 +22,18 @@ def preview(study: Study) -> None:
     st.markdown("**What will be asked**")
     left, right = st.columns([3, 1])
     item = left.selectbox("Item", items, key="preview-item", format_func=lambda item: item.question[:90])
-    known = {part.name: part for part in study.axes if item.kind in AXES[part.name].applies_to}
-    if not known:
+    by_axis = {part.name: part for part in study.axes if item.kind in AXES[part.name].applies_to}
+    if not by_axis:
         st.caption("None of the chosen axes applies to this item.")
         return
-    names = sorted(known, key=lambda axis: axis == "identity")  # an axis that changes something shows more
+    names = sorted(by_axis, key=lambda axis: axis == "identity")  # an axis that changes something shows more
     name = right.selectbox("Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title)
     try:
-        asked = plan(study, session.store(), only=item.item_id).items[0]
+        item_plan = plan(study, session.store(), only=item.item_id).items[0]
     except FlipscopeError as error:
         st.warning(plain(error), icon=":material/info:")
         return
-    variants = [one for one in asked.variants if one.axis == name]
+    variants = [one for one in item_plan.variants if one.axis == name]
     if len(variants) == 1:
         st.caption(
             "Only the base prompt: identity is measured by asking it again, so set two or more samples."

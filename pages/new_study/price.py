@@ -21,26 +21,28 @@ def price_panel(study: Study) -> None:
     """What this study would cost and could show; nothing is sent before Start or Pilot is pressed."""
     st.subheader("Before you start", anchor=False)
     with shown_problem():
-        made = _planned(study.to_toml())
-        for note in made.notes:
+        study_plan = _study_plan(study.to_toml())
+        for note in study_plan.notes:
             st.caption(plain(note))
-        foreign = sum(not asked.item.dataset.startswith("pocket_") for asked in made.items)
+        foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
         if foreign and any(use.name == "pocket" for use in study.models):
             st.warning(
                 f"The model in the box answers nothing outside its own world: {foreign:,} of these items are. Expect it "
                 "to be wrong on them, and most of what is below to come out lower.",
                 icon=":material/public_off:",
             )
-        _numbers(projection(made), len(made.items))
+        _numbers(projection(study_plan), len(study_plan.items))
         st.caption(plain(token_limits(study)))
-        shown = [asked for asked in made.items if not asked.confirmatory]
-        readings = [_n_readings(study, asked.item.kind) for asked in shown]
+        open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
+        readings = [_n_readings(study, item_plan.item.kind) for item_plan in open_items]
         n_cells = sum(part.name != "identity" for part in study.axes) * (max(readings, default=1) - 1)
-        detectable(Counter(asked.role for asked in shown), sum(n > 1 for n in readings), n_cells)
-        if len(shown) < len(made.items):
-            st.caption(f"{len(made.items) - len(shown):,} items are set aside for confirmation and count nowhere here.")
+        detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells)
+        if len(open_items) < len(study_plan.items):
+            st.caption(
+                f"{len(study_plan.items) - len(open_items):,} items are set aside for confirmation and count nowhere here."
+            )
         calculator()
-        _pilot(study, len(made.items))
+        _pilot(study, len(study_plan.items))
         _start(study)
 
 
@@ -54,7 +56,7 @@ def _n_readings(study: Study, kind: str) -> int:
 
 
 @st.cache_data(show_spinner="Counting the calls …", max_entries=16)
-def _planned(toml: str):
+def _study_plan(toml: str):
     return plan(Study.from_toml(toml), session.store())
 
 
@@ -89,11 +91,11 @@ def _pilot(study: Study, n_items: int) -> None:
         k = st.number_input("Items", 1, 50, 3, key="pilot-k")
         if st.button("Run the pilot", key="pilot-run"):
             with st.spinner("Asking …"), shown_problem():
-                measured = session.registry().pilot(study, int(k))
+                estimate = session.registry().pilot(study, int(k))
                 st.caption(f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:")
-                _numbers(measured, n_items)
-                if measured.note:
-                    st.warning(plain(measured.note), icon=":material/content_cut:")
+                _numbers(estimate, n_items)
+                if estimate.note:
+                    st.warning(plain(estimate.note), icon=":material/content_cut:")
 
 
 def _start(study: Study) -> None:

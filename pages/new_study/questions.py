@@ -93,19 +93,19 @@ def _settings(base: Study) -> dict:
     }
 
 
-def _split(known: dict, first) -> tuple[dict, dict]:
+def _split(plugins: dict, first) -> tuple[dict, dict]:
     return (
-        {name: one for name, one in known.items() if first(one)},
-        {name: one for name, one in known.items() if not first(one)},
+        {name: one for name, one in plugins.items() if first(one)},
+        {name: one for name, one in plugins.items() if not first(one)},
     )
 
 
-def _parts(label: str, known: dict, chosen: tuple[Part, ...], kinds: set[str], what: str) -> tuple[Part, ...]:
+def _parts(label: str, plugins: dict, selection: tuple[Part, ...], kinds: set[str], what: str) -> tuple[Part, ...]:
     """A row per plug-in that applies to these items: switched on or off, with its parameters."""
     st.markdown(f"**{label}**")
-    before = {part.name: part.params for part in chosen}
+    before = {part.name: part.params for part in selection}
     parts = {}
-    for name, plugin in known.items():
+    for name, plugin in plugins.items():
         fits = bool(plugin.applies_to & kinds)
         left, right = st.columns([2, 3], vertical_alignment="center")
         on = left.toggle(

@@ -40,16 +40,16 @@ def show() -> None:
         return
     only = _source(verdicts)
     verdicts = verdicts_of(session.store(), only)
-    found = _agreements(session.store().revision(""), only)
+    by_check = _agreements(session.store().revision(""), only)
     beside = models_sentence(verdicts)
     by_people = people(verdicts)
-    st.markdown(f"### {plain(agreement_sentence(found[KEPT]))}")
-    for text in agreement_warnings(found):
+    st.markdown(f"### {plain(agreement_sentence(by_check[KEPT]))}")
+    for text in agreement_warnings(by_check):
         st.warning(plain(text), icon=":material/warning:")
     if beside:
         st.caption(plain(beside))
-    if any(one.alpha.n_items for one in found.values()):
-        _coefficients(found)
+    if any(one.alpha.n_items for one in by_check.values()):
+        _coefficients(by_check)
     else:
         st.info(
             "Agreement needs two people on the same pairs: let a second one judge under Review, where a share of the pairs "
@@ -58,11 +58,11 @@ def show() -> None:
         )
     if by_people:
         _retention(by_people)
-    settling.shown(disagreements(by_people))
+    settling.show(disagreements(by_people))
 
 
-def _coefficients(found: dict[str, CheckAgreement]) -> None:
-    rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in found.items()]
+def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
+    rows = [(RATED[check].capitalize(), one.alpha.estimate) for check, one in by_check.items()]
     st.plotly_chart(
         interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None, config={"displayModeBar": False}
     )
@@ -76,7 +76,7 @@ def _coefficients(found: dict[str, CheckAgreement]) -> None:
                 "Fleiss' kappa": one.fleiss.estimate.text(),
                 "on pairs": one.fleiss.n_items,
             }
-            for check, one in found.items()
+            for check, one in by_check.items()
         ],
         hide_index=True,
     )
@@ -85,7 +85,7 @@ def _coefficients(found: dict[str, CheckAgreement]) -> None:
         "would give. Fleiss' kappa needs equally many reviewers a pair and is taken on the largest such group. A dash "
         "is undefined: everybody gave the same one answer, or nobody judged together."
     )
-    if len(found[KEPT].pairwise) > 0:
+    if len(by_check[KEPT].pairwise) > 0:
         with st.expander("Two by two: Cohen's kappa"):
             st.dataframe(
                 [
@@ -97,7 +97,7 @@ def _coefficients(found: dict[str, CheckAgreement]) -> None:
                         "raw agreement": number_text(one.raw),
                         "Cohen's kappa": one.estimate.text(),
                     }
-                    for check, whole in found.items()
+                    for check, whole in by_check.items()
                     for a, b, one in whole.pairwise
                 ],
                 hide_index=True,
@@ -126,12 +126,12 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
             {
                 "rule": rule + (" (counts)" if rule == RULES[0] else ""),
                 "checks": ", ".join(RATED[check] for check in checks),
-                "kept": found.text(3),
-                "of pairs": found.n,
+                "kept": share.text(3),
+                "of pairs": share.n,
             }
             for rule in RULES
             for checks in (SOURCE_CHECKS, tuple(CHECKS))
-            for found in [retained(verdicts, rule, checks)]
+            for share in [retained(verdicts, rule, checks)]
         ],
         hide_index=True,
     )

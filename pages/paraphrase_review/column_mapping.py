@@ -32,7 +32,7 @@ def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
     with st.expander("Which column is which", expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals):
         places = st.columns(4)
         offered = [name for name in OFFERED if not (has_originals and name in ("original", "answer", "item_id"))]
-        chosen = {
+        mapping = {
             field: places[i % 4].selectbox(
                 field.replace("_", " "),
                 [NONE, *names],
@@ -42,4 +42,4 @@ def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
             for i, field in enumerate(offered)
         }
     quiet = {field: name for field, name in guessed.items() if field in COLUMNS and field not in OFFERED}
-    return quiet | {field: name for field, name in chosen.items() if name != NONE}
+    return quiet | {field: name for field, name in mapping.items() if name != NONE}

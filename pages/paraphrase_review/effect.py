@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates, struck_rows
-from flipcore.annotation.paraphrases.effect import effect as computed
+from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
@@ -35,16 +35,16 @@ def show() -> None:
     _estimate(studies)
 
 
-def _gates(found: list[SourceGate]) -> None:
-    n_open = sum(one.gate.is_open for one in found)
-    some = "" if len(found) == 1 else f" of {len(found)}"
-    st.markdown(f"### {n_open}{some} {'source' if len(found) == 1 else 'sources'} of rewordings passed the gate")
+def _gates(gates: list[SourceGate]) -> None:
+    n_open = sum(one.gate.is_open for one in gates)
+    some = "" if len(gates) == 1 else f" of {len(gates)}"
+    st.markdown(f"### {n_open}{some} {'source' if len(gates) == 1 else 'sources'} of rewordings passed the gate")
     st.caption(
         f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
         f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
         "from all conclusions. Only people open a gate."
     )
-    judged = [one for one in found if one.gate.accepted.n]
+    judged = [one for one in gates if one.gate.accepted.n]
     if judged:
         rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in judged]
         st.plotly_chart(
@@ -59,10 +59,10 @@ def _gates(found: list[SourceGate]) -> None:
             f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
             f"pairs reviewed by people  \n{plain(one.sentence())} {plain(one.models_sentence())}"
         )
-    if len(judged) < len(found):
-        names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in found if not one.gate.accepted.n)
+    if len(judged) < len(gates):
+        names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.gate.accepted.n)
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
-        for one in found:
+        for one in gates:
             if not one.gate.accepted.n and one.n_by_models:
                 st.caption(plain(f"{one.dataset} · {one.generator}: {one.models_sentence()}"))
 
@@ -83,13 +83,13 @@ def _estimate(studies: dict[str, str]) -> None:
     readout = third.selectbox("Readout", names, field, key="effect-readout", bind="query-params", format_func=title_of)
     reference = "regex" if "regex" in names else names[-1]
     with shown_problem():
-        found = _effect(study_id, model, readout, reference, session.store().revision(study_id))
-        st.markdown(f"**{plain(found.sentence(title_of(readout).lower()))}**")
+        effect = _effect(study_id, model, readout, reference, session.store().revision(study_id))
+        st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
         if name := st.query_params.get("as", ""):
             st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
-        _table(found)
-        _struck(study_id)
-        flips.shown(study_id, model, readout, found.counted[1][2])
+        _table(effect)
+        _strikes(study_id)
+        flips.show(study_id, model, readout, effect.counted[1][2])
     with st.expander("How to read this"):
         st.markdown(
             "**T** is how often two wordings of an item get different answers under the readout, **G** the same under the "
@@ -106,22 +106,22 @@ def title_of(extractor: str) -> str:
 
 @st.cache_data(show_spinner=False, max_entries=24)
 def _own(study_id: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
-    held = session.store()
+    store = session.store()
     frame = session.readouts(study_id, revision, paraphrases="all")
     rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
-    return own_effect(rows, review.materials(held, study_id), review.verdicts(held), name, readout, reference)
+    return own_effect(rows, review.materials(store, study_id), review.verdicts(store), name, readout, reference)
 
 
 @st.cache_resource(show_spinner="Striking out …", max_entries=24)
 def _effect(study_id: str, model: str, readout: str, reference: str, revision: int) -> Effect:
-    held = session.store()
+    store = session.store()
     frame = session.readouts(study_id, revision, paraphrases="all")
     rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
-    return computed(rows, review.materials(held, study_id), queries.paraphrase_states(held), readout, reference)
+    return effect_of(rows, review.materials(store, study_id), queries.paraphrase_states(store), readout, reference)
 
 
-def _table(found: Effect) -> None:
-    rows, bounds = effect_rows(found), found.bounds
+def _table(effect: Effect) -> None:
+    rows, bounds = effect_rows(effect), effect.bounds
     st.dataframe(rows, hide_index=True)
     if bounds:
         st.caption(
@@ -129,16 +129,16 @@ def _table(found: Effect) -> None:
             f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
             "row strikes those that move each estimate most, either way."
         )
-    elif found.unbounded:
-        st.caption(plain(found.unbounded))
-    elif found.counted[1][1] > found.counted[2][1]:
+    elif effect.unbounded:
+        st.caption(plain(effect.unbounded))
+    elif effect.counted[1][1] > effect.counted[2][1]:
         st.caption("None of this study's rewordings has been reviewed, so nothing is known of how bad they are.")
 
 
-def _struck(study_id: str) -> None:
+def _strikes(study_id: str) -> None:
     states = queries.paraphrase_states(session.store())
-    asked = set(review.materials(session.store(), study_id).values())
-    rows = struck_rows(states, asked, risk.moved_by(study_id))
+    pair_ids = set(review.materials(session.store(), study_id).values())
+    rows = struck_rows(states, pair_ids, risk.moved_by(study_id))
     if rows:
         with st.expander(f"The {len(rows):,} that were struck out"):
             st.dataframe(rows, hide_index=True)

@@ -70,46 +70,46 @@ def _bring_in() -> None:
         format_func={PERSON: "people", MODEL: "models"}.__getitem__,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
-    known = known_in(session.store())
+    store_index = known_in(session.store())
     _offer(
         incoming(
             rows,
             columns,
             dataset=dataset.strip() or "imported",
             generator=generator.strip() or "unknown",
-            known=known,
+            known=store_index,
             originals=originals,
             reviewer_kind=kind,
         )
     )
 
 
-def _offer(found: Incoming) -> None:
+def _offer(batch: Incoming) -> None:
     st.markdown(
-        f"**{len(found.pairs):,} new pairs and {len(found.verdicts):,} verdicts can be taken in"
-        f"{f'; {len(found.refused):,} rows are refused' if found.refused else ''}.**"
+        f"**{len(batch.pairs):,} new pairs and {len(batch.verdicts):,} verdicts can be taken in"
+        f"{f'; {len(batch.refused):,} rows are refused' if batch.refused else ''}.**"
     )
-    for note in found.notes:
+    for note in batch.notes:
         st.caption(plain(note))
-    if found.refused:
-        with st.expander(f"The {len(found.refused):,} refused rows", expanded=len(found.refused) <= 5):
-            st.dataframe([{"line": line, "why": why} for line, why in found.refused[:1000]], hide_index=True)
-    if found.pairs:
+    if batch.refused:
+        with st.expander(f"The {len(batch.refused):,} refused rows", expanded=len(batch.refused) <= 5):
+            st.dataframe([{"line": line, "why": why} for line, why in batch.refused[:1000]], hide_index=True)
+    if batch.pairs:
         with st.expander("The first pairs"):
             st.dataframe(
-                [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in found.pairs[:20]], hide_index=True
+                [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in batch.pairs[:20]], hide_index=True
             )
-    if (found.pairs or found.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
-        review.keep_pairs(session.store(), found.pairs, found.items)
-        review.keep_verdicts(session.store(), found.verdicts)
+    if (batch.pairs or batch.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
+        review.keep_pairs(session.store(), batch.pairs, batch.items)
+        review.keep_verdicts(session.store(), batch.verdicts)
         st.success(
-            f"{len(found.pairs):,} pairs and {len(found.verdicts):,} verdicts are stored.", icon=":material/check_circle:"
+            f"{len(batch.pairs):,} pairs and {len(batch.verdicts):,} verdicts are stored.", icon=":material/check_circle:"
         )
 
 
 def _take_out() -> None:
-    held = session.store()
-    pairs, verdicts = pair_rows(held), verdict_rows(held)
+    store = session.store()
+    pairs, verdicts = pair_rows(store), verdict_rows(store)
     if not pairs:
         st.caption("There is nothing to take out yet.")
         return

@@ -11,11 +11,11 @@ from pages.common import session
 from pages.common.notes import plain
 
 
-def shown(study_id: str, model: str, readout: str, found: Decomposition) -> None:
-    """Beside the measured G of `found`; the flips of its axis under its readout."""
-    marks = review.flip_marks(session.store(), study_id, model, found.axis, readout)
+def show(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
+    """Beside the measured G of `decomposition`; the flips of its axis under its readout."""
+    marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
     st.subheader("What people made of single flips", anchor=False)
-    st.markdown(plain(human_share(marks).sentence(found.T, found.G)))
+    st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
     st.caption(
         "Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U "
         "(unclear). The bounds take the marked flips for a fair sample of all; flips that were looked for are not."

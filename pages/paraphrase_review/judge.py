@@ -52,14 +52,16 @@ def _who() -> None:
 
 @st.fragment
 def _label(study_id: str, name: str) -> None:
-    held = session.store()
-    texts = {one["call_id"]: one for one in judges.judged_texts(held, study_id)}
-    labels = [row for row in judges.labels(held) if row["call_id"] in texts]
-    left = left_to_label(list(texts.values()), name, labels)
+    store = session.store()
+    texts = {one["call_id"]: one for one in judges.judged_texts(store, study_id)}
+    labels = [row for row in judges.labels(store) if row["call_id"] in texts]
+    open_ids = left_to_label(list(texts.values()), name, labels)
     mine = [row for row in labels if row["reviewer"] == name]
-    st.progress(len(mine) / max(len(mine) + len(left), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(left):,} left"))
-    if left:
-        _text(texts[left[0]], name)
+    st.progress(
+        len(mine) / max(len(mine) + len(open_ids), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(open_ids):,} left")
+    )
+    if open_ids:
+        _text(texts[open_ids[0]], name)
     else:
         st.success("Every text that is yours to label has a label. Thank you.")
     with st.container(horizontal=True):
@@ -69,7 +71,7 @@ def _label(study_id: str, name: str) -> None:
                 key="unlabel",
                 shortcut="z",
                 icon=":material/undo:",
-                on_click=lambda: judges.keep_labels(held, [undo_row(mine[-1])]),
+                on_click=lambda: judges.keep_labels(store, [undo_row(mine[-1])]),
             )
         if st.button("Stop, and see the gate", key="unlabelled", icon=":material/logout:"):
             st.session_state.pop("labels-as")

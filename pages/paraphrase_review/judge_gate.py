@@ -14,31 +14,31 @@ from pages.common.notes import plain
 
 def judge_gate(study_id: str) -> None:
     """Verdict, progress, figure and table of the gate."""
-    found = judging.report(study_id)
-    gate, position, again = found.sentences
+    report = judging.report(study_id)
+    gate, position, again = report.sentences
     st.markdown(f"### {plain(gate)}")
-    if not found.gate.is_open:
+    if not report.gate.is_open:
         show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
     st.progress(
-        min(1.0, found.gate.agreement.n_items / found.gate.fewest),
-        text=f"{found.gate.agreement.n_items:,} of at least {found.gate.fewest} texts labelled; {found.n_texts:,} were judged",
+        min(1.0, report.gate.agreement.n_items / report.gate.fewest),
+        text=f"{report.gate.agreement.n_items:,} of at least {report.gate.fewest} texts labelled; {report.n_texts:,} were judged",
     )
-    for text in found.gate.agreement.warnings:
+    for text in report.gate.agreement.warnings:
         st.warning(plain(text), icon=":material/warning:")
-    if found.gate.agreement.n_items:
-        rows = [("Kappa against people", found.gate.agreement.estimate)]
+    if report.gate.agreement.n_items:
+        rows = [("Kappa against people", report.gate.agreement.estimate)]
         st.plotly_chart(
-            interval_rows(rows, colours(st.context.theme.type), found.gate.threshold, "lower bound wanted"),
+            interval_rows(rows, colours(st.context.theme.type), report.gate.threshold, "lower bound wanted"),
             key="judge-kappa",
             theme=None,
             config={"displayModeBar": False},
         )
-    st.dataframe(gate_rows(found), hide_index=True)
+    st.dataframe(gate_rows(report), hide_index=True)
     st.markdown(plain(position))
     st.markdown(plain(again))
-    if found.n_even:
+    if report.n_even:
         st.caption(
-            f"{found.n_even} texts were read differently by as many people as agreed; they have no label until one more "
+            f"{report.n_even} texts were read differently by as many people as agreed; they have no label until one more "
             "person reads them."
         )
     st.caption(

@@ -81,34 +81,34 @@ def _settings() -> dict:
 def _desk(name: str, settings: dict) -> None:
     """Drawn again after every message; the rest of the page is not."""
     study_id = settings["study_id"]
-    held = session.store()
-    stored = str(held.path), review.n_pairs(held), review.n_reworded_readouts(held, study_id) if study_id else 0
-    order = _order(name, settings["shared"], settings["only"], study_id, stored)
+    store = session.store()
+    version = str(store.path), review.n_pairs(store), review.n_reworded_readouts(store, study_id) if study_id else 0
+    order = _order(name, settings["shared"], settings["only"], study_id, version)
     place = f"desk-{name}"
-    taken = st.session_state.get(f"{place}-taken")
-    made = desk(session.store(), name, order, taken.acknowledged if taken else (), _finished(settings))
-    pair_review(made.data, key=place, on_sent=lambda: _taken(place, name))
-    for sentence in taken.refused if taken else ():
+    receipt = st.session_state.get(f"{place}-taken")
+    view = desk(session.store(), name, order, receipt.acknowledged if receipt else (), _farewell(settings))
+    pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
+    for sentence in receipt.refused if receipt else ():
         st.warning(plain(sentence), icon=":material/sync_problem:")
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _order(name: str, shared: float, only: str, study_id: str | None, stored: tuple[str, int, int]) -> list[Place]:
+def _order(name: str, shared: float, only: str, study_id: str | None, version: tuple[str, int, int]) -> list[Place]:
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
-    `stored`."""
+    `version`."""
     pairs = [row for row in review.strata(session.store()) if only in ("all sources", f"{row['dataset']} · {row['generator']}")]
     return queue(pairs, name, shared=shared, risk=risk.moved_by(study_id) if study_id else None)
 
 
-def _taken(place: str, name: str) -> None:
+def _receive(place: str, name: str) -> None:
     """Stores what came, before anything is drawn; without an acknowledgement the browser sends it again."""
-    sent = st.session_state.get(place) or {}
+    payload = st.session_state.get(place) or {}
     try:
-        st.session_state[f"{place}-taken"] = take(session.store(), name, (sent.get("outbox") or {}).get("messages", []))
+        st.session_state[f"{place}-taken"] = take(session.store(), name, (payload.get("outbox") or {}).get("messages", []))
     except (FlipscopeError, TimeoutError) as error:
         st.toast(plain(f"Not stored yet, it will be sent again: {error}"), icon=":material/sync_problem:")
 
 
-def _finished(settings: dict) -> str:
+def _farewell(settings: dict) -> str:
     more = " Pairs that only one person judges belong to the first reviewer." if settings["shared"] < 1 else ""
     return f"All done. Effect says what your verdicts changed.{more} Press Z to undo."

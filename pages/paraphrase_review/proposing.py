@@ -53,8 +53,8 @@ def show() -> None:
                 )
             )
             if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
-                st.session_state["proposed"] = _asked(items, recipe, use, budget or None)
-        _found(st.session_state.get("proposed", []))
+                st.session_state["proposed"] = _proposals(items, recipe, use, budget or None)
+        _show_proposals(st.session_state.get("proposed", []))
 
 
 def _models() -> list[str]:
@@ -74,38 +74,40 @@ def _sources() -> dict[str, str]:
 def _items(source: str, n: int, generator: str) -> list[Item]:
     """The first `n` questions without a rewording by this generator; none that a study set aside."""
     states = studies.paraphrase_states(session.store())
-    done = set(states[states["generator"] == generator]["item_id"])
+    skip_ids = set(states[states["generator"] == generator]["item_id"])
     if source.startswith("study:"):
         frame = session.study_items(source.removeprefix("study:"))
         ids = list(frame[~frame["confirmatory"]]["item_id"])
-        found = review.items(session.store(), ids)
-        items = [found[one] for one in ids if one in found]
+        by_id = review.items(session.store(), ids)
+        items = [by_id[one] for one in ids if one in by_id]
     else:
         items = load(ItemSource(source))
-    return [item for item in items if item.item_id not in done][:n]
+    return [item for item in items if item.item_id not in skip_ids][:n]
 
 
-def _asked(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:
+def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:
     bar = st.progress(0.0, text="Asking …")
 
-    def on_progress(done: int, total: int) -> None:
-        bar.progress(done / total, text=f"{done:,} of {total:,} questions")
+    def on_progress(n_done: int, total: int) -> None:
+        bar.progress(n_done / total, text=f"{n_done:,} of {total:,} questions")
 
     review.keep_pairs(session.store(), [], items)
-    made = propose(items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress)
+    proposals = propose(items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress)
     bar.empty()
-    return made
+    return proposals
 
 
-def _found(made: list[Proposal]) -> None:
-    if not made:
+def _show_proposals(proposals: list[Proposal]) -> None:
+    if not proposals:
         return
-    errors = {one.error for one in made}
+    errors = {one.error for one in proposals}
     if len(errors) == 1 and "" not in errors:
-        st.error(plain(f"No text came back for any of the {len(made):,} questions. {errors.pop()}"), icon=":material/error:")
+        st.error(
+            plain(f"No text came back for any of the {len(proposals):,} questions. {errors.pop()}"), icon=":material/error:"
+        )
         return
-    n = sum(one.pair_id is not None for one in made)
-    st.markdown(f"**{n:,} of {len(made):,} proposals passed the rules and wait for review.**")
+    n = sum(one.pair_id is not None for one in proposals)
+    st.markdown(f"**{n:,} of {len(proposals):,} proposals passed the rules and wait for review.**")
     st.dataframe(
         [
             {
@@ -115,7 +117,7 @@ def _found(made: list[Proposal]) -> None:
                 "original": one.original,
                 "words in common": number_text(one.overlap),
             }
-            for one in made
+            for one in proposals
         ],
         hide_index=True,
     )

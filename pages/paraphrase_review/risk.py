@@ -17,15 +17,15 @@ def studies() -> dict[str, str]:
 
 def chosen_study() -> str | None:
     """The study whose estimate the order looks at; None, with a sentence, where no study asked a rewording."""
-    found = studies()
-    if not found:
+    names = studies()
+    if not names:
         st.info("No study has asked these rewordings yet, so none is known to flip: the order stays random.")
         return None
     st.caption(
         "Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
         "of all: go through to the end, or judge at random for the gate."
     )
-    return st.selectbox("By the flips of", list(found), format_func=found.__getitem__, key="risk-study", bind="query-params")
+    return st.selectbox("By the flips of", list(names), format_func=names.__getitem__, key="risk-study", bind="query-params")
 
 
 def moved_by(study_id: str) -> dict[str, float]:
@@ -35,5 +35,5 @@ def moved_by(study_id: str) -> dict[str, float]:
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _moved_by(study_id: str, n_readouts: int) -> dict[str, float]:
-    held = session.store()
-    return moved_by_each(queries.readouts(held, study_id, paraphrases="all"), review.materials(held, study_id))
+    store = session.store()
+    return moved_by_each(queries.readouts(store, study_id, paraphrases="all"), review.materials(store, study_id))

@@ -14,23 +14,24 @@ from pages.common.differences import differences
 from pages.common.notes import plain, shown_problem
 
 
-def shown(found: list[Disagreement]) -> None:
+def show(disagreements: list[Disagreement]) -> None:
     """Which pairs are open, and the one that is being settled."""
     st.subheader("Disagreements to settle", anchor=False)
-    left = [one for one in found if one.settled is None]
-    if not found:
+    open_pairs = [one for one in disagreements if one.settled is None]
+    if not disagreements:
         st.caption("No pair is kept by one reviewer and struck by another.")
         return
     st.markdown(
-        f"People differ on {len(found):,} of the pairs that two or more judged; {len(left):,} {'is' if len(left) == 1 else 'are'} "
-        "still to settle. A third person settles a pair: their verdict decides it, and does not count for agreement."
+        f"People differ on {len(disagreements):,} of the pairs that two or more judged; "
+        f"{len(open_pairs):,} {'is' if len(open_pairs) == 1 else 'are'} still to settle. A third person "
+        "settles a pair: their verdict decides it, and does not count for agreement."
     )
     names = {
         one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"
-        for one in found
+        for one in disagreements
     }
-    chosen = st.selectbox("Pair", list(names), format_func=names.__getitem__, key="disagreement", label_visibility="collapsed")
-    _settle(next(one for one in found if one.pair_id == chosen))
+    pair_id = st.selectbox("Pair", list(names), format_func=names.__getitem__, key="disagreement", label_visibility="collapsed")
+    _settle(next(one for one in disagreements if one.pair_id == pair_id))
 
 
 def _settle(one: Disagreement) -> None:
@@ -48,7 +49,7 @@ def _settle(one: Disagreement) -> None:
     st.markdown("  \n".join(_saying(row, "settles it and " if row is one.settled else "") for row in rows))
     with st.form(f"settle-{one.pair_id}", border=False):
         columns = st.columns(len(CHECKS))
-        said = {
+        answers = {
             check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
             for column, (check, question) in zip(columns, CHECKS.items(), strict=True)
         }
@@ -56,16 +57,16 @@ def _settle(one: Disagreement) -> None:
         why = st.text_input("Reason", max_chars=2000, key=f"settle-why-{one.pair_id}")
         if st.form_submit_button("Settle it", type="primary", icon=":material/gavel:"):
             with shown_problem():
-                _keep(pair, one, name, said, why)
+                _keep(pair, one, name, answers, why)
                 st.rerun()
 
 
 def _saying(row: Mapping, first: str) -> str:
     """One reviewer's verdict and reason on a line."""
-    said = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
+    answers = ", ".join(f"{RATED[check]} {row[check]}" for check in CHECKS if row[check])
     does = "keeps" if keeps(row) else "strikes"
-    return f"**{plain(row['reviewer'])}** {first}{does} it: {said}. {plain(row['note'])}".strip()
+    return f"**{plain(row['reviewer'])}** {first}{does} it: {answers}. {plain(row['note'])}".strip()
 
 
-def _keep(pair: dict, one: Disagreement, name: str, said: dict, why: str) -> None:
-    review.keep_verdicts(session.store(), [settling_row(pair, {row["reviewer"] for row in one.verdicts}, name, said, why)])
+def _keep(pair: dict, one: Disagreement, name: str, answers: dict, why: str) -> None:
+    review.keep_verdicts(session.store(), [settling_row(pair, {row["reviewer"] for row in one.verdicts}, name, answers, why)])

@@ -26,9 +26,9 @@ STATES = {
 }
 
 
-def matches(row: dict, wanted: str) -> bool:
+def matches(row: dict, words: str) -> bool:
     """True where the study's name or one of its models holds the words looked for."""
-    return wanted.strip().lower() in " ".join([row["name"], *row["models"]]).lower()
+    return words.strip().lower() in " ".join([row["name"], *row["models"]]).lower()
 
 
 def card(row: dict) -> None:
@@ -40,16 +40,16 @@ def card(row: dict) -> None:
         left, right = st.columns([3, 1])
         with left:
             st.subheader(plain(row["name"]), anchor=False)
-            said = headline(study_id)
+            summary = headline(study_id)
             if memory := memory_headline(study_id) if _compares(study_id) else "":
                 st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
-            st.markdown(plain(said.sentence))
-            for detail in filter(None, (claim.detail for claim in said.claims)):
+            st.markdown(plain(summary.sentence))
+            for detail in filter(None, (claim.detail for claim in summary.claims)):
                 st.caption(plain(detail))
             if rotated := harness_headline(study_id):
                 st.markdown(plain(rotated))
-            if said.flips is not None and not said.flips.is_reference:
-                figure = split_bar(said.flips, colours(st.context.theme.type))
+            if summary.flips is not None and not summary.flips.is_reference:
+                figure = split_bar(summary.flips, colours(st.context.theme.type))
                 st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
         with right:
             st.markdown(f"**{STATES.get(row['state'], row['state'])}**")
@@ -70,9 +70,9 @@ def _compares(study_id: str) -> bool:
 def _progress(row: dict) -> None:
     progress = session.registry().progress(row["study_id"])
     if progress is None:
-        said = session.registry().problem(row["study_id"]) or row["message"]
-        if said:
-            st.caption(plain(said))
+        message = session.registry().problem(row["study_id"]) or row["message"]
+        if message:
+            st.caption(plain(message))
         return
     show_progress(progress)
 

@@ -22,5 +22,5 @@ def merge_button() -> None:
         )
         if uploads and st.button("Merge", type="primary", key="merge-now"):
             with shown_problem():
-                for said in merge([saved_upload(upload) for upload in uploads], session.store()).sentences():
-                    st.markdown(plain(said))
+                for sentence in merge([saved_upload(upload) for upload in uploads], session.store()).sentences():
+                    st.markdown(plain(sentence))

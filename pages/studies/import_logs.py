@@ -29,38 +29,38 @@ def section() -> None:
     )
     if uploads:
         with shown_problem():
-            paths = saved(uploads)
-            if recognised(paths):
-                offered(paths)
+            paths = upload_folder(uploads)
+            if has_logs(paths):
+                offer(paths)
             else:
                 st.info("No known log is among these. Use the field below for a table of outputs.", icon=":material/table:")
 
 
-def saved(uploads: list) -> list[str]:
+def upload_folder(uploads: list) -> list[str]:
     """The uploads as one folder, names kept, because results files are found by the names of their samples."""
     folder = kept_uploads(default_path().parent / "uploads", [(one.name, one.getvalue()) for one in uploads])
     return [str(folder)]
 
 
-def recognised(paths: list[str]) -> bool:
+def has_logs(paths: list[str]) -> bool:
     """Whether these are logs that a reader knows."""
     return are_logs(paths, ())
 
 
-def offered(paths: list[str]) -> None:
+def offer(paths: list[str]) -> None:
     """What lies in the files, corrected as the command line does, and the button."""
     key = Path(paths[0]).name
     base = _survey(tuple(paths), ())
-    words = _corrected(base, key)
-    found = _survey(tuple(paths), tuple(words)) if words else base
-    for sentence in found.sentences():
+    words = _corrections(base, key)
+    log_survey = _survey(tuple(paths), tuple(words)) if words else base
+    for sentence in log_survey.sentences():
         st.markdown(plain(sentence))
-    if found.refused:
-        with st.popover(f"Rows that were refused: {found.n_refused:,}", icon=":material/warning:"):
-            st.dataframe([{"why": sentence} for sentence in found.refused], hide_index=True)
-    st.dataframe([_row(one) for one in found.first], hide_index=True)
+    if log_survey.refused:
+        with st.popover(f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"):
+            st.dataframe([{"why": sentence} for sentence in log_survey.refused], hide_index=True)
+    st.dataframe([_row(one) for one in log_survey.first], hide_index=True)
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
-        _imported(found)
+        _run_import(log_survey)
 
 
 @st.cache_data(show_spinner="Looking at every row …", max_entries=4)
@@ -68,21 +68,21 @@ def _survey(paths: tuple[str, ...], words: tuple[str, ...]) -> Survey:
     return survey(paths, corrections_of(words))
 
 
-def _corrected(found: Survey, key: str) -> list[str]:
+def _corrections(log_survey: Survey, key: str) -> list[str]:
     """The words that `--map` would take, from the fields on the page."""
     words = []
     left, right = st.columns(2)
-    name = left.text_input("Name of the study", found.name, key=f"log-name-{key}")
-    words += [f"name={name}"] if name != found.name else []
-    leave = right.multiselect("Readouts to leave out", list(found.readouts), key=f"log-leave-{key}")
+    name = left.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
+    words += [f"name={name}"] if name != log_survey.name else []
+    leave = right.multiselect("Readouts to leave out", list(log_survey.readouts), key=f"log-leave-{key}")
     words += [f"leave={','.join(leave)}"] if leave else []
     with st.popover("Correct models, kinds and roles", icon=":material/edit:"):
-        for model in found.models:
-            named = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
-            words += [f"model={named}" if model == UNNAMED else f"model:{model}={named}"] if named != model else []
-        for task, kind in found.kinds.items():
-            chosen = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
-            words += [f"kind:{task}={chosen}"] if chosen != kind else []
+        for model in log_survey.models:
+            alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
+            words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
+        for task, kind in log_survey.kinds.items():
+            selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
+            words += [f"kind:{task}={selection}"] if selection != kind else []
             if st.toggle(f"{plain(task)} is a control", key=f"log-role-{key}-{task}"):
                 words.append(f"role:{task}=control")
     return words
@@ -97,15 +97,17 @@ def _row(record) -> dict:
     } | {one.name: one.answer or one.score for one in record.readouts}
 
 
-def _imported(found: Survey) -> None:
+def _run_import(log_survey: Survey) -> None:
     """The import in this run of the script: Streamlit's own Stop ends it after the batch in hand, and it goes on from there."""
     bar, stop = st.progress(0.0, "Storing …"), threading.Event()
 
-    def shown(done: ImportProgress) -> None:
-        bar.progress(min(1.0, done.n_done / max(1, done.n_all)), f"{done.n_done:,} of {done.n_all:,} rows stored")
+    def on_progress(progress: ImportProgress) -> None:
+        bar.progress(
+            min(1.0, progress.n_done / max(1, progress.n_all)), f"{progress.n_done:,} of {progress.n_all:,} rows stored"
+        )
 
     try:
-        study_id = store_logs(found, session.store(), shown, stop)
+        study_id = store_logs(log_survey, session.store(), on_progress, stop)
     except FlipscopeError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return

@@ -36,10 +36,10 @@ def section() -> None:
         )
         if upload is not None:
             with shown_problem():
-                _mapped(saved_upload(upload), Path(upload.name).stem)
+                _columns_step(saved_upload(upload), Path(upload.name).stem)
 
 
-def _mapped(path: Path, name: str) -> None:
+def _columns_step(path: Path, name: str) -> None:
     """The guessed columns to correct, what they give, and the button."""
     first = replace(guessed(str(path)), dataset=name)
     rows = looked_at(str(path))
@@ -59,34 +59,34 @@ def _mapped(path: Path, name: str) -> None:
         model = left.text_input("Model", recording.model, key=f"recorded-model-{path.stem}")
         recording = replace(recording, model=model or "recorded model")
     title = right.text_input("Name of the study", f"{name}, recorded", key=f"recorded-name-{path.stem}")
-    _offered(path, recording, title)
+    _offer(path, recording, title)
 
 
 @st.cache_data(show_spinner="Reading the outputs …", max_entries=4)
-def _found(path: str, recording: Recording, title: str):
-    """(what was found, None) or (None, the sentence that says why not)."""
+def _outputs(path: str, recording: Recording, title: str):
+    """(the outputs, None) or (None, the sentence that says why not)."""
     try:
         return imported(path, recording, title), None
     except FlipscopeError as error:
         return None, str(error)
 
 
-def _offered(path: Path, recording: Recording, title: str) -> None:
-    found, problem = _found(str(path), recording, title)
+def _offer(path: Path, recording: Recording, title: str) -> None:
+    outputs, problem = _outputs(str(path), recording, title)
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
-    st.markdown(plain(found.sentence))
-    if found.refused:
-        with st.popover(f"Rows that were refused: {len(found.refused):,}", icon=":material/warning:"):
-            st.dataframe([{"line": line, "why": why} for line, why in found.refused[:200]], hide_index=True)
-    st.dataframe([_shown(record, found.readouts) for record in found.records[:N_SHOWN]], hide_index=True)
+    st.markdown(plain(outputs.sentence))
+    if outputs.refused:
+        with st.popover(f"Rows that were refused: {len(outputs.refused):,}", icon=":material/warning:"):
+            st.dataframe([{"line": line, "why": why} for line, why in outputs.refused[:200]], hide_index=True)
+    st.dataframe([_preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]], hide_index=True)
     if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:"):
-        store_imported(found, session.store())
+        store_imported(outputs, session.store())
         st.rerun()
 
 
-def _shown(record, readouts) -> dict:
+def _preview_row(record, readouts) -> dict:
     """One record as a row: the question, the version, and what each readout says."""
     row = {
         "question": record.item.question[:200],

@@ -12,7 +12,7 @@ page_header("Studies", "What have we measured, and what did it say?", choose=Fal
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
     files.merge_button()
-    wanted = st.text_input(
+    words = st.text_input(
         "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
     )
 import_recorded.section()
@@ -22,12 +22,12 @@ import_recorded.section()
 def cards() -> None:
     """All studies, newest first; while one runs, this part alone is drawn again every two seconds."""
     rows = studies.studies(session.store()).to_dict("records")
-    shown = [row for row in rows if card.matches(row, wanted)]
+    matches = [row for row in rows if card.matches(row, words)]
     if not rows:
         st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")
-    elif not shown:
+    elif not matches:
         st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
-    for row in shown:
+    for row in matches:
         card.card(row)
 
 

@@ -43,21 +43,21 @@ HELP = {
 
 def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
     """One choice a column, three in a row, and what finds options or the answer inside of a text."""
-    chosen: dict[str, Any] = {}
+    mapping: dict[str, Any] = {}
     places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
     for place, field in zip(places, COLUMNS, strict=True):
         value = getattr(first, field)
-        picked = place.selectbox(
+        column = place.selectbox(
             LABELS[field],
             [None, *columns],
             key=f"recorded-{field}-{key}",
             help=HELP[field],
             index=columns.index(value) + 1 if value in columns else 0,
         )
-        chosen[field] = picked or ""
+        mapping[field] = column or ""
     right, left = st.columns(2)
-    if not chosen["options"]:
-        chosen["option_pattern"] = left.text_input(
+    if not mapping["options"]:
+        mapping["option_pattern"] = left.text_input(
             "Options in the prompt (regular expression)", first.option_pattern, key=f"recorded-pattern-{key}"
         )
     after = right.text_input(
@@ -66,15 +66,15 @@ def recorded_columns(first: Recording, columns: list[str], key: str) -> Recordin
         key=f"recorded-after-{key}",
         help="Where the text repeats the prompt.",
     )
-    chosen["text_after"] = after.replace("\\n", "\n")
-    return replace(first, **chosen)
+    mapping["text_after"] = after.replace("\\n", "\n")
+    return replace(first, **mapping)
 
 
 def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recording:
     """Recorded readouts: the scores of the first token, and further columns that hold an answer or scores each."""
-    known = {field.extractor: field.column for field in recording.fields}
+    by_extractor = {field.extractor: field.column for field in recording.fields}
     left, right = st.columns(2)
-    score = known.get("first_token")
+    score = by_extractor.get("first_token")
     first = left.selectbox(
         "First-token scores",
         [None, *columns],
@@ -85,7 +85,7 @@ def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recor
         "Further recorded answers or scores",
         columns,
         key=f"recorded-more-{key}",
-        default=[column for name, column in known.items() if name != "first_token" and column in columns],
+        default=[column for name, column in by_extractor.items() if name != "first_token" and column in columns],
     )
     fields = [scored_field("first_token", first, columns)] if first else []
     return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))

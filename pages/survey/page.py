@@ -11,13 +11,13 @@ from pages.survey import sheet
 
 page_header("Survey", "Which one comes from the second set?", choose=False)
 surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
-wanted = st.query_params.get("survey", "")
+link_id = st.query_params.get("survey", "")
 
-if wanted in surveys:
-    name = sheet.annotator(surveys[wanted])
+if link_id in surveys:
+    name = sheet.annotator(surveys[link_id])
     if name:
-        sheet.run(surveys[wanted], name)
-elif wanted:
+        sheet.run(surveys[link_id], name)
+elif link_id:
     st.error("There is no survey under this link. Ask whoever sent it for a new one.", icon=":material/link_off:")
 elif surveys:
     st.markdown("Choose a survey to answer:")

@@ -35,31 +35,31 @@ def annotator(survey: Survey) -> str:
 
 def run(survey: Survey, name: str) -> None:
     """The first unanswered question, or the one that was gone back to; thanks at the end."""
-    made = sheets.sheet(survey, name)
-    done = {row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)}
-    asked = [one for question in made.questions if question.kind == TRIPLE for one in question.shown]
-    items = _items(survey.survey_id, [*made.target_examples, *made.retro_examples, *asked])
-    first_open = next((i for i in range(len(made.questions)) if i not in done), len(made.questions))
+    sheet = sheets.sheet(survey, name)
+    answers = {row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)}
+    triple_ids = [one for question in sheet.questions if question.kind == TRIPLE for one in question.shown]
+    items = _items(survey.survey_id, [*sheet.target_examples, *sheet.retro_examples, *triple_ids])
+    first_open = next((i for i in range(len(sheet.questions)) if i not in answers), len(sheet.questions))
     at = st.session_state.get(f"at-{survey.survey_id}", first_open)
-    st.progress(len(done) / len(made.questions), text=f"{len(done)} of {len(made.questions)} answered · {name}")
+    st.progress(len(answers) / len(sheet.questions), text=f"{len(answers)} of {len(sheet.questions)} answered · {name}")
     read = f"read-{survey.survey_id}"
-    if made.target_examples and not done and not st.session_state.get(read):
-        _examples(made, items)
+    if sheet.target_examples and not answers and not st.session_state.get(read):
+        _examples(sheet, items)
         if st.button("I have read them: begin the questions", key="begin", type="primary", shortcut="Enter"):
             st.session_state[read] = True
             st.rerun()
-    elif at >= len(made.questions):
+    elif at >= len(sheet.questions):
         st.success(
             "That was the last question. Thank you: your answers are stored, and this page can be closed.",
             icon=":material/check_circle:",
         )
         _back(survey, at)
     else:
-        _question(survey, name, made.questions[at], at, items, done.get(at))
+        _question(survey, name, sheet.questions[at], at, items, answers.get(at))
         _back(survey, at)
-        if made.target_examples:
+        if sheet.target_examples:
             with st.expander("The labelled examples again"):
-                _examples(made, items)
+                _examples(sheet, items)
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -67,8 +67,8 @@ def _items(survey_id: str, item_ids: list[str]) -> dict[str, Item]:
     return {item.item_id: item for item in holdout.items(session.store(), item_ids)}
 
 
-def _examples(made: Sheet, items: dict[str, Item]) -> None:
-    for place, label, ids in zip(st.columns(2), ("Set 1", "Set 2"), (made.target_examples, made.retro_examples), strict=True):
+def _examples(sheet: Sheet, items: dict[str, Item]) -> None:
+    for place, label, ids in zip(st.columns(2), ("Set 1", "Set 2"), (sheet.target_examples, sheet.retro_examples), strict=True):
         with place:
             st.markdown(f"#### {label}")
             for one in ids:
@@ -83,21 +83,21 @@ def _entry(item: Item) -> None:
 
 def _question(survey: Survey, name: str, question: Question, at: int, items: dict[str, Item], before: dict | None) -> None:
     st.markdown(f"#### Question {at + 1} of {survey.n_triples + survey.n_checks}: which one comes from set 2?")
-    for place, (column, shown) in enumerate(zip(st.columns(3), question.shown, strict=True)):
+    for place, (column, entry) in enumerate(zip(st.columns(3), question.shown, strict=True)):
         with column, st.container(key=f"text-{place}"):
             with st.container(border=True, height=360):
                 if question.kind == TRIPLE:
-                    _entry(items[shown])
+                    _entry(items[entry])
                 else:
-                    st.markdown(plain(shown))
-            chosen = before is not None and before["chosen"] == shown
+                    st.markdown(plain(entry))
+            is_answer = before is not None and before["chosen"] == entry
             if st.button(
                 f"Text {place + 1}",
                 key=f"choose-{at}-{place}",
                 shortcut=str(place + 1),
                 width="stretch",
-                type="primary" if chosen else "secondary",
-                help="your answer so far" if chosen else None,
+                type="primary" if is_answer else "secondary",
+                help="your answer so far" if is_answer else None,
             ):
                 holdout.keep_answers(session.store(), [sheets.answer_row(survey, name, at, place)])
                 st.session_state.pop(f"at-{survey.survey_id}", None)
