@@ -21,8 +21,8 @@ EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancel
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m flipcore", description="Flipscope without a browser.")
-    commands = made.add_subparsers(dest="command", required=True)
+    root_parser = argparse.ArgumentParser(prog="python -m flipcore", description="Flipscope without a browser.")
+    commands = root_parser.add_subparsers(dest="command", required=True)
     commands.add_parser("demo", help="run the demo study")
     run = commands.add_parser("run", help="run or resume a declared study")
     run.add_argument("toml", metavar="STUDY.toml")
@@ -40,13 +40,13 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("study")
     export.add_argument("--format", default="parquet", choices=("parquet", "csv"))
     export.add_argument("--folder", default="exports")
-    return made
+    return root_parser
 
 
 def main(arguments: list[str] | None = None) -> int:
     """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know. A run also says
     that calls failed (3), that its budget is used up (4) or that it was interrupted (130)."""
-    given = parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         return {
             "demo": _demo,
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
             "audit": _audit,
             "merge": _merge,
             "export": _export,
-        }[given.command](given)
+        }[options.command](options)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1
@@ -65,17 +65,17 @@ def main(arguments: list[str] | None = None) -> int:
         return 130
 
 
-def _demo(given) -> int:
+def _demo(options) -> int:
     from flipcore.runs.demo import demo_study
 
     return _ask(demo_study(), "python -m flipcore demo")
 
 
-def _run(given) -> int:
+def _run(options) -> int:
     from flipcore.core.study import Study
 
-    folders.admit(".", Path(given.toml).parent)
-    return _ask(Study.read(given.toml), f"python -m flipcore run {given.toml}", given.budget)
+    folders.admit(".", Path(options.toml).parent)
+    return _ask(Study.read(options.toml), f"python -m flipcore run {options.toml}", options.budget)
 
 
 def _ask(study, command: str, budget: float | None = None) -> int:
@@ -87,9 +87,9 @@ def _ask(study, command: str, budget: float | None = None) -> int:
 
     try:
         store = Store.open()
-    except StoreHeld as held:
+    except StoreHeld as error:
         path = inbox.hand_over(study)
-        print(f"{held}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
+        print(f"{error}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
         return 0
     try:
         demo.fill_store(store)
@@ -131,27 +131,27 @@ def _interruptible() -> Iterator[threading.Event]:
 
 
 def _show(p) -> None:
-    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{p.left}   ", end="", file=sys.stderr)
+    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{p.outlook}   ", end="", file=sys.stderr)
 
 
-def _chosen(store: Store, wanted: str) -> str:
+def _study_id(store: Store, query: str) -> str:
     from flipcore.core.errors import BadInput
     from flipcore.store.queries import studies
 
     rows = studies.studies(store)
-    found = [
+    study_ids = [
         row["study_id"]
         for row in rows.to_dict("records")
-        if row["study_id"] == wanted or row["name"].lower().startswith(wanted.lower())
+        if row["study_id"] == query or row["name"].lower().startswith(query.lower())
     ]
-    if len(found) != 1:
+    if len(study_ids) != 1:
         there = "; ".join(f"{row['study_id']} ({row['name']})" for row in rows.to_dict("records")) or "none yet"
-        what = "No study matches" if not found else f"{len(found)} studies match"
-        raise BadInput(f"{what} {wanted!r}. There are: {there}.")
-    return found[0]
+        what = "No study matches" if not study_ids else f"{len(study_ids)} studies match"
+        raise BadInput(f"{what} {query!r}. There are: {there}.")
+    return study_ids[0]
 
 
-def _stats(given) -> int:
+def _stats(options) -> int:
     from dataclasses import replace
 
     from flipcore.claims.gates import reasons
@@ -167,29 +167,29 @@ def _stats(given) -> int:
 
     store = Store.open()
     try:
-        study_id = _chosen(store, given.study)
+        study_id = _study_id(store, options.study)
         frame = studies.readouts(store, study_id)
         study = studies.declared(store, study_id)
         temperatures = {use.name: use.temperature for use in study.models}
         items = studies.study_items(store, study_id)
         repeats = repeated_templates(list(items["question"]), list(items["family"]))
         gates, pairs = reasons(store, study_id), control_pairs(store)
-        found = study_report(frame, given.reference, gates, temperatures, repeats)
+        report = study_report(frame, options.reference, gates, temperatures, repeats)
         everything = studies.readouts(store, study_id, everything=True)
-        by_model = {model: everything[everything["model"] == model] for model in found.decompositions}
-        asked = {model: harness_accuracy(frame) for model, frame in by_model.items()}
-        found = replace(
-            found,
+        by_model = {model: everything[everything["model"] == model] for model in report.decompositions}
+        accuracies = {model: harness_accuracy(frame) for model, frame in by_model.items()}
+        report = replace(
+            report,
             memory={model: memory_tests(frame, study, model, items, gates, pairs) for model, frame in by_model.items()},
-            harness={model: one for model, one in asked.items() if one},
+            harness={model: one for model, one in accuracies.items() if one},
         )
         cut = cut_offs(endings(store, study_id), frame)
-        if given.json:
-            print(json.dumps(found.as_dict() | {"cut_off": [one.as_dict() for one in cut]}, indent=2, ensure_ascii=False))
+        if options.json:
+            print(json.dumps(report.as_dict() | {"cut_off": [one.as_dict() for one in cut]}, indent=2, ensure_ascii=False))
         else:
             print(
                 "\n".join(
-                    [found.text(), "", *(f"{one.model}, {one.sentence()}" for one in cut), *unreadable_labels(frame)]
+                    [report.text(), "", *(f"{one.model}, {one.sentence()}" for one in cut), *unreadable_labels(frame)]
                 ).strip()
             )
         return 0
@@ -197,45 +197,45 @@ def _stats(given) -> int:
         store.close()
 
 
-def _import(given) -> int:
+def _import(options) -> int:
     from flipcore.core.errors import BadInput
 
-    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in given.files))
-    if import_command.are_logs(given.files, given.map):
-        if given.read:
+    folders.admit(".", *(Path(file) if Path(file).is_dir() else Path(file).parent for file in options.files))
+    if import_command.are_logs(options.files, options.map):
+        if options.read:
             raise BadInput("A log of a known format names its own readouts; --read is for other files.")
-        return import_command.import_logs(given.files, given.map, given.name, given.dry_run)
-    return import_command.import_rows(given.files[0], given.map, given.read, given.name, given.dry_run)
+        return import_command.import_logs(options.files, options.map, options.name, options.dry_run)
+    return import_command.import_rows(options.files[0], options.map, options.read, options.name, options.dry_run)
 
 
-def _audit(given) -> int:
+def _audit(options) -> int:
     from flipcore.reports.audit import audit
 
     store = Store.open()
     try:
-        print(audit(store, _chosen(store, given.study)).text())
+        print(audit(store, _study_id(store, options.study)).text())
         return 0
     finally:
         store.close()
 
 
-def _merge(given) -> int:
+def _merge(options) -> int:
     from flipcore.store.merge import merge
 
     store = Store.open()
     try:
-        print("\n".join(merge(given.files, store).sentences()))
+        print("\n".join(merge(options.files, store).sentences()))
         return 0
     finally:
         store.close()
 
 
-def _export(given) -> int:
+def _export(options) -> int:
     from flipcore.store.export import export
 
     store = Store.open()
     try:
-        for path in export(store, _chosen(store, given.study), given.folder, given.format):
+        for path in export(store, _study_id(store, options.study), options.folder, options.format):
             print(path)
         return 0
     finally:

@@ -37,6 +37,6 @@ AXES: dict[str, Axis] = {
 }
 
 
-def made(name: str, params: Mapping[str, Any] | None = None) -> Axis:
+def axis_of(name: str, params: Mapping[str, Any] | None = None) -> Axis:
     """The axis with its parameters set; raises BadInput for an unknown name or parameter."""
     return plugins.plugin_of(AXES, "axis", name, params)

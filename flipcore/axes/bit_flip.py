@@ -43,11 +43,11 @@ class BitFlip:
             raise BadInput(f"{self.title} has n_samples = {self.n_samples}; give a number from 1 to 1000.")
 
     def variants(self, item, layout, rng, material):
-        shown, reference = self.split(item)
-        made = []
+        stem, reference = self.split(item)
+        variants = []
         for level in self.levels_pct:
-            text, share = flipped_text(shown, level, rng, self.ascii7)
-            made.append(
+            text, share = flipped_text(stem, level, rng, self.ascii7)
+            variants.append(
                 Variant(
                     item.item_id,
                     self.name,
@@ -65,7 +65,7 @@ class BitFlip:
                     | reference,
                 )
             )
-        return _distinct(made)
+        return _distinct(variants)
 
     def split(self, item) -> tuple[str, dict]:
         """What is shown, and as a param what the output is compared with."""
@@ -77,10 +77,10 @@ class BitFlip:
 
 def _distinct(variants: list[Variant]) -> list[Variant]:
     """Two levels of a very short text can flip no bit at all: then they are one prompt, kept as the lower level."""
-    kept: dict[str, Variant] = {}
+    by_text: dict[str, Variant] = {}
     for one in variants:
-        kept.setdefault(one.prompt.text, one)
-    return list(kept.values())
+        by_text.setdefault(one.prompt.text, one)
+    return list(by_text.values())
 
 
 AXIS = BitFlip()

@@ -53,25 +53,27 @@ class Renaming:
 def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     """One consistent renaming of an item's people; deterministic given the generator."""
     whole = "\n".join([item.question, *item.options])
-    found = people(item.question)
-    refused = _refused(item, found, whole)
+    persons = people(item.question)
+    refused = _refused(item, persons, whole)
     if refused:
         return refused
-    drawn = _drawn(found, whole, rng)
-    if drawn is None:
+    new_names = _new_names(persons, whole, rng)
+    if new_names is None:
         return Refusal("no name left", "Every name of the lists is too like one of the text.")
-    question = _renamed(item.question, drawn)
-    left = [
-        old for old in drawn if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, 0 if is_doubtful(old) else re.IGNORECASE)
+    question = _renamed(item.question, new_names)
+    leftovers = [
+        old
+        for old in new_names
+        if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, 0 if is_doubtful(old) else re.IGNORECASE)
     ]
-    if left:
-        return Refusal("name in another form", f"{left[0]} also stands in the text in a form that is not replaced.")
-    return Renaming(question, tuple(drawn.items()))
+    if leftovers:
+        return Refusal("name in another form", f"{leftovers[0]} also stands in the text in a form that is not replaced.")
+    return Renaming(question, tuple(new_names.items()))
 
 
-def _refused(item: Item, found: Sequence[Person], whole: str) -> Refusal | None:
+def _refused(item: Item, persons: Sequence[Person], whole: str) -> Refusal | None:
     """The class of what stands in the way, or None."""
-    if not found:
+    if not persons:
         return Refusal("no person named", "No word of the question is certainly a person's name.")
     if _ABOUT_LETTERS.search(whole):
         return Refusal("the name itself matters", "The text speaks of letters or names, so another name may change the answer.")
@@ -80,14 +82,14 @@ def _refused(item: Item, found: Sequence[Person], whole: str) -> Refusal | None:
             return Refusal("the name itself matters", "A formula may stand for the name by its first letter.")
         unsure = (
             _REAL.search(whole)
-            or any(one.is_surname or not is_given(one.name) for one in found)
-            or not acts_alone(item.question, [one.name for one in found])
+            or any(one.is_surname or not is_given(one.name) for one in persons)
+            or not acts_alone(item.question, [one.name for one in persons])
         )
         if unsure:
             return Refusal("may be a real person", "The question may be about somebody who lived; another name would be wrong.")
-        if any(re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", option) for one in found for option in item.options):
+        if any(re.search(rf"(?<!\w){re.escape(one.name)}(?!\w)", option) for one in persons for option in item.options):
             return Refusal("name in an option", "An option names the person, and options are read as the item has them.")
-    twins = _one_person_twice([one.name for one in found], whole)
+    twins = _one_person_twice([one.name for one in persons], whole)
     if twins:
         return Refusal("two forms of one name", f"{twins[0]} and {twins[1]} may be one person.")
     return None
@@ -111,26 +113,30 @@ def _alike(a: str, b: str) -> bool:
     return SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio() >= _ALIKE
 
 
-def _drawn(found: Sequence[Person], whole: str, rng: np.random.Generator) -> dict[str, str] | None:
+def _new_names(persons: Sequence[Person], whole: str, rng: np.random.Generator) -> dict[str, str] | None:
     """A new name for each person; None when a list has none that fits."""
-    taken = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", whole)}
+    words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", whole)}
     capitals = {token.text for token in tokens(whole)}
-    drawn: dict[str, str] = {}
-    for one in found:
+    new_names: dict[str, str] = {}
+    for one in persons:
         names = pool("surname" if one.is_surname else one.gender)
         new = next(
-            (names[i] for i in rng.permutation(len(names)) if _fits(names[i], one.name, taken, capitals | set(drawn.values()))),
+            (
+                names[i]
+                for i in rng.permutation(len(names))
+                if _fits(names[i], one.name, words, capitals | set(new_names.values()))
+            ),
             None,
         )
         if new is None:
             return None
-        drawn[one.name] = new
-    return drawn
+        new_names[one.name] = new
+    return new_names
 
 
-def _fits(new: str, old: str, taken: set[str], names: set[str]) -> bool:
+def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
     low = new.lower()
-    if low[0] == old[0].lower() or any(low.startswith(word) or word.startswith(low) for word in taken):
+    if low[0] == old[0].lower() or any(low.startswith(word) or word.startswith(low) for word in words):
         return False
     return not any(
         _alike(new, name)
@@ -141,16 +147,16 @@ def _fits(new: str, old: str, taken: set[str], names: set[str]) -> bool:
     )
 
 
-def _renamed(text: str, drawn: Mapping[str, str]) -> str:
+def _renamed(text: str, new_names: Mapping[str, str]) -> str:
     """All names replaced at once. `James'` and `Jameses` follow, and a plural without apostrophe (`the Smiths`)."""
-    names = "|".join(re.escape(old) for old in sorted(drawn, key=len, reverse=True))
+    names = "|".join(re.escape(old) for old in sorted(new_names, key=len, reverse=True))
     pattern = re.compile(rf"(?<![\w-])(?<![^\W\d_]['’])({names})(s['’]?(?!\w)|es(?!\w)|['’](?=\s+[a-z\d$]))?(?!\w)")
 
     def put(match: re.Match) -> str:
         ending = match[2] or ""
         if ending in ("'", "’") and match[1][-1] in "sxz":
             ending += "s"
-        return drawn[match[1]] + ("s" if ending == "es" else ending)
+        return new_names[match[1]] + ("s" if ending == "es" else ending)
 
     return pattern.sub(put, text)
 
@@ -170,20 +176,20 @@ class EntityRename:
             raise BadInput(f"Entity rename has n = {self.n}; give a number of renamings from 1 to 100.")
 
     def variants(self, item, layout, rng, material):
-        made = [renaming(item, rng) for _ in range(self.n)]
+        rewrites = [renaming(item, rng) for _ in range(self.n)]
         return rewritten_or_base(
             item,
             self.name,
             layout,
             [
                 one if isinstance(one, Refusal) else self._variant(item, layout, f"rename-{i + 1}", one)
-                for i, one in enumerate(made)
+                for i, one in enumerate(rewrites)
             ],
         )
 
-    def _variant(self, item: Item, layout: str, key: str, made: Renaming) -> Variant:
+    def _variant(self, item: Item, layout: str, key: str, rewrite: Renaming) -> Variant:
         return variant(
-            item, self.name, key, layout, question=made.question, params={"names": [list(pair) for pair in made.names]}
+            item, self.name, key, layout, question=rewrite.question, params={"names": [list(pair) for pair in rewrite.names]}
         )
 
 

@@ -39,16 +39,16 @@ class FewShot:
         if len(others) < self.n:
             return [plain]
         shots = "".join(_shot(one, layout) for one in others)
-        shown = Prompt((("shots", shots), *plain.prompt.parts), plain.prompt.system)
-        return collapsed([plain, replace(plain, key=f"{self.n}-shot", prompt=shown)])
+        prompt = Prompt((("shots", shots), *plain.prompt.parts), plain.prompt.system)
+        return collapsed([plain, replace(plain, key=f"{self.n}-shot", prompt=prompt)])
 
 
 def _shot(item: Item, layout: str) -> str:
     """The question as the layout shows it, with its answer: a label, or the worked solution of a problem."""
-    shown = variant(item, FewShot.name, "shot", layout)
+    example = variant(item, FewShot.name, "shot", layout)
     if item.kind == "choice" and item.target is not None:
-        return f"{shown.prompt.text} {shown.labels[int(item.target)]}\n\n"
-    return f"{shown.prompt.text} {item.solution.strip() or item.target}\n\n"
+        return f"{example.prompt.text} {example.labels[int(item.target)]}\n\n"
+    return f"{example.prompt.text} {item.solution.strip() or item.target}\n\n"
 
 
 AXIS = FewShot()

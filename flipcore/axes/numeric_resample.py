@@ -38,30 +38,32 @@ class NumericResample:
             raise BadInput(f"Numeric resample has n = {self.n}; give a number of rewritings from 1 to 100.")
 
     def variants(self, item, layout, rng, material):
-        known = DISPUTED if item.meta.get("gold") == "disputed" else structure(item.question, item.solution)
-        made = [known] if isinstance(known, Refusal) else [rewriting(item.question, known, rng) for _ in range(self.n)]
+        problem = DISPUTED if item.meta.get("gold") == "disputed" else structure(item.question, item.solution)
+        rewrites = (
+            [problem] if isinstance(problem, Refusal) else [rewriting(item.question, problem, rng) for _ in range(self.n)]
+        )
         return rewritten_or_base(
             item,
             self.name,
             layout,
             [
                 one if isinstance(one, Refusal) else self._variant(item, layout, f"resample-{i + 1}", one)
-                for i, one in enumerate(made)
+                for i, one in enumerate(rewrites)
             ],
         )
 
-    def _variant(self, item: Item, layout: str, key: str, made: Resample) -> Variant:
+    def _variant(self, item: Item, layout: str, key: str, rewrite: Resample) -> Variant:
         return variant(
             item,
             self.name,
             key,
             layout,
-            question=made.question,
-            target=str(made.target),
+            question=rewrite.question,
+            target=str(rewrite.target),
             params={
-                "operands": [float(new) for _, new in made.operands],
-                "was": [float(old) for old, _ in made.operands],
-                "steps": list(made.steps),
+                "operands": [float(new) for _, new in rewrite.operands],
+                "was": [float(old) for old, _ in rewrite.operands],
+                "steps": list(rewrite.steps),
             },
         )
 

@@ -54,17 +54,17 @@ class OptionOrder:
 
 def _spread(size: int, n: int) -> list[int]:
     """Up to n - 1 distinct shifts, evenly spread over 1 … size - 1."""
-    wanted = min(n - 1, size - 1)
-    return [1 + (i * (size - 1)) // wanted for i in range(wanted)] if wanted > 0 else []
+    n_shifts = min(n - 1, size - 1)
+    return [1 + (i * (size - 1)) // n_shifts for i in range(n_shifts)] if n_shifts > 0 else []
 
 
 def _shuffled(size: int, n: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Up to n - 1 distinct permutations in the order drawn, none of them the item's own."""
-    wanted = min(n, math.factorial(size))
-    drawn = {tuple(range(size)): None}
-    while len(drawn) < wanted:
-        drawn[tuple(int(i) for i in rng.permutation(size))] = None
-    return list(drawn)[1:]
+    n_orders = min(n, math.factorial(size))
+    orders = {tuple(range(size)): None}
+    while len(orders) < n_orders:
+        orders[tuple(int(i) for i in rng.permutation(size))] = None
+    return list(orders)[1:]
 
 
 AXIS = OptionOrder()

@@ -29,11 +29,11 @@ class ParaphraseAxis:
             for one in material.paraphrases.get(item.item_id, ())
             if one.state in states
         ]
-        made = [
+        wordings = [
             variant(item, self.name, f"wording-{i + 1}", layout, question=text)
             for i, text in enumerate(item.meta.get("paraphrases", ()))
         ]
-        return collapsed([base(item, self.name, layout), *changed, *made])
+        return collapsed([base(item, self.name, layout), *changed, *wordings])
 
 
 def _short(pair_id: str) -> str:

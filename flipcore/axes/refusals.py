@@ -38,13 +38,13 @@ class Coverage:
         return self.refusal == COVERED
 
 
-def rewritten_or_base(item: Item, axis: str, layout: str, made: Iterable[Variant | Refusal]) -> list[Variant]:
+def rewritten_or_base(item: Item, axis: str, layout: str, rewrites: Iterable[Variant | Refusal]) -> list[Variant]:
     """The base with the rewritings, or the base alone with the first refusal in its params."""
-    made = list(made)
-    kept = [one for one in made if isinstance(one, Variant)]
-    if kept:
-        return collapsed([base(item, axis, layout), *kept])
-    first = next(one for one in made if isinstance(one, Refusal))
+    rewrites = list(rewrites)
+    variants = [one for one in rewrites if isinstance(one, Variant)]
+    if variants:
+        return collapsed([base(item, axis, layout), *variants])
+    first = next(one for one in rewrites if isinstance(one, Refusal))
     return [base(item, axis, layout, params={"refusal": first.kind, "why": first.why})]
 
 
@@ -52,12 +52,12 @@ def coverage(axis: Axis, items: Iterable[Item], seed: int) -> list[Coverage]:
     """What the axis makes of each item that it applies to, with the random numbers that a study of this seed uses."""
     from flipcore.core.randomness import generator
 
-    found = []
+    coverages = []
     for item in items:
         if item.kind in axis.applies_to:
             first = axis.variants(item, "plain", generator(seed, item.item_id, axis.name), Material())[0]
-            found.append(covered(item.item_id, first.params))
-    return found
+            coverages.append(covered(item.item_id, first.params))
+    return coverages
 
 
 def covered(item_id: str, params: Mapping) -> Coverage:
@@ -65,6 +65,6 @@ def covered(item_id: str, params: Mapping) -> Coverage:
     return Coverage(item_id, params.get("refusal", COVERED), params.get("why", ""))
 
 
-def refusal_table(found: Iterable[Coverage]) -> list[tuple[str, int]]:
+def refusal_table(coverages: Iterable[Coverage]) -> list[tuple[str, int]]:
     """(class, number of items) of the refused, the largest first."""
-    return Counter(one.refusal for one in found if not one.is_covered).most_common()
+    return Counter(one.refusal for one in coverages if not one.is_covered).most_common()

@@ -17,9 +17,9 @@ def variant(
     n = len(item.options)
     order = tuple(range(n)) if order is None else tuple(order)
     labels = labels_of("upper", n) if labels is None and n else tuple(labels or ())
-    shown = prompt(item, question=question, order=order, labels=labels, layout=layout)
+    item_prompt = prompt(item, question=question, order=order, labels=labels, layout=layout)
     target = item.target if target is None else target
-    return Variant(item.item_id, axis, key, shown, target, order, labels, layout, **rest)
+    return Variant(item.item_id, axis, key, item_prompt, target, order, labels, layout, **rest)
 
 
 def base(item: Item, axis: str, layout: str, **rest) -> Variant:
@@ -29,7 +29,7 @@ def base(item: Item, axis: str, layout: str, **rest) -> Variant:
 
 def collapsed(variants: Iterable[Variant]) -> list[Variant]:
     """The first variant of each prompt: asking the same words twice is no change."""
-    kept: dict[tuple[str, str], Variant] = {}
+    by_prompt: dict[tuple[str, str], Variant] = {}
     for one in variants:
-        kept.setdefault((one.prompt.system, one.prompt.text), one)
-    return list(kept.values())
+        by_prompt.setdefault((one.prompt.system, one.prompt.text), one)
+    return list(by_prompt.values())

@@ -90,7 +90,7 @@ class Registry:
 
     def settle(self, resumed: Sequence[Study] = ()) -> None:
         """Studies that a process now gone left running: said so, except those to be `resumed`, which go on."""
-        wanted = {study.study_id for study in resumed}
+        ids_to_resume = {study.study_id for study in resumed}
         for (study_id,) in self._store.rows("SELECT study_id FROM studies WHERE state = 'running'"):
             if study_id in self._progress:
                 continue
@@ -98,7 +98,7 @@ class Registry:
                 study = studies.declared(self._store, study_id)
             except BadInput:
                 continue  # a declaration that this version cannot read: shown as such, never run
-            if study_id in wanted:
+            if study_id in ids_to_resume:
                 self.start(study)
             else:
                 cut_off = "It was cut off when its process ended. Resume makes only the missing calls."
@@ -121,35 +121,35 @@ class Registry:
         """Asks the first items and scales what they used up to the whole study; what was asked is kept."""
         whole, part = projection(plan(study, self._store)), projection(plan(study, self._store, n_items))
         before = time.monotonic()
-        seen = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)
+        progress = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)
         seconds = time.monotonic() - before
         used = self._used(study, n_items)
-        if seen.n_done == 0 or used.n_calls == 0:
-            raise FlipscopeError("The pilot got no answer, so it measured nothing. " + seen.message)
-        made = seen.n_done - seen.n_reused
-        seconds = seconds if made == 0 else seconds * part.n_calls / made
-        measured = cost.Projection(part.n_calls, used.n_tokens_in, used.n_tokens_out, used.cost_usd, seconds, True)
-        return replace(measured.scaled(whole.n_calls / max(part.n_calls, 1)), note=seen.cut)
+        if progress.n_done == 0 or used.n_calls == 0:
+            raise FlipscopeError("The pilot got no answer, so it measured nothing. " + progress.message)
+        n_calls = progress.n_done - progress.n_reused
+        seconds = seconds if n_calls == 0 else seconds * part.n_calls / n_calls
+        pilot_cost = cost.Projection(part.n_calls, used.n_tokens_in, used.n_tokens_out, used.cost_usd, seconds, True)
+        return replace(pilot_cost.scaled(whole.n_calls / max(part.n_calls, 1)), note=progress.cut)
 
     def _used(self, study: Study, n_items: int) -> cost.Projection:
         """Tokens and price of the pilot's completions, which are in the store."""
         from flipcore.models import model_cards, open_backend
 
-        made, cards = plan(study, self._store, n_items), model_cards()
+        study_plan, cards = plan(study, self._store, n_items), model_cards()
         used: dict = {}
         judge = open_backend(study.judge, cards) if study.judge else None
         for use in study.models:
             backend = open_backend(use.name, cards)
-            made.prepare(backend)
-            for asked in made.items:
-                known: dict[str, Completion] = {}
-                while calls := made.protocol.next_calls(made.history(asked, use, backend, known, judge)):
-                    found = planning.completions(self._store, [call.call_id for call in calls])
-                    known |= {row["call_id"]: rows.completion_of(row) for row in found}
-                    if len(found) < len(calls):
+            study_plan.prepare(backend)
+            for item_plan in study_plan.items:
+                completions: dict[str, Completion] = {}
+                while calls := study_plan.protocol.next_calls(study_plan.history(item_plan, use, backend, completions, judge)):
+                    completion_rows = planning.completions(self._store, [call.call_id for call in calls])
+                    completions |= {row["call_id"]: rows.completion_of(row) for row in completion_rows}
+                    if len(completion_rows) < len(calls):
                         break
-                used |= known
-        return cost.measured(used.values(), 0.0)
+                used |= completions
+        return cost.usage(used.values(), 0.0)
 
     def watch_inbox(self) -> None:
         """Takes studies that the command line left, for as long as the process lives."""

@@ -18,14 +18,14 @@ TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 @dataclass(frozen=True)
 class Projection:
     """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and `cost_usd` are estimates, unless
-    `measured`. A cost of None means that a price is unknown. `note` is what a pilot found besides."""
+    `is_measured`. A cost of None means that a price is unknown. `note` is what a pilot found besides."""
 
     n_calls: int
     n_tokens_in: int
     n_tokens_out: int
     cost_usd: float | None
     seconds: float
-    measured: bool = False
+    is_measured: bool = False
     note: str = ""
 
     def __add__(self, other: Projection) -> Projection:
@@ -36,7 +36,7 @@ class Projection:
             self.n_tokens_out + other.n_tokens_out,
             cost,
             self.seconds + other.seconds,
-            self.measured and other.measured,
+            self.is_measured and other.is_measured,
         )
 
     def scaled(self, factor: float) -> Projection:
@@ -46,12 +46,12 @@ class Projection:
             round(self.n_tokens_out * factor),
             None if self.cost_usd is None else self.cost_usd * factor,
             self.seconds * factor,
-            self.measured,
+            self.is_measured,
         )
 
     def sentence(self) -> str:
         cost = "an unknown price" if self.cost_usd is None else dollars(self.cost_usd)
-        about, most = ("", "") if self.measured else ("about ", "at most ")
+        about, most = ("", "") if self.is_measured else ("about ", "at most ")
         return (
             f"{self.n_calls:,} calls, {about}{self.n_tokens_in:,} tokens in and {most}"
             f"{self.n_tokens_out:,} out, {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
@@ -111,7 +111,7 @@ def rate(card: ModelCard | None) -> float:
     return TYPICAL_RATE.get(card.backend, card.n_in_flight / 2)
 
 
-def measured(completions: Iterable[Completion], seconds: float) -> Projection:
+def usage(completions: Iterable[Completion], seconds: float) -> Projection:
     """What a pilot used, as a Projection to be scaled up."""
     rows = list(completions)
     costs = [row.cost_usd for row in rows]

@@ -19,11 +19,11 @@ class CutCount:
 
     def add(self, use: ModelUse, extractors: Sequence[Extractor], readouts: Iterable[Readout]) -> None:
         """The readouts of one item. Scores, first tokens and continuations of fixed length have no limit to run into."""
-        written = {one.name for one in extractors if "generate" in one.abilities and not hasattr(one, "asks")}
+        extractor_names = {one.name for one in extractors if "generate" in one.abilities and not hasattr(one, "asks")}
         ended = {
             one.source_ids[0]: one.reading.status
             for one in readouts
-            if one.extractor in written and one.source_ids and one.reading.status != ABSENT
+            if one.extractor in extractor_names and one.source_ids and one.reading.status != ABSENT
         }
         key = (use.name, use.max_tokens)
         self.n_answers[key] += len(ended)

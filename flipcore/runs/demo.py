@@ -40,7 +40,7 @@ def fill_store(store: Store) -> None:
     pairs = _lines("shipped.jsonl")
     shipped = _items({pair["dataset"] for pair in pairs})
     items = {key: item.item_id for key, item in shipped.items()}
-    made = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+    created_at = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
     store.writer.add("items", [item_row(item) for item in shipped.values()])
     store.writer.add(
         "paraphrases",
@@ -52,18 +52,18 @@ def fill_store(store: Store) -> None:
                 "original": pair["original"],
                 "paraphrase": pair["paraphrase"],
                 "generator": pair["generator"],
-                "created_at": made,
+                "created_at": created_at,
             }
             for pair in pairs
             if (pair["dataset"], pair["item_key"]) in items
         ],
     )
     texts = {pair["pair_id"]: pair for pair in pairs}
-    store.writer.add("verdicts", [_verdict(row, texts[row["pair_id"]], made) for row in _lines("verdicts.jsonl")])
+    store.writer.add("verdicts", [_verdict(row, texts[row["pair_id"]], created_at) for row in _lines("verdicts.jsonl")])
     store.writer.flush()
 
 
-def _verdict(row: dict, pair: dict, made: dt.datetime) -> dict:
+def _verdict(row: dict, pair: dict, created_at: dt.datetime) -> dict:
     return {
         "verdict_id": digest(row["pair_id"], row["reviewer"], "shipped"),
         "pair_id": row["pair_id"],
@@ -77,7 +77,7 @@ def _verdict(row: dict, pair: dict, made: dt.datetime) -> dict:
         "paraphrase_hash": digest(pair["paraphrase"]),
         "rule_version": RULE_VERSION,
         "undoes": None,
-        "created_at": made,
+        "created_at": created_at,
     }
 
 

@@ -11,15 +11,15 @@ from flipcore.runs.log_survey import corrections_of, recognised, survey
 from flipcore.store.connection import Store
 
 
-def add_arguments(made: argparse.ArgumentParser) -> None:
-    made.add_argument(
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "files",
         metavar="FILE",
         nargs="+",
         help="logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever, ZeroEval, promptfoo or OpenAI evals: "
         "files, folders or zips, several become one study; or one JSONL, JSON, CSV or Parquet file of any other kind",
     )
-    made.add_argument(
+    parser.add_argument(
         "--map",
         nargs="+",
         action="extend",
@@ -28,45 +28,45 @@ def add_arguments(made: argparse.ArgumentParser) -> None:
         help="corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
         "format=NAME, leave=READOUT; of other files prompt=question text=response and so on; KEY= clears one",
     )
-    made.add_argument(
+    parser.add_argument(
         "--read",
         nargs="+",
         action="extend",
         metavar="READOUT=COLUMN",
         help="of other files: recorded answers or scores, for example first_token=scores; replaces the guessed ones",
     )
-    made.add_argument("--name", default="", help="of the study")
-    made.add_argument("--dry-run", action="store_true", help="show what was guessed and read, and store nothing")
+    parser.add_argument("--name", default="", help="of the study")
+    parser.add_argument("--dry-run", action="store_true", help="show what was guessed and read, and store nothing")
 
 
 def are_logs(files: Sequence[str], words: Sequence[str]) -> bool:
     """Whether any of the files is a log of a known format, or one is asked to be read as such."""
     if len(files) > 1 or any(word.startswith("format=") for word in words):
         return True
-    known, beside, unread = recognised(files)
-    return bool(known) or any("LFS" in sentence or "zip" in sentence for sentence in unread)
+    logs, beside, unread = recognised(files)
+    return bool(logs) or any("LFS" in sentence or "zip" in sentence for sentence in unread)
 
 
 def import_logs(files: Sequence[str], words: Sequence[str], name: str = "", dry_run: bool = False) -> int:
     """0 when all of it is stored. Raises a FlipscopeError with a sentence for what cannot be used."""
     corrections = corrections_of([*words, *([f"name={name}"] if name else [])])
-    found = survey(files, corrections, lambda n: print(f"\r{n:,} rows looked at   ", end="", file=sys.stderr))
+    log_survey = survey(files, corrections, lambda n: print(f"\r{n:,} rows looked at   ", end="", file=sys.stderr))
     print("", file=sys.stderr)
-    print("\n".join(found.sentences()))
+    print("\n".join(log_survey.sentences()))
     print("Correct a guess with --map, for example --map model=NAME kind:TASK=text leave=READOUT.")
     if dry_run:
         return 0
     store = Store.open()
     try:
-        study_id = store_logs(found, store, _show)
+        study_id = store_logs(log_survey, store, _show)
     finally:
         store.close()
-    print(f"\nStored as {found.name!r}.\nNext: python -m flipcore audit {study_id}")
+    print(f"\nStored as {log_survey.name!r}.\nNext: python -m flipcore audit {study_id}")
     return 0
 
 
-def _show(done: ImportProgress) -> None:
-    print(f"\r{done.n_done:,} of {done.n_all:,} rows stored   ", end="", file=sys.stderr)
+def _show(progress: ImportProgress) -> None:
+    print(f"\r{progress.n_done:,} of {progress.n_all:,} rows stored   ", end="", file=sys.stderr)
 
 
 def import_rows(file: str, words: Sequence[str], read: Sequence[str] | None, name: str = "", dry_run: bool = False) -> int:
@@ -75,19 +75,19 @@ def import_rows(file: str, words: Sequence[str], read: Sequence[str] | None, nam
     from flipcore.runs.importing import imported, store_imported
 
     recording = corrected(guessed(file), words, read)
-    kept = [(key, str(value).replace("\n", "\\n")) for key, value in mapping_of(recording).items() if key != "fields"]
-    print("Columns: " + ", ".join(f"{key}={value}" for key, value in kept))
+    columns = [(key, str(value).replace("\n", "\\n")) for key, value in mapping_of(recording).items() if key != "fields"]
+    print("Columns: " + ", ".join(f"{key}={value}" for key, value in columns))
     print("Readouts: " + (", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"))
-    left = unused(recording, columns_of(looked_at(file), recording.nested))
-    print("Not used: " + (", ".join(left) or "nothing") + (" (--map KEY=COLUMN uses one)" if left else ""))
-    found = imported(file, recording, name)
-    print(found.sentence)
+    unused_columns = unused(recording, columns_of(looked_at(file), recording.nested))
+    print("Not used: " + (", ".join(unused_columns) or "nothing") + (" (--map KEY=COLUMN uses one)" if unused_columns else ""))
+    outputs = imported(file, recording, name)
+    print(outputs.sentence)
     if dry_run:
         return 0
     store = Store.open()
     try:
-        study_id = store_imported(found, store)
+        study_id = store_imported(outputs, store)
     finally:
         store.close()
-    print(f"Stored as {found.study.name!r}.\nNext: python -m flipcore stats {study_id}")
+    print(f"Stored as {outputs.study.name!r}.\nNext: python -m flipcore stats {study_id}")
     return 0

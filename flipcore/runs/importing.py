@@ -36,15 +36,15 @@ class Imported:
     def sentence(self) -> str:
         """What was found, for people."""
         models, names = ([one.name for one in several] for several in (self.study.models, self.study.extractors))
-        said = (
+        sentence = (
             f"{len(self.records):,} recorded outputs on {self.n_items:,} items by {', '.join(models)}, read by "
             f"{', '.join(names)}."
         )
         if self.n_repeated:
-            said += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
+            sentence += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
         if self.refused:
-            said += f" Rows that were refused: {len(self.refused):,}. The first: {self.refused[0][1]}"
-        return said
+            sentence += f" Rows that were refused: {len(self.refused):,}. The first: {self.refused[0][1]}"
+        return sentence
 
 
 def imported(path: str | Path, recording: Recording, name: str = "") -> Imported:
@@ -78,17 +78,17 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
     return Imported(study, report.records, tuple(readouts), report.refused, report.n_repeated)
 
 
-def store_imported(found: Imported, store: Store) -> str:
+def store_imported(outputs: Imported, store: Store) -> str:
     """Writes everything, the study's row last, and returns the study's id. Importing the same again changes nothing."""
-    study_id, write = found.study.study_id, store.writer.add
-    first_of = {record.item.item_id: record.item for record in reversed(found.records)}
-    variants = {(record.item.item_id, record.variant.variant_id): record.variant for record in found.records}
-    roles = {record.item.item_id: record.role for record in reversed(found.records)}
+    study_id, write = outputs.study.study_id, store.writer.add
+    first_of = {record.item.item_id: record.item for record in reversed(outputs.records)}
+    variants = {(record.item.item_id, record.variant.variant_id): record.variant for record in outputs.records}
+    roles = {record.item.item_id: record.role for record in reversed(outputs.records)}
     by_item: dict[str, list] = {}
     for (item_id, _), variant in variants.items():
         by_item.setdefault(item_id, []).append(variant)
-    readouts, sources = rows.readout_rows(study_id, found.readouts)
-    done = [
+    readouts, sources = rows.readout_rows(study_id, outputs.readouts)
+    futures = [
         write("items", [rows.item_row(item) for item in first_of.values()]),
         write(
             "study_items",
@@ -99,14 +99,16 @@ def store_imported(found: Imported, store: Store) -> str:
         ),
         write("variants", [rows.variant_row(variant) for variant in variants.values()]),
         write("study_variants", [row for several in by_item.values() for row in rows.study_variant_rows(study_id, several)]),
-        write("completions", [rows.completion_row(record.call, record.completion, False) for record in found.records]),
-        write("study_calls", [{"study_id": study_id, "call_id": record.call.call_id} for record in found.records]),
+        write("completions", [rows.completion_row(record.call, record.completion, False) for record in outputs.records]),
+        write("study_calls", [{"study_id": study_id, "call_id": record.call.call_id} for record in outputs.records]),
         write("readouts", readouts),
         write("readout_sources", sources),
     ]
-    for one in done:
+    for one in futures:
         one.result()
-    row = rows.study_row(found.study, "done", f"Imported: {found.sentence}", n_calls=len(found.records), ended_at=rows.now())
+    row = rows.study_row(
+        outputs.study, "done", f"Imported: {outputs.sentence}", n_calls=len(outputs.records), ended_at=rows.now()
+    )
     write("studies", [row]).result()
     return study_id
 

@@ -20,20 +20,20 @@ def hand_over(study: Study) -> Path:
     folder = inbox_path()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{study.study_id}.toml"
-    written = path.with_suffix(".part")
-    written.write_text(study.to_toml(), encoding="utf-8")
-    os.replace(written, path)
+    part_path = path.with_suffix(".part")
+    part_path.write_text(study.to_toml(), encoding="utf-8")
+    os.replace(part_path, path)
     return path
 
 
 def take() -> list[Study]:
     """The studies that were left, each taken once; a file that is no study is set aside with its reason beside it."""
-    taken = []
+    studies = []
     for path in sorted(inbox_path().glob("*.toml")):
         try:
-            taken.append(Study.read(path))
+            studies.append(Study.read(path))
             path.unlink()
         except BadInput as error:
             os.replace(path, path.with_suffix(".refused"))
             path.with_suffix(".why.txt").write_text(str(error), encoding="utf-8")
-    return taken
+    return studies

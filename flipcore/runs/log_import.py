@@ -33,53 +33,53 @@ class ImportProgress:
     message: str = ""
 
 
-def study_of(found: Survey) -> Study:
+def study_of(survey: Survey) -> Study:
     """The declaration: where the outputs came from, how they were read, and what the logs report of themselves."""
-    leave = set(filter(None, found.corrections.get("leave", "").split(",")))
-    taken = {READ_TEXT, READ_SCORES}
-    names = [f"{name} (log)" if name in taken else name for name in found.readouts if name not in leave]
-    ours = [READ_TEXT] * (found.has_text and any(kind in EXTRACTORS[READ_TEXT].applies_to for kind in found.kinds.values()))
+    leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
+    own_names = {READ_TEXT, READ_SCORES}
+    names = [f"{name} (log)" if name in own_names else name for name in survey.readouts if name not in leave]
+    ours = [READ_TEXT] * (survey.has_text and any(kind in EXTRACTORS[READ_TEXT].applies_to for kind in survey.kinds.values()))
     parts = [Part(name) for name in [*names, *ours]]
-    parts += [Part(READ_SCORES, {"norm": "char"})] if found.has_scores else []
-    reported = [{key: value for key, value in asdict(one).items() if value is not None} for one in found.reported]
+    parts += [Part(READ_SCORES, {"norm": "char"})] if survey.has_scores else []
+    reported = [{key: value for key, value in asdict(one).items() if value is not None} for one in survey.reported]
     source = ItemSource(
         RECORDED,
-        columns={key: value for key, value in found.corrections.items() if key != "name"},
+        columns={key: value for key, value in survey.corrections.items() if key != "name"},
         options={
-            "content": [file.revision for file in found.files],
-            "formats": sorted({file.about.format for file in found.files}),
-            "files": [file.source.name for file in found.files],
+            "content": [file.revision for file in survey.files],
+            "formats": sorted({file.about.format for file in survey.files}),
+            "files": [file.source.name for file in survey.files],
             "reported": reported,
-            "notes": [note for file in found.files for note in file.about.notes] + found.unread,
+            "notes": [note for file in survey.files for note in file.about.notes] + survey.unread,
         },
     )
-    axes = [OWN_PROMPT, *(axis for axis in found.axes if axis != OWN_PROMPT)]
+    axes = [OWN_PROMPT, *(axis for axis in survey.axes if axis != OWN_PROMPT)]
     return Study(
-        found.name,
+        survey.name,
         (source,),
         tuple(Part(axis) for axis in axes),
         tuple(parts),
-        tuple(_use(model, sampling, found.n_samples) for model, sampling in found.models.items()),
+        tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
         protocol=Part(RECORDED),
     )
 
 
 def _use(model: str, sampling: Mapping, n_samples: int) -> ModelUse:
-    def known(key: str, least: float, default):
+    def setting(key: str, least: float, default):
         value = sampling.get(key)
         return value if isinstance(value, (int, float)) and value >= least else default
 
     return ModelUse(
         model,
-        temperature=float(known("temperature", 0, 0.0)),
+        temperature=float(setting("temperature", 0, 0.0)),
         n_samples=n_samples,
-        max_tokens=int(known("max_tokens", 1, 256)),
-        top_p=float(known("top_p", 0, 1.0)),
+        max_tokens=int(setting("max_tokens", 1, 256)),
+        top_p=float(setting("top_p", 0, 1.0)),
     )
 
 
 def store_logs(
-    found: Survey,
+    survey: Survey,
     store: Store,
     on_progress: Callable[[ImportProgress], None] | None = None,
     stop: threading.Event | None = None,
@@ -87,16 +87,16 @@ def store_logs(
     """Writes everything and returns the study's id; the study is "done" when all of it is stored.
 
     With `stop` set it ends after the batch in hand, and the same import goes on from there."""
-    study, n_all = study_of(found), found.n_records + found.n_refused
-    store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=found.n_records)]).result()
+    study, n_all = study_of(survey), survey.n_records + survey.n_refused
+    store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     before = import_mark(store, study.study_id)
-    leave = set(filter(None, found.corrections.get("leave", "").split(",")))
+    leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
     n_seen, batch = 0, _Batch(study, leave)
     waiting: list = []
-    for built in _all_built(found):
+    for log_row in _log_rows(survey):
         n_seen += 1
-        if built is not None and n_seen > before:
-            batch.take(built, n_seen)
+        if log_row is not None and n_seen > before:
+            batch.take(log_row, n_seen)
         if n_seen % _BATCH == 0 and n_seen > before:
             waiting = _flushed(batch, store, n_seen, waiting)
             batch = _Batch(study, leave)
@@ -104,35 +104,35 @@ def store_logs(
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
                 return _stopped(study, store, n_seen, n_all, waiting)
-    for done in [*waiting, *_flushed(batch, store, n_seen, [])]:
-        done.result()
+    for future in [*waiting, *_flushed(batch, store, n_seen, [])]:
+        future.result()
     repeat_bases(store, study.study_id, OWN_PROMPT)
-    said = f"Imported: {found.n_records:,} rows of {len(found.files):,} file{'s' * (len(found.files) != 1)}."
-    if found.n_refused:
-        said += f" {found.n_refused:,} rows were refused; the first: {found.refused[0]}"
-    row = rows.study_row(study, "done", said, n_calls=found.n_records, ended_at=rows.now())
+    sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
+    if survey.n_refused:
+        sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refused[0]}"
+    row = rows.study_row(study, "done", sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
 
 
 def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: list) -> str:
-    for done in waiting:
-        done.result()
-    said = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
-    store.writer.add("studies", [rows.study_row(study, "cancelled", said)]).result()
+    for future in waiting:
+        future.result()
+    sentence = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
+    store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
     return study.study_id
 
 
-def _all_built(found: Survey) -> Iterator[Built | None]:
+def _log_rows(survey: Survey) -> Iterator[Built | None]:
     """Every row of every file in the survey's order; None for one that was refused."""
-    kinds, corrections = found.kinds, found.corrections
+    kinds, corrections = survey.kinds, survey.corrections
     roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
-    varied = not set(found.axes) <= {OWN_PROMPT, OTHER_PROMPT}
-    named = {task: role for task, role in roles.items() if role}
-    builder = Builder(Joining(kinds, (READ_TEXT, READ_SCORES), named, varied))
-    for number, file in enumerate(found.files):
+    varied = not set(survey.axes) <= {OWN_PROMPT, OTHER_PROMPT}
+    task_roles = {task: role for task, role in roles.items() if role}
+    builder = Builder(Joining(kinds, (READ_TEXT, READ_SCORES), task_roles, varied))
+    for number, file in enumerate(survey.files):
         try:
-            for record in file.reader.records(file.source, found.beside):
+            for record in file.reader.records(file.source, survey.beside):
                 if isinstance(record, Refused):
                     yield None
                     continue
@@ -156,14 +156,14 @@ class _Batch:
         self.completions: dict[str, dict] = {}
         self.readouts: list[Readout] = []
 
-    def take(self, built: Built, position: int) -> None:
-        item, variant = built.item, built.variant
+    def take(self, log_row: Built, position: int) -> None:
+        item, variant = log_row.item, log_row.variant
         if item.item_id not in self.items:
             self.items[item.item_id] = rows.item_row(item)
             self.study_items[item.item_id] = {
                 "study_id": self.study_id,
                 "item_id": item.item_id,
-                "role": built.role,
+                "role": log_row.role,
                 "position": position,
                 "confirmatory": False,
             }
@@ -171,12 +171,12 @@ class _Batch:
         if key not in self.study_variants:
             self.variants[variant.variant_id] = rows.variant_row(variant)
             (row,) = rows.study_variant_rows(self.study_id, [variant])
-            self.study_variants[key] = row | {"position": built.position}
-        if built.is_new:
-            for call, completion in built.calls:
+            self.study_variants[key] = row | {"position": log_row.position}
+        if log_row.is_new:
+            for call, completion in log_row.calls:
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
-            self.readouts += _ours(built)
-        self.readouts += [one for one in built.readouts if one.extractor not in self.leave]
+            self.readouts += _ours(log_row)
+        self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
 
     def tables(self) -> dict[str, list[dict]]:
         readouts, sources = rows.readout_rows(self.study_id, self.readouts)
@@ -192,39 +192,39 @@ class _Batch:
         }
 
 
-def _ours(built: Built) -> list[Readout]:
+def _ours(log_row: Built) -> list[Readout]:
     """The text read by the default reference, and options' scores by likelihood a character."""
-    item, variant, (call, _) = built.item, built.variant, built.calls[0]
+    item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
     extractor = _CLOZE if scored else EXTRACTORS[READ_TEXT]
     if item.kind not in extractor.applies_to:
         return []
-    reading = extractor.read(item, variant, [_as_whole(built, completion) for _, completion in built.calls])
+    reading = extractor.read(item, variant, [_as_whole(log_row, completion) for _, completion in log_row.calls])
     return [
         Readout(
             call.model,
             item.item_id,
             variant.axis,
             variant.variant_id,
-            built.sample,
+            log_row.sample,
             READ_SCORES if scored else READ_TEXT,
             reading,
             correctness(reading, variant.target),
-            tuple(call.call_id for call, _ in built.calls),
+            tuple(call.call_id for call, _ in log_row.calls),
         )
     ]
 
 
-def _as_whole(built: Built, completion: Completion) -> Completion:
+def _as_whole(log_row: Built, completion: Completion) -> Completion:
     """A text that is an option's label and nothing else is a whole answer, although its limit of one token ended it."""
-    is_label = completion.text.strip().rstrip(".)") in built.variant.labels and built.item.kind == "choice"
+    is_label = completion.text.strip().rstrip(".)") in log_row.variant.labels and log_row.item.kind == "choice"
     return replace(completion, finish_reason="stop") if is_label else completion
 
 
 def _flushed(batch: _Batch, store: Store, n_seen: int, waiting: list) -> list:
     """Hands a batch to the writer once the batch before the last is stored, so that few wait in memory."""
-    for done in waiting:
-        done.result()
+    for future in waiting:
+        future.result()
     futures = [store.writer.add(table, several) for table, several in batch.tables().items()]
     mark = {"key": f"import {batch.study_id}", "value": str(n_seen)}
     return [*futures, store.writer.add("store_info", [mark])]

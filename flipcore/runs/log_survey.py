@@ -66,38 +66,38 @@ class Survey:
     def name(self) -> str:
         """The study's name: as corrected, or after tasks and models."""
         tasks, models = list(self.kinds), list(self.models)
-        said = [", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "") for some in (tasks, models)]
-        return self.corrections.get("name") or f"{said[0]} by {said[1]}, recorded"
+        labels = [", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "") for some in (tasks, models)]
+        return self.corrections.get("name") or f"{labels[0]} by {labels[1]}, recorded"
 
     def sentences(self) -> list[str]:
         """What was recognised, what is used and what is left, for people."""
         formats = Counter(file.about.format for file in self.files)
-        said = ["Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."]
-        said.append(
+        sentences = ["Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."]
+        sentences.append(
             f"{self.n_records:,} rows on {len(self.kinds):,} task{'s' * (len(self.kinds) != 1)}; models: "
             f"{', '.join(self.models)}; readouts: {', '.join(self.readouts) or 'none recorded'}."
         )
-        said.append("Kinds: " + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]) + ".")
+        sentences.append("Kinds: " + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]) + ".")
         used = dict.fromkeys(name for file in self.files for name in file.about.uses)
-        said += [f"Read with them: {', '.join(used)}."] if used else []
-        left = dict.fromkeys(name for file in self.files for name in file.about.leaves)
-        said += [f"Not used: {', '.join(left)}."] if left else []
-        said += list(dict.fromkeys(note for file in self.files for note in file.about.notes))
+        sentences += [f"Read with them: {', '.join(used)}."] if used else []
+        leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
+        sentences += [f"Not used: {', '.join(leftovers)}."] if leftovers else []
+        sentences += list(dict.fromkeys(note for file in self.files for note in file.about.notes))
         if self.n_refused:
-            said.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refused[0]}")
-        return said + self.unread
+            sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refused[0]}")
+        return sentences + self.unread
 
 
-def model_of(corrections: Mapping[str, str], named: str) -> str:
+def model_of(corrections: Mapping[str, str], name: str) -> str:
     """The model's name: a correction "model:old=new", the name in the log, a correction "model=new" for logs without one."""
-    return corrections.get(f"model:{named}") or named or corrections.get("model") or UNNAMED
+    return corrections.get(f"model:{name}") or name or corrections.get("model") or UNNAMED
 
 
 def corrections_of(words: Iterable[str]) -> dict[str, str]:
     """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`.
 
     Raises BadInput for anything else."""
-    kept: dict[str, str] = {}
+    corrections: dict[str, str] = {}
     for word in words:
         key, sign, value = word.partition("=")
         plain = key.partition(":")[0]
@@ -106,15 +106,15 @@ def corrections_of(words: Iterable[str]) -> dict[str, str]:
         allowed = {"kind": KINDS, "role": ROLES, "format": tuple(one.name for one in READERS)}.get(plain)
         if allowed and value not in allowed:
             raise BadInput(f"{word!r}: {plain} is one of {', '.join(allowed)}.")
-        kept[key] = value
-    return kept
+        corrections[key] = value
+    return corrections
 
 
 def recognised(
     paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None
 ) -> tuple[list[LogFile], list[Source], list[str]]:
     """(files that a reader knows, files that go with them, sentences for the rest)."""
-    known, beside, unread = [], [], []
+    source_readers, beside, unread = [], [], []
     for source in sources(paths):
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
@@ -123,11 +123,11 @@ def recognised(
             elif any(reader.belongs(source) for reader in READERS):
                 beside.append(source)
             else:
-                known.append((source, _reader(source, corrections or {})))
+                source_readers.append((source, _reader(source, corrections or {})))
         except (BadInput, OSError) as error:
             unread.append(str(error))
     files = []
-    for source, reader in known:
+    for source, reader in source_readers:
         if reader is None:
             unread.append(f"{source.name} is no log that is known here; it is left out.")
             continue
@@ -157,45 +157,45 @@ def survey(
     files, beside, unread = recognised(paths, corrections)
     if not files:
         raise BadInput(" ".join(unread[:5]) or "There is no file; give a log, a folder of logs or a zip.")
-    found = Survey(files, beside, unread, corrections)
+    log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
     prompts: dict[int, int] = {}
     for file in files:
         try:
             for record in file.reader.records(file.source, beside):
-                _counted(record, found, votes, prompts)
-                if on_progress and (found.n_records + found.n_refused) % _EVERY == 0:
-                    on_progress(found.n_records)
+                _count(record, log_survey, votes, prompts)
+                if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
+                    on_progress(log_survey.n_records)
         except BadInput as error:
-            found.unread.append(f"{error} What stands before that place is used.")
-    if not found.n_records:
-        raise BadInput(" ".join([*found.refused[:1], *found.unread[:3]]) or "The files hold no outputs.")
-    for task, counted in votes.items():
-        guess = "choice" if 2 * counted["choice"] > counted.total() else "text" if counted["text"] else "number"
-        found.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
-    return found
+            log_survey.unread.append(f"{error} What stands before that place is used.")
+    if not log_survey.n_records:
+        raise BadInput(" ".join([*log_survey.refused[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
+    for task, kind_counts in votes.items():
+        guess = "choice" if 2 * kind_counts["choice"] > kind_counts.total() else "text" if kind_counts["text"] else "number"
+        log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
+    return log_survey
 
 
-def _counted(record: LogRecord | Refused, found: Survey, votes: dict[str, Counter], prompts: dict[int, int]) -> None:
+def _count(record: LogRecord | Refused, log_survey: Survey, votes: dict[str, Counter], prompts: dict[int, int]) -> None:
     if isinstance(record, Refused):
-        found.n_refused += 1
-        if len(found.refused) < N_REFUSED:
-            found.refused.append(record.sentence)
+        log_survey.n_refused += 1
+        if len(log_survey.refused) < N_REFUSED:
+            log_survey.refused.append(record.sentence)
         return
-    found.n_records += 1
-    if len(found.first) < 8:
-        found.first.append(record)
-    counted = votes.get(record.task) or votes.setdefault(record.task, Counter())
-    counted[kind_of(record)] += 1
-    model = model_of(found.corrections, record.model)
-    if model not in found.models:
-        found.models[model] = dict(record.sampling)
+    log_survey.n_records += 1
+    if len(log_survey.first) < 8:
+        log_survey.first.append(record)
+    kind_counts = votes.get(record.task) or votes.setdefault(record.task, Counter())
+    kind_counts[kind_of(record)] += 1
+    model = model_of(log_survey.corrections, record.model)
+    if model not in log_survey.models:
+        log_survey.models[model] = dict(record.sampling)
     for one in record.readouts:
-        found.readouts[one.name] = found.readouts.get(one.name, 0) + 1
-    found.n_samples = max(found.n_samples, (record.sample or 0) + 1)
-    found.has_text |= record.text is not None
-    found.has_scores |= record.option_scores is not None
+        log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
+    log_survey.n_samples = max(log_survey.n_samples, (record.sample or 0) + 1)
+    log_survey.has_text |= record.text is not None
+    log_survey.has_scores |= record.option_scores is not None
     place = hash((model, record.item_hash or (record.task, record.item)))
-    asked = hash((record.prompt, record.system))
-    axis = record.axis or (OWN_PROMPT if prompts.setdefault(place, asked) == asked else OTHER_PROMPT)
-    found.axes[axis] = found.axes.get(axis, 0) + 1
+    prompt_hash = hash((record.prompt, record.system))
+    axis = record.axis or (OWN_PROMPT if prompts.setdefault(place, prompt_hash) == prompt_hash else OTHER_PROMPT)
+    log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1

@@ -24,7 +24,7 @@ COUNTED_ITEMS = 60  # calls are counted on this many items and scaled up
 
 
 @dataclass(frozen=True)
-class Asked:
+class ItemPlan:
     """An item in its role, with its variants under every axis that applies to it."""
 
     item: Item
@@ -39,7 +39,7 @@ class Plan:
     those of the `notes` that say what will be missing."""
 
     study: Study
-    items: tuple[Asked, ...]
+    items: tuple[ItemPlan, ...]
     extractors: tuple[Extractor, ...]
     protocol: CallProtocol
     notes: tuple[str, ...] = field(default=())
@@ -51,25 +51,31 @@ class Plan:
             own: Callable[..., list] = getattr(
                 self.protocol, "variants", lambda item, layout: []
             )  # prompts of a protocol, behind those of the axes
-            shown = [one for asked in self.items for one in (*own(asked.item, asked.variants[0].layout), *asked.variants)]
+            variants = [
+                one
+                for item_plan in self.items
+                for one in (*own(item_plan.item, item_plan.variants[0].layout), *item_plan.variants)
+            ]
             backend.prepare(
-                [asked.item for asked in self.items], shown, {asked.item.item_id: asked.role for asked in self.items}
+                [item_plan.item for item_plan in self.items],
+                variants,
+                {item_plan.item.item_id: item_plan.role for item_plan in self.items},
             )
 
-    def history(self, asked: Asked, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
+    def history(self, item_plan: ItemPlan, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
         ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, use.stop, judge=self.study.judge)
-        return History(asked.item, asked.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
+        return History(item_plan.item, item_plan.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
 
 
 def material(store) -> Material:
     """The stored rewordings by item, with their state now."""
-    found: dict[str, list[Paraphrase]] = {}
+    by_item: dict[str, list[Paraphrase]] = {}
     if store is not None:
         for row in planning.paraphrases(store):
-            found.setdefault(row["item_id"], []).append(
+            by_item.setdefault(row["item_id"], []).append(
                 Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"])
             )
-    return Material(found)
+    return Material(by_item)
 
 
 def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
@@ -84,22 +90,22 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
             "declare a new study on the same items."
         )
     study.checked()
-    chosen_axes = [axes.made(part.name, part.params) for part in study.axes]
+    chosen_axes = [axes.axis_of(part.name, part.params) for part in study.axes]
     chosen_extractors = tuple(extractors.extractor_of(part.name, part.params) for part in study.extractors)
     protocol = protocols.protocol_of(study.protocol.name, study.protocol.params)
     items, notes, warnings = _items(study)
     order = generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
-    stored = replace(material(store), examples=_examples(items))
-    asked, refused, n_variants = [], [], 0
-    wanted = [one for one in items if only in (None, one[0].item_id)]
-    for item, role in wanted[:items_limit]:
+    axis_material = replace(material(store), examples=_examples(items))
+    item_plans, refused, n_variants = [], [], 0
+    selection = [one for one in items if only in (None, one[0].item_id)]
+    for item, role in selection[:items_limit]:
         try:
             variants = tuple(
                 variant
                 for axis in chosen_axes
                 if item.kind in axis.applies_to
-                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), stored)
+                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), axis_material)
             )
         except BadInput as error:
             refused.append(str(error))
@@ -110,13 +116,13 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
                 f"The study asks more than {bounds.MOST_VARIANTS:,} variants of its items. Take fewer items, variants or models."
             )
         if variants:
-            asked.append(Asked(item, role, is_set_aside(study, item), variants))
-    if not asked:
+            item_plans.append(ItemPlan(item, role, is_set_aside(study, item), variants))
+    if not item_plans:
         raise BadInput(refused[0] if refused else "None of the study's axes applies to any of its items.")
     warnings += [f"Items that are left out: {len(refused):,}. The first: {refused[0]}"] if refused else []
-    for note, is_warning in _notes(study, asked):
+    for note, is_warning in _notes(study, item_plans):
         (warnings if is_warning else notes).append(note)
-    return Plan(study, tuple(asked), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
+    return Plan(study, tuple(item_plans), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
 
 
 def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
@@ -126,7 +132,7 @@ def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
     for item, role in items:
         if item.target is not None:
             first.setdefault((role, item.kind), []).append(item)
-    pools = {key: tuple(found[:N_EXAMPLES]) for key, found in first.items()}
+    pools = {key: tuple(candidates[:N_EXAMPLES]) for key, candidates in first.items()}
     return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}
 
 
@@ -134,7 +140,7 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
     """Items with their roles, notes, and warnings. An item may stand in a study once."""
     from flipcore.datasets import load_report
 
-    found: dict[str, tuple[Item, str]] = {}
+    by_id: dict[str, tuple[Item, str]] = {}
     notes: list[str] = []
     warnings: list[str] = []
     for source in study.items:
@@ -145,15 +151,15 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
                 f"Rows of {source.dataset} that were refused: {len(report.refused):,}. The first: {report.refused[0][1]}"
             )
         for item in report.items:
-            if item.item_id in found and found[item.item_id][1] != source.role:
+            if item.item_id in by_id and by_id[item.item_id][1] != source.role:
                 raise BadInput(
-                    f"{item.item_id} is named as {found[item.item_id][1]} and as {source.role}; an item can have "
+                    f"{item.item_id} is named as {by_id[item.item_id][1]} and as {source.role}; an item can have "
                     "one role in a study."
                 )
-            found[item.item_id] = (item, source.role)
-    if not found:
+            by_id[item.item_id] = (item, source.role)
+    if not by_id:
         raise BadInput("The study has no items: its sources are empty after filtering.")
-    return list(found.values()), notes, warnings
+    return list(by_id.values()), notes, warnings
 
 
 def is_set_aside(study: Study, item: Item) -> bool:
@@ -161,89 +167,95 @@ def is_set_aside(study: Study, item: Item) -> bool:
     return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
 
 
-def _notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
+def _notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
     """(sentence, whether it says that something will be missing) about rewordings and options, where they are asked for."""
-    return [*_option_notes(asked), *_paraphrase_notes(study, asked)]
+    return [*_option_notes(item_plans), *_paraphrase_notes(study, item_plans)]
 
 
-def _option_notes(asked: Sequence[Asked]) -> list[tuple[str, bool]]:
+def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
     """What is not reordered or relabelled because an option names others; said, and no fault of the study."""
-    found = []
-    for axis, done in (("option_order", "reordered"), ("label_set", "relabelled")):
-        n = sum(any(v.axis == axis and v.params.get("refusal") == "refers" for v in one.variants) for one in asked)
+    notes = []
+    for axis, verb in (("option_order", "reordered"), ("label_set", "relabelled")):
+        n = sum(any(v.axis == axis and v.params.get("refusal") == "refers" for v in one.variants) for one in item_plans)
         if n:
-            found.append((f"{n:,} of {len(asked):,} items are not {done}: one of their options names other options.", False))
-    n_kept = sum(any("kept_last" in v.params for v in one.variants) for one in asked)
+            notes.append(
+                (f"{n:,} of {len(item_plans):,} items are not {verb}: one of their options names other options.", False)
+            )
+    n_kept = sum(any("kept_last" in v.params for v in one.variants) for one in item_plans)
     if n_kept:
-        found.append((f'{n_kept:,} items keep an option such as "none of the above" last while the others move.', False))
-    return found
+        notes.append((f'{n_kept:,} items keep an option such as "none of the above" last while the others move.', False))
+    return notes
 
 
-def _paraphrase_notes(study: Study, asked: Sequence[Asked]) -> list[tuple[str, bool]]:
+def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
     if all(part.name != "paraphrase" for part in study.axes):
         return []
-    n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in asked)
+    n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in item_plans)
     if n_reworded:
-        return [(f"{n_reworded:,} of {len(asked):,} items have a rewording that may be asked.", False)]
+        return [(f"{n_reworded:,} of {len(item_plans):,} items have a rewording that may be asked.", False)]
     return [("No item has an accepted rewording: the paraphrase axis will be empty. Propose and review some first.", True)]
 
 
-def projection(made: Plan) -> cost.Projection:
+def projection(study_plan: Plan) -> cost.Projection:
     """An upper bound on calls, tokens and price, from the calls of each data set's first items scaled up to all of it. An
     adaptive protocol says the most that it can ask; a judge is shown what the extractors read, never a protocol's own votes."""
-    sets: dict[str, list[Asked]] = {}
-    for asked in made.items:
-        sets.setdefault(asked.item.dataset, []).append(asked)
-    judge = open_backend(made.study.judge, model_cards()) if made.study.judge else None
-    found = (
-        _projected(made, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
+    sets: dict[str, list[ItemPlan]] = {}
+    for item_plan in study_plan.items:
+        sets.setdefault(item_plan.item.dataset, []).append(item_plan)
+    judge = open_backend(study_plan.study.judge, model_cards()) if study_plan.study.judge else None
+    parts = (
+        _projected(study_plan, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
         for items in sets.values()
     )
-    return sum(found, cost.NOTHING)
+    return sum(parts, cost.NOTHING)
 
 
-def _projected(made: Plan, head: Sequence[Asked], judge) -> cost.Projection:
+def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projection:
     """What the study's models and its judge are asked of these items, at most."""
     cards, read = model_cards(), protocols.PROTOCOLS["single_shot"]
     total = cost.NOTHING
-    for use in made.study.models:
+    for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
-        most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
-        histories = [made.history(asked, use, backend, {}, judge) for asked in head]
+        most = getattr(study_plan.protocol, "most_calls", study_plan.protocol.next_calls)
+        histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
         total = total + cost.projected((call for one in histories for call in most(one)), cards.get(use.name))
         judged = (
             [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
         )
-        total = total + cost.projected(judged, cards.get(made.study.judge or "")) if judged else total
+        total = total + cost.projected(judged, cards.get(study_plan.study.judge or "")) if judged else total
     return total
 
 
-def remaining(made: Plan, store: Store) -> cost.Projection:
+def remaining(study_plan: Plan, store: Store) -> cost.Projection:
     """The projection of the calls that are not stored yet. Where nothing is, that is the whole; else every item is looked at,
     because stored calls are those of the first items."""
-    study_id, cards, whole = made.study.study_id, model_cards(), projection(made)
-    if not studies.has_answers_of(store, [use.name for use in made.study.models]):
+    study_id, cards, whole = study_plan.study.study_id, model_cards(), projection(study_plan)
+    if not studies.has_answers_of(store, [use.name for use in study_plan.study.models]):
         return whole
-    judge = open_backend(made.study.judge, cards) if made.study.judge else None
+    judge = open_backend(study_plan.study.judge, cards) if study_plan.study.judge else None
     total, first = cost.NOTHING, cost.NOTHING
-    most = getattr(made.protocol, "most_calls", made.protocol.next_calls)
-    for use in made.study.models:
+    most = getattr(study_plan.protocol, "most_calls", study_plan.protocol.next_calls)
+    for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
-        made.prepare(backend)
-        calls = {call.call_id: call for asked in made.items for call in most(made.history(asked, use, backend, {}, judge))}
-        stored = studies.stored_ids(store, list(calls))
+        study_plan.prepare(backend)
+        calls = {
+            call.call_id: call
+            for item_plan in study_plan.items
+            for call in most(study_plan.history(item_plan, use, backend, {}, judge))
+        }
+        stored_ids = studies.stored_ids(store, list(calls))
         first = first + cost.projected(calls.values(), cards.get(use.name))
-        total = total + cost.projected((call for key, call in calls.items() if key not in stored), cards.get(use.name))
+        total = total + cost.projected((call for key, call in calls.items() if key not in stored_ids), cards.get(use.name))
     if judge is None:
         return total
     # what a judge will be shown is not there yet, so its calls are known by their number alone
     n_judged = max(1, whole.n_calls - first.n_calls)
-    left = max(0.0, 1 - studies.n_stored_of(store, study_id, made.study.judge or "") / n_judged)
+    remaining_share = max(0.0, 1 - studies.n_stored_of(store, study_id, study_plan.study.judge or "") / n_judged)
     judged = cost.Projection(
         n_judged,
         max(0, whole.n_tokens_in - first.n_tokens_in),
         max(0, whole.n_tokens_out - first.n_tokens_out),
         None if whole.cost_usd is None or first.cost_usd is None else max(0.0, whole.cost_usd - first.cost_usd),
-        n_judged / cost.rate(cards.get(made.study.judge or "")),
+        n_judged / cost.rate(cards.get(study_plan.study.judge or "")),
     )
-    return total + judged.scaled(left)
+    return total + judged.scaled(remaining_share)

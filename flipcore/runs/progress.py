@@ -28,7 +28,7 @@ class Progress:
     cut: str = ""
 
     @property
-    def left(self) -> str:
+    def outlook(self) -> str:
         """What is to come, for people: the time left, a server's trouble, failures."""
         words = "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
         words += f", {self.n_failed:,} failed" if self.n_failed else ""
@@ -47,6 +47,6 @@ def end_message(p: Progress, budget_usd: float | None, spent_usd: float, first_e
             f"budget to go on.{failed}"
         )
     if p.state == INCOMPLETE:
-        said = f" The first error: {first_error}" if first_error else ""
-        return f"{p.n_failed:,} of {p.n_done:,} calls failed. Resume asks only those again.{said}"
+        error_text = f" The first error: {first_error}" if first_error else ""
+        return f"{p.n_failed:,} of {p.n_done:,} calls failed. Resume asks only those again.{error_text}"
     return failed.strip()

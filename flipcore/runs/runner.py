@@ -18,7 +18,7 @@ from flipcore.models import model_cards, open_backend
 from flipcore.runs.cost import refusal
 from flipcore.runs.cut_count import CutCount
 from flipcore.runs.in_flight import InFlight, NotAsked
-from flipcore.runs.plan import Asked, Plan, plan, projection, remaining
+from flipcore.runs.plan import ItemPlan, Plan, plan, projection, remaining
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, end_message
 from flipcore.runs.spending import Spending
 from flipcore.runs.storing import Storing
@@ -43,27 +43,29 @@ def run(
 ) -> Progress:
     """Runs a study to its end, its cap or its cancellation, and returns how far it came. Raises OverBudget before the first
     call when what is missing would pass the cap. With `record=False` (a pilot) only completions and their price are stored."""
-    made = plan(study, store, items_limit)
+    study_plan = plan(study, store, items_limit)
     cards = model_cards()
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     names = {use.name for use in study.models} | ({study.judge} if study.judge else set())
     used = {name: cards.get(name) for name in names}
     is_paid = any(card and (card.price_in or card.price_out) for card in used.values())
-    refused = refusal(remaining(made, store) if is_paid else projection(made), cap, used, spent)
+    refused = refusal(remaining(study_plan, store) if is_paid else projection(study_plan), cap, used, spent)
     if refused:
         if record:
             store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, refused)]).result()
         raise OverBudget(refused)
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
-    run = _Run(made, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
-    run.progress.n_calls = projection(made).n_calls
+    run = _Run(study_plan, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
+    run.progress.n_calls = projection(study_plan).n_calls
     return asyncio.run(run.go())
 
 
 class _Run:
-    def __init__(self, made: Plan, store: Store, spending: Spending, cancel, on_progress, in_flight: InFlight, record: bool):
-        self.plan, self.store, self.spending, self.cancel = made, store, spending, cancel
-        self.study, self.cards = made.study, spending.cards
+    def __init__(
+        self, study_plan: Plan, store: Store, spending: Spending, cancel, on_progress, in_flight: InFlight, record: bool
+    ):
+        self.plan, self.store, self.spending, self.cancel = study_plan, store, spending, cancel
+        self.study, self.cards = study_plan.study, spending.cards
         self.on_progress, self.in_flight, self.record = on_progress, in_flight, record
         self.progress, self.started = Progress(), time.monotonic()
         self.storing = Storing(store.writer)
@@ -114,15 +116,15 @@ class _Run:
 
     async def _all_items(self) -> None:
         """Workers take items in the plan's order; every one ends when the run stops, whatever it waits for."""
-        jobs = ((asked, use) for asked in self.plan.items for use in self.study.models)
+        jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
         await asyncio.gather(*(self._worker(jobs) for _ in range(WINDOW * len(self.study.models))))
 
-    async def _worker(self, jobs: Iterator[tuple[Asked, ModelUse]]) -> None:
-        for asked, use in jobs:
+    async def _worker(self, jobs: Iterator[tuple[ItemPlan, ModelUse]]) -> None:
+        for item_plan, use in jobs:
             if self._stopped():
                 return
             try:
-                await self._item(asked, use)
+                await self._item(item_plan, use)
             except Exception as error:  # calls on their way come in; nothing new is begun
                 self._fault(error)
 
@@ -153,37 +155,37 @@ class _Run:
             self._fault(self.storing.problem)
         return bool(self.stopping)
 
-    async def _item(self, asked: Asked, use: ModelUse) -> None:
+    async def _item(self, item_plan: ItemPlan, use: ModelUse) -> None:
         """All calls of one item for one model, then its readouts."""
-        known: dict[str, Completion] = {}
+        completions: dict[str, Completion] = {}
         while not self._stopped():
-            calls = self.plan.protocol.next_calls(self._history(asked, use, known))
+            calls = self.plan.protocol.next_calls(self._history(item_plan, use, completions))
             if not calls:
                 break
-            stored = self._stored(calls)
-            known |= stored
-            missing = [call for call in calls if call.call_id not in stored]
-            made = await asyncio.gather(*(self._ask(call) for call in missing), return_exceptions=True)
-            for one in made:
+            stored_completions = self._stored_completions(calls)
+            completions |= stored_completions
+            missing = [call for call in calls if call.call_id not in stored_completions]
+            replies = await asyncio.gather(*(self._ask(call) for call in missing), return_exceptions=True)
+            for one in replies:
                 if isinstance(one, BaseException):
                     raise one
                 if one is not None:
-                    known[one.call_id] = one
-        if known:
-            self._read(asked, use, known)
+                    completions[one.call_id] = one
+        if completions:
+            self._read(item_plan, use, completions)
         await self.storing.room()
 
-    def _history(self, asked: Asked, use: ModelUse, known: dict[str, Completion]) -> History:
+    def _history(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]) -> History:
         judge = self.backends.get(self.study.judge) if self.study.judge else None
-        return self.plan.history(asked, use, self.backends[use.name], known, judge)
+        return self.plan.history(item_plan, use, self.backends[use.name], completions, judge)
 
-    def _stored(self, calls: list[Call]) -> dict[str, Completion]:
+    def _stored_completions(self, calls: list[Call]) -> dict[str, Completion]:
         """Completions that are there already; a failed one is asked again."""
-        found = planning.completions(self.store, [call.call_id for call in calls])
-        if found:
-            call_ids = [row["call_id"] for row in found]
-            self.storing.add(self._memberships(call_ids), partial(self._count, n_reused=len(found)))
-        return {row["call_id"]: rows.completion_of(row) for row in found}
+        completion_rows = planning.completions(self.store, [call.call_id for call in calls])
+        if completion_rows:
+            call_ids = [row["call_id"] for row in completion_rows]
+            self.storing.add(self._memberships(call_ids), partial(self._count, n_reused=len(completion_rows)))
+        return {row["call_id"]: rows.completion_of(row) for row in completion_rows}
 
     def _memberships(self, call_ids: list[str]) -> list:
         mine = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in call_ids] if self.record else []
@@ -209,7 +211,7 @@ class _Run:
                 if mine is not None:
                     return await self._bought(call, backend)
                 if other is None:  # another run has stored it meanwhile
-                    return self._stored([call]).get(call.call_id)
+                    return self._stored_completions([call]).get(call.call_id)
                 completion = await self._of_another_run(other)
                 if completion is not None:
                     self.storing.add(self._memberships([call.call_id]), partial(self._count, completion=completion))
@@ -253,8 +255,8 @@ class _Run:
             self._count(error, 0, completion)
             self.in_flight.end(call.call_id, completion, error)
 
-        made = [rows.completion_row(call, completion, backend.simulated)]
-        self.storing.add([("completions", made), ("purchases", paid), *self._memberships([call.call_id])], safe)
+        completion_rows = [rows.completion_row(call, completion, backend.simulated)]
+        self.storing.add([("completions", completion_rows), ("purchases", paid), *self._memberships([call.call_id])], safe)
 
     def _stop_if_down(self, backend: Backend) -> None:
         """A server that is gone ends the run, which can be resumed; the calls that it never saw are not asked in vain."""
@@ -274,9 +276,9 @@ class _Run:
             await asyncio.sleep(_POLL_S)
         return None
 
-    def _read(self, asked: Asked, use: ModelUse, known: dict[str, Completion]) -> None:
+    def _read(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]) -> None:
         """The item's readouts: counted where they were cut off, and stored unless this is a pilot."""
-        read = self.plan.protocol.readouts(self._history(asked, use, known))
+        read = self.plan.protocol.readouts(self._history(item_plan, use, completions))
         self.cut.add(use, self.plan.extractors, read)
         if self.record:
             self._save_readouts(read)
@@ -306,9 +308,9 @@ class _Run:
         p = self.progress
         p.state = self.stopping or (INCOMPLETE if p.n_failed else DONE)
         p.eta_s, p.trouble = None, ""
-        said = p.message or end_message(p, self.spending.cap_usd, self.spending.spent_usd, self.first_error)
+        sentence = p.message or end_message(p, self.spending.cap_usd, self.spending.spent_usd, self.first_error)
         p.cut = self.cut.sentence()
-        p.message = " ".join(filter(None, [said, p.cut, *self.plan.warnings]))
+        p.message = " ".join(filter(None, [sentence, p.cut, *self.plan.warnings]))
         n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
         try:
             if self.record:
@@ -322,23 +324,26 @@ class _Run:
             self.on_progress(replace(p))
 
 
-def _declared_rows(made: Plan) -> list:
+def _declared_rows(study_plan: Plan) -> list:
     """Items, memberships and variants of a plan, by table."""
-    study_id = made.study.study_id
-    variants = {v.variant_id: v for asked in made.items for v in asked.variants}
+    study_id = study_plan.study.study_id
+    variants = {v.variant_id: v for item_plan in study_plan.items for v in item_plan.variants}
     members = [
         {
             "study_id": study_id,
-            "item_id": asked.item.item_id,
-            "role": asked.role,
+            "item_id": item_plan.item.item_id,
+            "role": item_plan.role,
             "position": i,
-            "confirmatory": asked.confirmatory,
+            "confirmatory": item_plan.confirmatory,
         }
-        for i, asked in enumerate(made.items)
+        for i, item_plan in enumerate(study_plan.items)
     ]
     return [
-        ("items", [rows.item_row(asked.item) for asked in made.items]),
+        ("items", [rows.item_row(item_plan.item) for item_plan in study_plan.items]),
         ("study_items", members),
         ("variants", [rows.variant_row(v) for v in variants.values()]),
-        ("study_variants", [row for asked in made.items for row in rows.study_variant_rows(study_id, asked.variants)]),
+        (
+            "study_variants",
+            [row for item_plan in study_plan.items for row in rows.study_variant_rows(study_id, item_plan.variants)],
+        ),
     ]

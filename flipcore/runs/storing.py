@@ -25,10 +25,10 @@ class Storing:
         """Hands rows over; `then` is told, in the writer's thread, that they are safe (None) or why they are not."""
         with self._lock:
             self._n_waiting += 1
-        self._writer.add_together(parts).add_done_callback(lambda done: self._ended(done, then))
+        self._writer.add_together(parts).add_done_callback(lambda future: self._ended(future, then))
 
-    def _ended(self, done: Future, then: Callable[[BaseException | None], None] | None) -> None:
-        error = done.exception()
+    def _ended(self, future: Future, then: Callable[[BaseException | None], None] | None) -> None:
+        error = future.exception()
         if then:
             then(error)
         with self._lock:

@@ -122,5 +122,5 @@ def show_progress(progress) -> None:
     share = progress.n_done / progress.n_calls
     st.progress(
         min(share, 1.0),
-        text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{plain(progress.left)}",
+        text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{plain(progress.outlook)}",
     )

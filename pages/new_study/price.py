@@ -61,8 +61,8 @@ def _study_plan(toml: str):
 
 
 def _numbers(projected, n_items: int) -> None:
-    most = "" if projected.measured else ", at most"
-    about = "" if projected.measured else ", about"
+    most = "" if projected.is_measured else ", at most"
+    about = "" if projected.is_measured else ", about"
     cost = "unknown" if projected.cost_usd is None else dollars(projected.cost_usd)
     for label, value in (
         ("Items", f"{n_items:,}"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from flipcore.axes import AXES, made
+from flipcore.axes import AXES, axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, CONTINUATION, KINDS
@@ -26,7 +26,7 @@ def test_an_axis_says_what_it_is(axis):
     assert re.fullmatch(r"[a-z_]+", axis.name) and AXES[axis.name] is axis
     assert axis.title and axis.about.endswith(".")
     assert axis.applies_to and axis.applies_to <= set(KINDS)
-    assert made(axis.name) == axis
+    assert axis_of(axis.name) == axis
 
 
 @every_axis
@@ -75,7 +75,7 @@ def test_a_harmless_change_keeps_the_target(name, data):
 
 def test_an_unknown_axis_lists_the_known_ones():
     with pytest.raises(BadInput, match="no axis called 'moon'; choose one of identity, option_order"):
-        made("moon")
+        axis_of("moon")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_an_unknown_axis_lists_the_known_ones():
 )
 def test_parameters_that_do_not_fit_get_a_sentence(name, params, why):
     with pytest.raises(BadInput, match=re.escape(why)):
-        made(name, params)
+        axis_of(name, params)
 
 
 @every_axis

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -16,7 +16,7 @@ ITEM = Item.make(dataset="t", key="1", kind="completion", question=TEXT, meta={"
 
 
 def variants(axis="bit_flip", **params):
-    return made(axis, params).variants(ITEM, "plain", generator(5, "bits"), Material())
+    return axis_of(axis, params).variants(ITEM, "plain", generator(5, "bits"), Material())
 
 
 def test_level_0_is_the_beginning_and_the_rest_is_the_reference():
@@ -47,14 +47,14 @@ def test_the_summary_task_shows_the_whole_text_and_compares_with_the_summary():
 
 def test_without_a_summary_the_models_own_of_the_unchanged_text_is_asked_for():
     bare = Item.make(dataset="t", key="2", kind="completion", question=TEXT)
-    made_of = made("bit_flip_summary").variants(bare, "plain", generator(0, "x"), Material())
+    made_of = axis_of("bit_flip_summary").variants(bare, "plain", generator(0, "x"), Material())
     assert {one.params["reference_prompt"] for one in made_of} == {made_of[0].prompt.text}
     assert made_of[0].prompt.text == TEXT + "\n\nSummary:" and "reference" not in made_of[0].params
 
 
 def test_levels_that_flip_nothing_are_one_variant():
     short = Item.make(dataset="t", key="2", kind="completion", question="go on now")
-    made_of = made("bit_flip", {"levels_pct": [0, 0.1, 0.2]}).variants(short, "plain", generator(1, "x"), Material())
+    made_of = axis_of("bit_flip", {"levels_pct": [0, 0.1, 0.2]}).variants(short, "plain", generator(1, "x"), Material())
     assert [one.key for one in made_of] == [BASE]
 
 
@@ -71,10 +71,10 @@ def test_levels_that_flip_nothing_are_one_variant():
 )
 def test_parameters_that_do_not_fit_are_sentences(params, why):
     with pytest.raises(BadInput, match=re.escape(why)):
-        made("bit_flip", params)
+        axis_of("bit_flip", params)
 
 
 def test_an_item_that_cannot_be_cut_is_refused():
     word = Item.make(dataset="t", key="3", kind="completion", question="Word")
     with pytest.raises(BadInput, match="too short to be cut"):
-        made("bit_flip").variants(word, "plain", generator(0, "x"), Material())
+        axis_of("bit_flip").variants(word, "plain", generator(0, "x"), Material())

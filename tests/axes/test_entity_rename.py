@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.axes.entity_rename import AXIS, Refusal, Renaming, renaming
 from flipcore.axes.names.lists import EITHER, MAN, WOMAN, gender, listed, pool
 from flipcore.axes.names.people import people
@@ -131,7 +131,7 @@ def test_new_names_are_no_words_and_like_no_word_of_the_text():
 
 def test_a_variant_keeps_the_target_and_says_who_became_whom():
     rng = np.random.default_rng(0)
-    base, *changed = made("entity_rename", {"n": 2}).variants(item("Nora has 3 cats."), "plain", rng, Material())
+    base, *changed = axis_of("entity_rename", {"n": 2}).variants(item("Nora has 3 cats."), "plain", rng, Material())
     assert [one.key for one in changed] == ["rename-1", "rename-2"] and {one.target for one in changed} == {base.target}
     assert all(one.params["names"][0][0] == "Nora" and one.params["names"][0][1] in one.prompt.text for one in changed)
     refused = AXIS.variants(item("A tram has 3 doors."), "plain", np.random.default_rng(0), Material())
@@ -140,7 +140,7 @@ def test_a_variant_keeps_the_target_and_says_who_became_whom():
 
 def test_the_number_of_renamings_is_bounded():
     with pytest.raises(BadInput, match="from 1 to 100"):
-        made("entity_rename", {"n": 101})
+        axis_of("entity_rename", {"n": 101})
 
 
 def test_the_shipped_problems_are_renamed_where_they_name_somebody():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
@@ -29,7 +29,7 @@ PROBLEMS = [
 
 def asked(item, pool, n, layout="plain"):
     material = Material(examples={item.item_id: tuple(pool)})
-    return made("few_shot", {"n": n}).variants(item, layout, np.random.default_rng(0), material)
+    return axis_of("few_shot", {"n": n}).variants(item, layout, np.random.default_rng(0), material)
 
 
 def test_examples_carry_their_answers_and_the_question_comes_last():
@@ -57,7 +57,7 @@ def test_too_few_others_of_the_kind_leave_the_base_alone(pool):
 def test_the_number_of_examples_is_bounded():
     for n, said in ((0, "at least 1"), (11, "from 1 to 10 examples")):
         with pytest.raises(BadInput, match=said):
-            made("few_shot", {"n": n})
+            axis_of("few_shot", {"n": n})
 
 
 def test_a_study_shows_examples_of_the_items_own_role_only():

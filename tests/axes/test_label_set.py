@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
@@ -16,7 +16,7 @@ def choice(n_options):
 
 
 def asked(item, *sets):
-    return made("label_set", {"sets": list(sets)}).variants(item, "plain", np.random.default_rng(0), Material())
+    return axis_of("label_set", {"sets": list(sets)}).variants(item, "plain", np.random.default_rng(0), Material())
 
 
 def test_each_set_is_one_variant_and_the_own_set_collapses_into_the_base():

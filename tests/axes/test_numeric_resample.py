@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from flipcore.axes import made as made_axis
+from flipcore.axes import axis_of
 from flipcore.axes.numeric.chains import MIXED, PROSE, gold, steps
 from flipcore.axes.numeric.quantities import mentions
 from flipcore.axes.numeric.structure import Structure, structure
@@ -127,7 +127,7 @@ def item(question=EGGS, solution=CHAIN, target="26"):
 
 
 def test_a_rewriting_is_a_variant_with_its_own_target_and_says_what_it_changed():
-    base, *rewritten = made_axis("numeric_resample", {"n": 3}).variants(item(), "plain", rng(), Material())
+    base, *rewritten = axis_of("numeric_resample", {"n": 3}).variants(item(), "plain", rng(), Material())
     assert [one.key for one in rewritten] == ["resample-1", "resample-2", "resample-3"] and base.target == "26"
     for one in rewritten:
         assert one.compared_with == base.key and one.target != "26" and one.params["steps"][-1] == one.target
@@ -146,7 +146,7 @@ def test_a_refused_item_keeps_its_base_and_is_counted_by_class():
 
 def test_the_number_of_rewritings_is_bounded():
     with pytest.raises(BadInput, match="at least 1"):
-        made_axis("numeric_resample", {"n": 0})
+        axis_of("numeric_resample", {"n": 0})
 
 
 def test_the_pocket_models_problems_are_resampled():

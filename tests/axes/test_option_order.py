@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.records import Item
 from flipcore.text.prompts import LABEL_SETS
@@ -25,7 +25,7 @@ def choice(n_options):
 
 
 def asked(item, seed=0, **params):
-    return made("option_order", params).variants(item, "plain", np.random.default_rng(seed), Material())
+    return axis_of("option_order", params).variants(item, "plain", np.random.default_rng(seed), Material())
 
 
 @pytest.mark.parametrize("kind", ["cyclic", "random"])

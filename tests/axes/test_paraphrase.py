@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.core.contracts import Material, Paraphrase
 from flipcore.core.records import Item
 
@@ -20,7 +20,7 @@ STORED = Material(
 
 
 def asked(material, **params):
-    return made("paraphrase", params).variants(ITEM, "plain", np.random.default_rng(0), material)
+    return axis_of("paraphrase", params).variants(ITEM, "plain", np.random.default_rng(0), material)
 
 
 @pytest.mark.parametrize(("unreviewed", "ids"), [(False, [None, "p/a"]), (True, [None, "p/a", "p/b"])])

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.core.contracts import Material
 from flipcore.core.records import Item
 
 
 def asked(item, layout, *layouts):
-    axis = made("prompt_format", {"layouts": list(layouts)})
+    axis = axis_of("prompt_format", {"layouts": list(layouts)})
     return axis.variants(item, layout, np.random.default_rng(0), Material())
 
 

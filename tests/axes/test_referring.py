@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from flipcore.axes import made
+from flipcore.axes import axis_of
 from flipcore.axes.referring import BY_LABEL, NOT_LAST, referring
 from flipcore.core.contracts import Material
 from flipcore.core.records import Item
@@ -19,7 +19,7 @@ def item(*options, target="0"):
 
 
 def asked(axis, one, **params):
-    return made(axis, params).variants(one, "plain", np.random.default_rng(0), Material())
+    return axis_of(axis, params).variants(one, "plain", np.random.default_rng(0), Material())
 
 
 @pytest.mark.parametrize(

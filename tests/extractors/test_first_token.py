@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from flipcore.axes import made as axis
+from flipcore.axes import axis_of as axis
 from flipcore.core.contracts import Ask, History, Material
 from flipcore.core.randomness import generator
 from flipcore.core.records import ABILITIES, ABSENT, OK, UNREADABLE

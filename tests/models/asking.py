@@ -2,7 +2,7 @@
 
 import asyncio
 
-from flipcore.axes import made as axis
+from flipcore.axes import axis_of as axis
 from flipcore.core.contracts import Material
 from flipcore.core.randomness import generator
 from flipcore.core.records import Call, Item, Request

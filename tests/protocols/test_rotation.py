@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from flipcore.axes import made as axis
+from flipcore.axes import axis_of as axis
 from flipcore.core.contracts import Ask, History, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator

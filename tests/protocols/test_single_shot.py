@@ -3,7 +3,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from flipcore.axes import made as axis
+from flipcore.axes import axis_of as axis
 from flipcore.core.contracts import Ask, History, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator

@@ -2,7 +2,7 @@ import pytest
 
 from flipcore.core.records import Call, Completion, Request
 from flipcore.models.cards import ModelCard
-from flipcore.runs.cost import NOTHING, call_price, measured, projected, rate, refusal
+from flipcore.runs.cost import NOTHING, call_price, projected, rate, refusal, usage
 
 PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0, n_in_flight=10)
 FREE = ModelCard("free", "simulated", price_in=0.0, price_out=0.0)
@@ -17,7 +17,7 @@ def test_a_projection_is_the_most_that_the_calls_can_cost():
     # 400 characters = 100 tokens in at $2, 50 out at $8, a million: 200e-6 + 400e-6 = $0.0006 a call
     made = projected(calls(1000), PAID)
     assert (made.n_calls, made.n_tokens_in, made.n_tokens_out) == (1000, 100_000, 50_000)
-    assert made.cost_usd == pytest.approx(0.60) and not made.measured
+    assert made.cost_usd == pytest.approx(0.60) and not made.is_measured
     assert made.seconds == pytest.approx(1000 / rate(PAID))
 
 
@@ -38,15 +38,15 @@ def test_a_python_function_and_a_free_model_cost_nothing():
 
 def test_a_pilot_scales_to_the_study():
     # 4 calls of 10 tokens in, 5 out, $0.01 each in 2 s, scaled to 10 times as many
-    pilot = measured([Completion("c", "ok", n_tokens_in=10, n_tokens_out=5, cost_usd=0.01) for _ in range(4)], seconds=2.0)
+    pilot = usage([Completion("c", "ok", n_tokens_in=10, n_tokens_out=5, cost_usd=0.01) for _ in range(4)], seconds=2.0)
     whole = pilot.scaled(10)
-    assert (whole.n_calls, whole.n_tokens_in, whole.n_tokens_out, whole.measured) == (40, 400, 200, True)
+    assert (whole.n_calls, whole.n_tokens_in, whole.n_tokens_out, whole.is_measured) == (40, 400, 200, True)
     assert (whole.cost_usd, whole.seconds) == pytest.approx((0.4, 20.0))
 
 
 def test_a_pilot_with_one_unknown_cost_has_an_unknown_cost():
     rows = [Completion("c", "ok", cost_usd=0.01), Completion("d", "failed")]
-    assert measured(rows, 1.0).cost_usd is None
+    assert usage(rows, 1.0).cost_usd is None
 
 
 def test_over_budget_is_refused_with_the_projection():

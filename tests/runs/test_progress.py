@@ -26,7 +26,7 @@ def test_a_bound_holds_one_token_a_byte_in_any_script(text):
 
 def test_progress_says_that_a_server_fails_and_how_rarely_it_is_asked():
     p = Progress(n_calls=10, n_failed=2, eta_s=5.0, trouble="lab failed. It is asked once every 4.0 s until it answers.")
-    assert p.left == ", about 5 s left, 2 failed. lab failed. It is asked once every 4.0 s until it answers."
+    assert p.outlook == ", about 5 s left, 2 failed. lab failed. It is asked once every 4.0 s until it answers."
 
 
 def test_an_incomplete_run_says_what_failed_and_what_resume_does():

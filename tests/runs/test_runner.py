@@ -142,7 +142,7 @@ def test_deleting_a_study_keeps_what_was_paid_for(store):
 
 def test_a_pilot_measures_and_leaves_no_study(store):
     measured = Registry(store).pilot(tiny_study(), 2)
-    assert measured.measured and measured.n_calls > 0
+    assert measured.is_measured and measured.n_calls > 0
     assert queries.studies(store).empty and n_completions(store) > 0
 
 

@@ -74,28 +74,28 @@ class Person:
 
 def tokens(text: str) -> list[Token]:
     """Capitalised words in reading order, without titles."""
-    found = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)]
-    made = []
-    for i, (start, end, word) in enumerate(found):
+    spans = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)]
+    words = []
+    for i, (start, end, word) in enumerate(spans):
         before = _BEFORE.search(text[:start])
         title = before[1] if before and (before[1] in TITLES or (before[1] in KIN and not before[2])) else ""
-        if word not in TITLES and not (word in KIN and _next(text, found, i)):
-            made.append(Token(start, end, word, bool(_SENTENCE_START.search(text[:start])), title, _run(text, found, i)))
-    return made
+        if word not in TITLES and not (word in KIN and _next(text, spans, i)):
+            words.append(Token(start, end, word, bool(_SENTENCE_START.search(text[:start])), title, _run(text, spans, i)))
+    return words
 
 
-def _next(text: str, found: Sequence[tuple[int, int, str]], i: int) -> bool:
-    return i + 1 < len(found) and text[found[i][1] : found[i + 1][0]] == " "
+def _next(text: str, spans: Sequence[tuple[int, int, str]], i: int) -> bool:
+    return i + 1 < len(spans) and text[spans[i][1] : spans[i + 1][0]] == " "
 
 
-def _run(text: str, found: Sequence[tuple[int, int, str]], i: int) -> tuple[str, ...]:
+def _run(text: str, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[str, ...]:
     low = high = i
-    while low and _next(text, found, low - 1):
+    while low and _next(text, spans, low - 1):
         low -= 1
-    while _next(text, found, high):
+    while _next(text, spans, high):
         high += 1
-    words = [word for _, _, word in found[low : high + 1]]
-    opens = bool(_SENTENCE_START.search(text[: found[low][0]]))
+    words = [word for _, _, word in spans[low : high + 1]]
+    opens = bool(_SENTENCE_START.search(text[: spans[low][0]]))
     while words[:1] and low < i and (words[0] in TITLES or words[0] in KIN or (words[0] in NO_PEOPLE and opens)):
         words, low = words[1:], low + 1
     return tuple(words)
@@ -103,20 +103,20 @@ def _run(text: str, found: Sequence[tuple[int, int, str]], i: int) -> tuple[str,
 
 def people(text: str) -> list[Person]:
     """Every person of the text once, in the order of first mention."""
-    seen = tokens(text)
+    words = tokens(text)
     by_word: dict[str, list[Token]] = {}
-    for token in seen:
+    for token in words:
         by_word.setdefault(token.text, []).append(token)
     lower = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
     surnames = {word for word, places in by_word.items() if _is_surname(word, places, text, lower)}
-    given = [word for word, places in by_word.items() if word not in surnames and _is_person(word, places, text, lower)]
-    made = []
+    given_names = [word for word, places in by_word.items() if word not in surnames and _is_person(word, places, text, lower)]
+    persons = []
     for word in by_word:
         if word in surnames:
-            made.append(Person(word, EITHER, True))
-        elif word in given:
-            made.append(Person(word, _gender(word, by_word[word], text, given), False))
-    return made
+            persons.append(Person(word, EITHER, True))
+        elif word in given_names:
+            persons.append(Person(word, _gender(word, by_word[word], text, given_names), False))
+    return persons
 
 
 def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
@@ -141,19 +141,19 @@ def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -
         if len(token.run) == 1
         or (is_given(word) and len(token.run) == 2 and token.run[0] == word and token.run[1] not in NO_PEOPLE)
     ]
-    known = is_given(word)
+    is_listed = is_given(word)
     if not alone or any(
         _PLACED.search(text[: token.start]) and not _POSSESSIVE.match(text[token.end :])
         for token in places
-        if not known or is_doubtful(word)
+        if not is_listed or is_doubtful(word)
     ):
         return False
-    if known and not is_doubtful(word):
+    if is_listed and not is_doubtful(word):
         return True
     evident = [token for token in alone if _evident(token, text)]
     has_pronoun = bool(_PRONOUN.search(text))
     does = [token for token in alone if has_pronoun and _DOES.match(text[token.end :])]
-    if known:
+    if is_listed:
         return bool(evident or does) and all(token in evident or token in does or not token.starts_sentence for token in places)
     if word in NO_PEOPLE or word.lower() in lower or not all(len(token.run) == 1 for token in places):
         return False
@@ -187,18 +187,18 @@ def _evident(token: Token, text: str) -> bool:
 
 def _gender(word: str, places: Sequence[Token], text: str, others: Sequence[str]) -> str:
     """By the lists; by title, relation or pronoun where they do not say, or where there is one person and one gender."""
-    known = gender(word) if is_given(word) else EITHER
-    said = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in places} & {MAN, WOMAN}
+    listed_gender = gender(word) if is_given(word) else EITHER
+    genders = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in places} & {MAN, WOMAN}
     for token in places:
         relation = _RELATION.search(text[: token.start])
-        said |= {MAN} if relation and relation["man"] else {WOMAN} if relation and relation["woman"] else set()
+        genders |= {MAN} if relation and relation["man"] else {WOMAN} if relation and relation["woman"] else set()
     if len(others) == 1:
-        said |= _pronouns(text)
-    elif known == EITHER and not said:
-        said = _spoken_after(word, places, text, others)
-    if len(said) == 1:
-        return said.pop()
-    return known if not said else EITHER
+        genders |= _pronouns(text)
+    elif listed_gender == EITHER and not genders:
+        genders = _spoken_after(word, places, text, others)
+    if len(genders) == 1:
+        return genders.pop()
+    return listed_gender if not genders else EITHER
 
 
 def _pronouns(text: str) -> set[str]:
@@ -209,8 +209,8 @@ def _spoken_after(word: str, places: Sequence[Token], text: str, others: Sequenc
     """Genders of the pronouns between a mention and the next mention of somebody else."""
     rest = [re.escape(other) for other in others if other != word]
     other = re.compile(r"\b(?:" + "|".join(rest) + r")\b") if rest else None
-    found: set[str] = set()
+    genders: set[str] = set()
     for token in places:
         end = other.search(text, token.end) if other else None
-        found |= _pronouns(text[token.end : end.start() if end else len(text)])
-    return found
+        genders |= _pronouns(text[token.end : end.start() if end else len(text)])
+    return genders

@@ -50,8 +50,8 @@ class Step:
 
 def gold(solution: str) -> Fraction | None:
     """The number after ####."""
-    found = _GOLD.search(solution.strip())
-    return _number(found[1]) if found else None
+    match = _GOLD.search(solution.strip())
+    return _number(match[1]) if match else None
 
 
 def steps(solution: str, take: str = MIXED) -> list[Step]:
@@ -61,12 +61,12 @@ def steps(solution: str, take: str = MIXED) -> list[Step]:
     takes prose instead of an annotation with the same result, and it counts as the annotation then. A restated number
     (`<<28=28>>`) is no step.
     """
-    made: list[Step] = []
+    chain: list[Step] = []
     for line in solution.split("\n"):
         if line.strip().startswith("####"):
             break
-        made += _steps_of_line(line, take)
-    return made
+        chain += _steps_of_line(line, take)
+    return chain
 
 
 def _steps_of_line(line: str, take: str) -> list[Step]:
@@ -80,11 +80,11 @@ def _steps_of_line(line: str, take: str) -> list[Step]:
     if inexact and not prose:
         raise ValueError(f"{inexact[0]} is not exact arithmetic")
     if take == PROSE:
-        told, marked = {step.result for _, step in prose}, {step.result for _, step in annotated}
-        annotated = [(at, step) for at, step in annotated if step.result not in told]
-        prose = [(at, replace(step, is_annotated=step.result in marked)) for at, step in prose]
-    known = {(tuple(sorted(step.literals)), step.result) for _, step in annotated}
-    prose = [(at, step) for at, step in prose if (tuple(sorted(step.literals)), step.result) not in known]
+        prose_results, annotated_results = {step.result for _, step in prose}, {step.result for _, step in annotated}
+        annotated = [(at, step) for at, step in annotated if step.result not in prose_results]
+        prose = [(at, replace(step, is_annotated=step.result in annotated_results)) for at, step in prose]
+    equations = {(tuple(sorted(step.literals)), step.result) for _, step in annotated}
+    prose = [(at, step) for at, step in prose if (tuple(sorted(step.literals)), step.result) not in equations]
     return [step for _, step in sorted(annotated + prose, key=lambda pair: pair[0])]
 
 
@@ -100,11 +100,11 @@ def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
     sides, at = text.split("="), 0
     for left, *right in (sides[i:] for i in range(len(sides) - 1)):
         expression = _EXPRESSION.search(left)
-        written = re.sub(r"^[\s*/+)]+|^\.(?!\d)|[\s(*/+.-]+$", "", expression.group()) if expression else ""
+        formula = re.sub(r"^[\s*/+)]+|^\.(?!\d)|[\s(*/+.-]+$", "", expression.group()) if expression else ""
         stated = [number[1] for number in map(_STATED.match, right) if number]
-        written = re.split(r"(?<=[\d%])\s+(?=[\d.])", written)[-1]
-        made = (_step(written, number, line, False) for number in stated)
-        yield at + len(left), next((step for step in made if step), None)
+        formula = re.split(r"(?<=[\d%])\s+(?=[\d.])", formula)[-1]
+        candidates = (_step(formula, number, line, False) for number in stated)
+        yield at + len(left), next((step for step in candidates if step), None)
         at += len(left) + 1
 
 
@@ -118,15 +118,15 @@ def _step(expression: str, result: str, line: str, is_annotated: bool) -> Step |
     if is_annotated:
         cleaned = re.sub(r"\s", "", cleaned)
     value = _number(result)
-    wanted = {value} | ({value / 100} if result.strip().endswith("%") and value else set())
-    for written in dict.fromkeys((re.sub(r"\*\s*100\s?%", "*100", cleaned), cleaned)):
-        read = _read(written)
-        if read and len(read[1]) > 1 and read[2] in wanted:
-            return Step(read[0], read[1], read[2], line, is_annotated, not re.search(r"[\w)\s][-+]", written.strip()))
+    targets = {value} | ({value / 100} if result.strip().endswith("%") and value else set())
+    for formula in dict.fromkeys((re.sub(r"\*\s*100\s?%", "*100", cleaned), cleaned)):
+        read = _read(formula)
+        if read and len(read[1]) > 1 and read[2] in targets:
+            return Step(read[0], read[1], read[2], line, is_annotated, not re.search(r"[\w)\s][-+]", formula.strip()))
     return None
 
 
-def _read(written: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | None:
+def _read(formula: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | None:
     """A function of the literals, the literals, and its value at them; None for what is not plain arithmetic."""
     literals: list[Fraction] = []
 
@@ -135,7 +135,7 @@ def _read(written: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | Non
         literals.append(value / 100 if match.group().endswith("%") else value)
         return f" _{len(literals) - 1} "
 
-    text = _LITERAL.sub(replaced, written.strip())
+    text = _LITERAL.sub(replaced, formula.strip())
     text = re.sub(r"(_\d+|\))\s*\(", r"\1*(", re.sub(r"\)\s*(?=_)", ")*", text))
     try:
         function = _function(ast.parse(text.strip(), mode="eval").body)

@@ -81,7 +81,7 @@ STATED_UNITS: Mapping[Fraction, str] = {
 }
 
 # What the story says in words: value -> words anywhere in the question or on the line.
-SAID: Mapping[Fraction, str] = {
+PHRASES: Mapping[Fraction, str] = {
     F(1): r".",
     F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|there and back|round ?trip"
     r"|\bparents\b|husband and wife",
@@ -109,8 +109,8 @@ SAID: Mapping[Fraction, str] = {
 def licensed(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
     """Whether words allow the constant at a step; `is_stated` says that the question states the same number."""
     text = f"{question}\n{line}"
-    unit, said = (STATED_UNITS if is_stated else UNITS).get(value), SAID.get(value)
+    unit, phrase = (STATED_UNITS if is_stated else UNITS).get(value), PHRASES.get(value)
     return bool(
         (unit and re.search(unit, line if is_stated else text, re.IGNORECASE))
-        or (said and re.search(said, text, re.IGNORECASE))
+        or (phrase and re.search(phrase, text, re.IGNORECASE))
     )

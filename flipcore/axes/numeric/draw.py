@@ -45,33 +45,33 @@ class Resample:
 
 def resample(question: str, solution: str, rng: np.random.Generator) -> Resample | Refusal:
     """One rewriting with new numbers; deterministic given the generator."""
-    known = structure(question, solution)
-    return known if isinstance(known, Refusal) else rewriting(question, known, rng)
+    problem = structure(question, solution)
+    return problem if isinstance(problem, Refusal) else rewriting(question, problem, rng)
 
 
-def rewriting(question: str, known: Structure, rng: np.random.Generator) -> Resample | Refusal:
+def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Resample | Refusal:
     """One rewriting of a problem whose structure is known."""
-    before = results(known.steps, known.readings[0], {})
+    before = results(problem.steps, problem.readings[0], {})
     n_drawn = n_unchanged = n_ambiguous = n_loose = 0
     loose = None
-    for drawn in _draws(known, rng):
+    for draw in _draws(problem, rng):
         n_drawn += 1
         try:
-            made = [results(known.steps, reading, drawn) for reading in known.readings]
+            rows = [results(problem.steps, reading, draw) for reading in problem.readings]
         except ZeroDivisionError:
             continue
-        if len({row[-1] for row in made}) > 1:
+        if len({row[-1] for row in rows}) > 1:
             n_ambiguous += 1
-        elif made[0][-1] == before[-1]:
+        elif rows[0][-1] == before[-1]:
             n_unchanged += 1
-        elif all(_acceptable(known, drawn, before, row) for row in made):
-            if _in_order(known, before, drawn, made[0]):
-                return _written(question, known, drawn, made[0])
-            loose, n_loose = loose or (drawn, made[0]), n_loose + 1
+        elif all(_acceptable(problem, draw, before, row) for row in rows):
+            if _in_order(problem, before, draw, rows[0]):
+                return _rewrite(question, problem, draw, rows[0])
+            loose, n_loose = loose or (draw, rows[0]), n_loose + 1
         if n_loose > N_LOOSE:
             break
     if loose:
-        return _written(question, known, *loose)
+        return _rewrite(question, problem, *loose)
     if n_unchanged > n_drawn // 2:
         return Refusal("gold never changes", "The gold does not depend on the numbers that may change.")
     if n_ambiguous > n_drawn // 2:
@@ -79,14 +79,14 @@ def rewriting(question: str, known: Structure, rng: np.random.Generator) -> Resa
     return Refusal("no plausible draw", "No draw kept every step whole, positive and of the same kind.")
 
 
-def _draws(known: Structure, rng: np.random.Generator) -> Iterator[dict[Fraction, Fraction]]:
+def _draws(problem: Structure, rng: np.random.Generator) -> Iterator[dict[Fraction, Fraction]]:
     """Draws that fit the story, the boldest first: all values, some, each alone, one or two. First those that keep the order
     of all stated numbers, then those that keep it among amounts of money, among shares and among the rest."""
-    for order in (known.order, known.order_by_kind):
-        for chosen, coarse in _plans(known.groups, rng):
-            drawn = _mended(known, {value: _new_value(value, known.stated[value], rng, coarse) for value in chosen}, order)
-            if drawn is not None:
-                yield drawn
+    for order in (problem.order, problem.order_by_kind):
+        for values, coarse in _plans(problem.groups, rng):
+            draw = _mended(problem, {value: _new_value(value, problem.stated[value], rng, coarse) for value in values}, order)
+            if draw is not None:
+                yield draw
 
 
 def _plans(groups: Sequence[Fraction], rng: np.random.Generator) -> Iterator[tuple[Sequence[Fraction], bool]]:
@@ -136,41 +136,41 @@ def _bound(unit: str, value: Fraction) -> Fraction:
 
 
 def _mended(
-    known: Structure, drawn: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
+    problem: Structure, draw: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
 ) -> dict[Fraction, Fraction] | None:
     """The draw with the story's own relations restored; None where that cannot be, or one of the pairs in `order` loses it."""
 
     def new(value: Fraction) -> Fraction:
-        return drawn.get(value, value)
+        return draw.get(value, value)
 
-    for kind, a, b, c in known.relations:
+    for kind, a, b, c in problem.relations:
         total = new(a) + new(b) if kind == "+" else new(a) * new(b)
         if total == new(c):
             continue
-        if c in known.groups:
-            drawn[c] = total
-        elif b in known.groups and a != b:
-            drawn[b] = new(c) - new(a) if kind == "+" else new(c) / new(a)
+        if c in problem.groups:
+            draw[c] = total
+        elif b in problem.groups and a != b:
+            draw[b] = new(c) - new(a) if kind == "+" else new(c) / new(a)
         else:
             return None
-    if any((new(a) + new(b) if kind == "+" else new(a) * new(b)) != new(c) for kind, a, b, c in known.relations):
+    if any((new(a) + new(b) if kind == "+" else new(a) * new(b)) != new(c) for kind, a, b, c in problem.relations):
         return None
-    if not any(old != value for old, value in drawn.items()) or not all(_fits(known, old, drawn[old]) for old in drawn):
+    if not any(old != value for old, value in draw.items()) or not all(_fits(problem, old, draw[old]) for old in draw):
         return None
     if any(new(a) >= new(b) for a, b in order):
         return None
     if any(
         (value < edge) != (new(value) < edge) or (value > edge) != (new(value) > edge)
-        for edge in known.limits
-        for value in known.stated
+        for edge in problem.limits
+        for value in problem.stated
     ):
         return None
-    return drawn
+    return draw
 
 
-def _fits(known: Structure, old: Fraction, new: Fraction) -> bool:
+def _fits(problem: Structure, old: Fraction, new: Fraction) -> bool:
     """A number that can be written as the old one was."""
-    stated = known.stated[old]
+    stated = problem.stated[old]
     grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
     return (
         0 < new
@@ -182,36 +182,36 @@ def _fits(known: Structure, old: Fraction, new: Fraction) -> bool:
 
 
 def _acceptable(
-    known: Structure, drawn: Mapping[Fraction, Fraction], before: Sequence[Fraction], made: Sequence[Fraction]
+    problem: Structure, draw: Mapping[Fraction, Fraction], before: Sequence[Fraction], after: Sequence[Fraction]
 ) -> bool:
     """All results plausible, the gold above and below the same stated numbers as before, nothing across a limit, and results
     in their order where the question compares."""
-    if not all(_plausible(old, new) for old, new in zip(before, made, strict=True)):
+    if not all(_plausible(old, new) for old, new in zip(before, after, strict=True)):
         return False
     if any(
         (old < edge) != (new < edge) or (old > edge) != (new > edge)
-        for edge in known.limits
-        for old, new in zip(before, made, strict=True)
+        for edge in problem.limits
+        for old, new in zip(before, after, strict=True)
     ):
         return False
-    counts = [mention.value for mention in known.mentions if not mention.percent]
-    if any((before[-1] < value) != (made[-1] < drawn.get(value, value)) for value in counts):
+    counts = [mention.value for mention in problem.mentions if not mention.percent]
+    if any((before[-1] < value) != (after[-1] < draw.get(value, value)) for value in counts):
         return False
-    if not known.keeps_order:
+    if not problem.keeps_order:
         return True
     return all(
-        (before[i] < before[j]) == (made[i] < made[j]) and (before[i] > before[j]) == (made[i] > made[j])
-        for i in range(len(made))
+        (before[i] < before[j]) == (after[i] < after[j]) and (before[i] > before[j]) == (after[i] > after[j])
+        for i in range(len(after))
         for j in range(i)
     )
 
 
 def _in_order(
-    known: Structure, before: Sequence[Fraction], drawn: Mapping[Fraction, Fraction], made: Sequence[Fraction]
+    problem: Structure, before: Sequence[Fraction], draw: Mapping[Fraction, Fraction], after: Sequence[Fraction]
 ) -> bool:
     """Stated numbers and results all keep their order: nobody answers more questions than there are."""
-    stated = {mention.value for mention in known.mentions if not mention.percent}
-    pairs = sorted([(value, drawn.get(value, value)) for value in stated] + list(zip(before, made, strict=True)))
+    stated = {mention.value for mention in problem.mentions if not mention.percent}
+    pairs = sorted([(value, draw.get(value, value)) for value in stated] + list(zip(before, after, strict=True)))
     return all(old_a == old_b or new_a < new_b for (old_a, new_a), (old_b, new_b) in itertools.pairwise(pairs))
 
 
@@ -226,21 +226,21 @@ def _plausible(old: Fraction, new: Fraction) -> bool:
     return (old * 100).denominator > 1 or (new * 100).denominator == 1
 
 
-def _written(question: str, known: Structure, drawn: Mapping[Fraction, Fraction], made: Sequence[Fraction]) -> Resample:
+def _rewrite(question: str, problem: Structure, draw: Mapping[Fraction, Fraction], after: Sequence[Fraction]) -> Resample:
     """The question with every mention of a changed group rewritten in the style it had, and `a` or `an` before it."""
     text, at = [], 0
-    for mention in known.mentions:
-        new = drawn.get(mention.value, mention.value)
+    for mention in problem.mentions:
+        new = draw.get(mention.value, mention.value)
         if new != mention.value:
-            written = _in_style(mention, new)
-            text += [_with_article(question[at : mention.start], written), written]
+            numeral = _in_style(mention, new)
+            text += [_with_article(question[at : mention.start], numeral), numeral]
             at = mention.end
-    changed = tuple((old, new) for old, new in drawn.items() if old != new)
-    return Resample("".join([*text, question[at:]]), made[-1], changed, tuple(str(value) for value in made))
+    changed = tuple((old, new) for old, new in draw.items() if old != new)
+    return Resample("".join([*text, question[at:]]), after[-1], changed, tuple(str(value) for value in after))
 
 
-def _with_article(before: str, written: str) -> str:
-    vowel = bool(re.match(r"8|11(?!\d\d\b)|18(?!\d\d\b)|eight|eleven|eighteen", written, re.IGNORECASE))
+def _with_article(before: str, numeral: str) -> str:
+    vowel = bool(re.match(r"8|11(?!\d\d\b)|18(?!\d\d\b)|eight|eleven|eighteen", numeral, re.IGNORECASE))
     return re.sub(r"\b([Aa])n?(\s)$", lambda match: match[1] + ("n" if vowel else "") + match[2], before)
 
 
@@ -248,5 +248,5 @@ def _in_style(mention: Mention, new: Fraction) -> str:
     if mention.text[0].isalpha() and new in _SPELLED:
         word = _SPELLED[int(new)]
         return word.capitalize() if mention.text[0].isupper() else word
-    grouped = "," in mention.text or " " in mention.text or (new >= 10_000 and len(mention.text) < 5)
-    return f"{float(new):,.{mention.decimals}f}" if grouped else f"{float(new):.{mention.decimals}f}"
+    has_separators = "," in mention.text or " " in mention.text or (new >= 10_000 and len(mention.text) < 5)
+    return f"{float(new):,.{mention.decimals}f}" if has_separators else f"{float(new):.{mention.decimals}f}"

@@ -69,7 +69,7 @@ class Mention:
 
 def mentions(question: str) -> list[Mention]:
     """All numbers of a question in reading order."""
-    found = []
+    numbers = []
     for match in _NUMBER.finditer(question):
         text = match.group()
         value = Fraction(re.sub("[, ]", "", text)) if match["digits"] else Fraction(WORDS[text.lower()])
@@ -78,7 +78,7 @@ def mentions(question: str) -> list[Mention]:
         money = bool(re.search(r"[$€£]\s?$", before) or re.match(r"\s?(?:\$|€|dollars?|cents?|euros?)(?!\w)", after))
         unit = _UNIT_AFTER.match(after)
         decimals = len(text.split(".")[1]) if "." in text else 0
-        found.append(
+        numbers.append(
             Mention(
                 match.start(),
                 match.end(),
@@ -91,7 +91,7 @@ def mentions(question: str) -> list[Mention]:
                 _frozen(text, value, before, after),
             )
         )
-    return found
+    return numbers
 
 
 def _frozen(text: str, value: Fraction, before: str, after: str) -> str:

@@ -42,19 +42,19 @@ _PARTS = re.compile(
 )
 
 
-def frozen_values(question: str, found: Sequence[Mention]) -> set[Fraction]:
+def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
     """Values that must stay: each mention that is frozen by itself, and small counts that the text spells out elsewhere."""
-    frozen = {mention.value for mention in found if mention.frozen}
+    frozen = {mention.value for mention in mentions if mention.frozen}
     lengths = list_lengths(question) | {Fraction(_n_names(question))}
     ordinals = _ordinals(question)
-    for mention in found:
+    for mention in mentions:
         value = mention.value
         if value.denominator == 1 and value <= 12 and not _is_amount(question, mention):
             spelled = value in lengths or value in {n + d for n in ordinals for d in (0, 1)}
             paired = (value <= 3 and _PAIRED.search(question)) or (value <= 6 and _PARTS.search(question))
             if spelled or paired:
                 frozen.add(value)
-    percents = [mention.value for mention in found if mention.percent]
+    percents = [mention.value for mention in mentions if mention.percent]
     if len(percents) > 2 and sum(percents) == 100:
         frozen |= set(percents)
     return frozen
@@ -76,36 +76,38 @@ def _ordinals(question: str) -> set[int]:
 
 def list_lengths(question: str) -> set[Fraction]:
     """How many things each enumeration of the text may name ("Ann, Bo and Cy": 3; "Ann and Bo": 2)."""
-    found = {2} if re.search(r"\b[A-Z][a-z]+ and [A-Z][a-z]+", question) else set()
+    lengths = {2} if re.search(r"\b[A-Z][a-z]+ and [A-Z][a-z]+", question) else set()
     for match in _LIST.finditer(question):
         n_pieces = len(re.split(r", (?:and |or |& )?| (?:and|or|&) ", match.group()))
-        found |= {n_pieces, n_pieces + 1} if n_pieces > 1 else set()
-    return {Fraction(n) for n in found}
+        lengths |= {n_pieces, n_pieces + 1} if n_pieces > 1 else set()
+    return {Fraction(n) for n in lengths}
 
 
 def _n_names(question: str) -> int:
     return len(set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question)))
 
 
-def limits(question: str, found: Sequence[Mention], used: set[Fraction]) -> list[Fraction]:
+def limits(question: str, mentions: Sequence[Mention], used: set[Fraction]) -> list[Fraction]:
     """Stated limits that the chain does not compute with ("over 20 points"), or that share their value with something else:
     every number stays on its side of them."""
-    n_stated = Counter(mention.value for mention in found)
+    n_stated = Counter(mention.value for mention in mentions)
     return sorted(
         {
             mention.value
-            for mention in found
+            for mention in mentions
             if _LIMIT.search(question[: mention.start][-24:]) and (mention.value not in used or n_stated[mention.value] > 1)
         }
     )
 
 
-def relations(question: str, found: Sequence[Mention], used: set[Fraction]) -> list[tuple[str, Fraction, Fraction, Fraction]]:
+def relations(
+    question: str, mentions: Sequence[Mention], used: set[Fraction]
+) -> list[tuple[str, Fraction, Fraction, Fraction]]:
     """a + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out: the story may rely on it, so
     it is kept. Up to 12 only sums of things that are counted ("6 people, 2 adults and 4 children") are more than chance."""
-    first = {mention.value: mention for mention in reversed(found)}
+    first = {mention.value: mention for mention in reversed(mentions)}
     stated = sorted(first)
-    made = []
+    equations = []
     for i, a in enumerate(stated):
         for b in stated[i + 1 :]:
             kinds = [_kind(first[value]) for value in (a, b)]
@@ -117,7 +119,7 @@ def relations(question: str, found: Sequence[Mention], used: set[Fraction]) -> l
                 and kinds == [_kind(first[c])] * 2
                 and (c > 12 or not any(_is_amount(question, first[value]) for value in (a, b, c)))
             ):
-                made.append(("+", a, b, c))
+                equations.append(("+", a, b, c))
             if (
                 a > 1
                 and d > 12
@@ -126,32 +128,32 @@ def relations(question: str, found: Sequence[Mention], used: set[Fraction]) -> l
                 and "percent" not in kinds
                 and sorted(kinds) == sorted(["count", _kind(first[d])])
             ):
-                made.append(("*", a, b, d))
+                equations.append(("*", a, b, d))
             if kinds == ["percent"] * 2 and c == 100 and 100 not in first:
-                made.append(("+", a, b, Fraction(100)))
-    return made
+                equations.append(("+", a, b, Fraction(100)))
+    return equations
 
 
-def parts_of_totals(found: Sequence[Mention], used: set[Fraction]) -> set[Fraction]:
+def parts_of_totals(mentions: Sequence[Mention], used: set[Fraction]) -> set[Fraction]:
     """Three or four counts that add up to a stated count of which the chain makes no use: its parts, which stay."""
-    counts = [mention.value for mention in found if _kind(mention) == "count" and mention.value > 1]
+    counts = [mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1]
     totals = {value for value in counts if value not in used}
     parts: set[Fraction] = set()
     for total in totals:
         smaller = [value for value in counts if value < total]
         for n in (3, 4):
-            for chosen in itertools.islice(itertools.combinations(smaller, n), 2000):
-                parts |= set(chosen) if sum(chosen) == total else set()
+            for addends in itertools.islice(itertools.combinations(smaller, n), 2000):
+                parts |= set(addends) if sum(addends) == total else set()
     return parts
 
 
-def spelled_by_steps(chain: Sequence[Step], admissible: Sequence[Reading], found: Sequence[Mention]) -> set[Fraction]:
+def spelled_by_steps(chain: Sequence[Step], admissible: Sequence[Reading], mentions: Sequence[Mention]) -> set[Fraction]:
     """Small counts that the chain spells out: k terms added, or k or k - 1 steps that do the same; and small numbers that the
     chain uses oftener than the text states them, since one of the uses may be something else of that size."""
     sizes = {len(step.literals) for step in chain if not step.is_product and len(step.literals) > 2}
     alike = Counter((len(step.literals), step.is_product, min(step.literals)) for step in chain)
     sizes |= {n + more for n in alike.values() if n > 1 for more in (0, 1)}
-    n_stated = Counter(mention.value for mention in found if _kind(mention) == "count" and not mention.decimals)
+    n_stated = Counter(mention.value for mention in mentions if _kind(mention) == "count" and not mention.decimals)
     n_used = {
         value: max(
             sum(source == Source("question", value, "same") for row in reading for source in row) for reading in admissible
@@ -164,7 +166,7 @@ def spelled_by_steps(chain: Sequence[Step], admissible: Sequence[Reading], found
     }
 
 
-def same_spans(found: Sequence[Mention]) -> set[Fraction]:
+def same_spans(mentions: Sequence[Mention]) -> set[Fraction]:
     """14 days that are also called two weeks: both stay."""
     frozen: set[Fraction] = set()
     for small, big, factor in (
@@ -174,8 +176,8 @@ def same_spans(found: Sequence[Mention]) -> set[Fraction]:
         ("minutes?", "hours?", 60),
         ("inch(?:es)?", "f(?:oo|ee)t", 12),
     ):
-        for one in found:
-            for other in found:
+        for one in mentions:
+            for other in mentions:
                 if re.fullmatch(small, one.unit) and re.fullmatch(big, other.unit) and one.value == factor * other.value:
                     frozen |= {one.value, other.value}
     return frozen

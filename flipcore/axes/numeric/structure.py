@@ -63,10 +63,10 @@ class Structure:
     @cached_property
     def stated(self) -> dict[Fraction, list[Mention]]:
         """Every stated value with its mentions, the smallest first."""
-        found: dict[Fraction, list[Mention]] = {}
+        by_value: dict[Fraction, list[Mention]] = {}
         for mention in sorted(self.mentions, key=lambda mention: mention.value):
-            found.setdefault(mention.value, []).append(mention)
-        return found
+            by_value.setdefault(mention.value, []).append(mention)
+        return by_value
 
     @cached_property
     def order(self) -> list[tuple[Fraction, Fraction]]:
@@ -85,8 +85,8 @@ class Structure:
 
 def structure(question: str, solution: str) -> Structure | Refusal:
     """The chain traced to the question's numbers, or the class of what stands in the way."""
-    target, found = gold(solution), mentions(question)
-    if not found:
+    target, numbers = gold(solution), mentions(question)
+    if not numbers:
         return Refusal("no numbers", "The question states no number.")
     if _DEALS.search(question):
         return Refusal("non-linear keyword", "The question buys one and gets one free, or counts every second one.")
@@ -95,15 +95,15 @@ def structure(question: str, solution: str) -> Structure | Refusal:
     refused: Refusal | None = None
     ways = [(take, mental) for mental in (False, True) for take in (MIXED, PROSE)]
     for take, mental in ways if not _ROUNDS.search(question) else ways[:2]:
-        made = _traced(question, solution, target, found, take, mental)
-        if isinstance(made, Structure):
-            return made
-        refused = refused or made
+        attempt = _traced(question, solution, target, numbers, take, mental)
+        if isinstance(attempt, Structure):
+            return attempt
+        refused = refused or attempt
     return refused or Refusal("no chain", "No way of reading the solution as a chain was tried.")
 
 
 def _traced(
-    question: str, solution: str, target: Fraction | None, found: list[Mention], take: str, mental: bool
+    question: str, solution: str, target: Fraction | None, numbers: list[Mention], take: str, mental: bool
 ) -> Structure | Refusal:
     """One way of taking the chain from the solution."""
     try:
@@ -115,29 +115,29 @@ def _traced(
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
     if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
-    chain, traced = sources(chain[: last + 1], found, question, list_lengths(question), mental=mental)
+    chain, traced = sources(chain[: last + 1], numbers, question, list_lengths(question), mental=mental)
     if any(not options for step in traced for options in step):
         return Refusal("literal cannot be traced", "A number of the solution is neither in the question nor licensed.")
     try:
-        admissible = readings(chain, traced, Counter(mention.value for mention in found))
+        admissible = readings(chain, traced, Counter(mention.value for mention in numbers))
     except OverflowError:
         return Refusal("ambiguous reading", "The chain can be read in more than 4,096 ways.")
     if not admissible:
         return Refusal("dangling intermediate result", "An intermediate result is used nowhere.")
-    return _grouped(question, chain, found, admissible)
+    return _structure_of(question, chain, numbers, admissible)
 
 
-def _grouped(question: str, chain: list[Step], found: list[Mention], admissible: list[Reading]) -> Structure | Refusal:
+def _structure_of(question: str, chain: list[Step], numbers: list[Mention], admissible: list[Reading]) -> Structure | Refusal:
     """The value groups that may change: they move the gold alike under every reading, and are frozen nowhere."""
     used = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
     frozen = (
-        frozen_values(question, found)
-        | _mental_producers(chain, admissible, found)
-        | parts_of_totals(found, set(used))
-        | spelled_by_steps(chain, admissible, found)
-        | same_spans(found)
+        frozen_values(question, numbers)
+        | _mental_producers(chain, admissible, numbers)
+        | parts_of_totals(numbers, set(used))
+        | spelled_by_steps(chain, admissible, numbers)
+        | same_spans(numbers)
     )
-    edges = limits(question, found, set(used))
+    edges = limits(question, numbers, set(used))
     moves = _behind(len(chain) - 1, admissible)
     free = [value for value in used if value in moves and value not in frozen and value not in edges]
     different = distinct(chain, admissible, free)
@@ -147,7 +147,7 @@ def _grouped(question: str, chain: list[Step], found: list[Mention], admissible:
     if not agreed:
         return Refusal("ambiguous reading", "Two admissible readings of the chain give different golds.")
     return Structure(
-        chain, found, different, agreed, relations(question, found, set(used)), edges, bool(_COMPARES.search(question))
+        chain, numbers, different, agreed, relations(question, numbers, set(used)), edges, bool(_COMPARES.search(question))
     )
 
 
@@ -162,12 +162,12 @@ def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool
     return True
 
 
-def _mental_producers(chain: list[Step], admissible: list[Reading], found: list[Mention]) -> set[Fraction]:
+def _mental_producers(chain: list[Step], admissible: list[Reading], numbers: list[Mention]) -> set[Fraction]:
     """Stated numbers from which a count may have come that the solution found in its head: they stay."""
     counts = {source.key for reading in admissible for row in reading for source in row if source.kind == "mental"}
     if not counts:
         return set()
-    stated = {mention.value for mention in found}
+    stated = {mention.value for mention in numbers}
     partners = stated | {Fraction(n) for n in (1, 2, 7)}
     frozen = {value for value in stated for count in counts if _reaches(value, count, partners)}
     for i, step in enumerate(chain):
@@ -185,13 +185,13 @@ def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
 
 def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:
     """Every stated number on which the result of step `i` depends, under any reading."""
-    found: set[Fraction] = set()
+    numbers: set[Fraction] = set()
     for reading in admissible:
         open_steps = [i]
         while open_steps:
             for source in reading[open_steps.pop()]:
                 if source.kind == "question":
-                    found.add(source.key)
+                    numbers.add(source.key)
                 elif source.kind == "result":
                     open_steps.append(int(source.key))
-    return found
+    return numbers

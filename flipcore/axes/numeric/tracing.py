@@ -45,25 +45,25 @@ def sources(
     With `mental` a small whole number that has no source is taken as a count.
     """
     stated = {mention.value for mention in mentions}
-    written = {F(int(a), int(b)) for a, b in _WRITTEN_FRACTION.findall(question) if int(b)}
-    kept: list[Step] = []
-    found: list[list[list[Source]]] = []
+    fractions = {F(int(a), int(b)) for a, b in _WRITTEN_FRACTION.findall(question) if int(b)}
+    chain: list[Step] = []
+    candidates: list[list[list[Source]]] = []
     for step in steps:
-        row = [_candidates(value, kept, mentions, question, step, stated, written) for value in step.literals]
-        row = [options or _counted(value, counts) for options, value in zip(row, step.literals, strict=True)]
-        row = _as_fractions(step, row, written)
+        row = [_candidates(value, chain, mentions, question, step, stated, fractions) for value in step.literals]
+        row = [options or _count_source(value, counts) for options, value in zip(row, step.literals, strict=True)]
+        row = _as_fractions(step, row, fractions)
         if mental:
             row = [options or _mental(value) for options, value in zip(row, step.literals, strict=True)]
         if step.is_annotated or step is steps[-1] or all(row):
-            kept.append(step)
-            found.append(row)
-    return kept, found
+            chain.append(step)
+            candidates.append(row)
+    return chain, candidates
 
 
-def _as_fractions(step: Step, row: list[list[Source]], written: set[Fraction]) -> list[list[Source]]:
+def _as_fractions(step: Step, row: list[list[Source]], fractions: set[Fraction]) -> list[list[Source]]:
     """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results of the same size."""
     pairs = enumerate(itertools.pairwise(step.literals))
-    parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in written for at in (i, i + 1)}
+    parts = {at for i, (a, b) in pairs if 0 < a < b and a / b in fractions for at in (i, i + 1)}
     return (
         [
             [source for source in options if source.kind != "result"] or options if i in parts else options
@@ -74,7 +74,7 @@ def _as_fractions(step: Step, row: list[list[Source]], written: set[Fraction]) -
     )
 
 
-def _counted(value: Fraction, counts: set[Fraction]) -> list[Source]:
+def _count_source(value: Fraction, counts: set[Fraction]) -> list[Source]:
     return [Source("constant", value)] if value in counts or value == 0 else []
 
 
@@ -89,32 +89,32 @@ def _candidates(
     question: str,
     step: Step,
     stated: set[Fraction],
-    written: set[Fraction],
+    fractions: set[Fraction],
 ) -> list[Source]:
     """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or the step divides by 100."""
-    found: list[Source] = []
+    options: list[Source] = []
     for mention in mentions:
-        found += [Source("question", mention.value, form) for form in _forms(mention, value)]
-    found += [Source("result", F(i)) for i, earlier in enumerate(before) if earlier.result == value]
+        options += [Source("question", mention.value, form) for form in _forms(mention, value)]
+    options += [Source("result", F(i)) for i, earlier in enumerate(before) if earlier.result == value]
     text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
-        found += [
+        options += [
             Source("result", F(i), "percent")
             for i, earlier in enumerate(before)
             if earlier.result != value and earlier.result / 100 == value
         ]
-        found += [
+        options += [
             Source("result", F(i), "whole")
             for i, earlier in enumerate(before)
             if earlier.result != value and earlier.result * 100 == value
         ]
-    if not {F(100), F(1, 100)} & set(step.literals) and any(not source.form.startswith(("rest", "over")) for source in found):
-        found = [source for source in found if not source.form.startswith(("rest", "over"))]
-    if (licensed(value, question, step.line, is_stated=value in stated) and (value != 1 or not found)) or (
-        value.denominator > 1 and written & {value, 1 - value, value - 1}
+    if not {F(100), F(1, 100)} & set(step.literals) and any(not source.form.startswith(("rest", "over")) for source in options):
+        options = [source for source in options if not source.form.startswith(("rest", "over"))]
+    if (licensed(value, question, step.line, is_stated=value in stated) and (value != 1 or not options)) or (
+        value.denominator > 1 and fractions & {value, 1 - value, value - 1}
     ):
-        found.append(Source("constant", value))
-    return list(dict.fromkeys(found))
+        options.append(Source("constant", value))
+    return list(dict.fromkeys(options))
 
 
 def _forms(mention: Mention, value: Fraction) -> list[str]:
@@ -122,11 +122,11 @@ def _forms(mention: Mention, value: Fraction) -> list[str]:
     x = mention.value
     if mention.percent:
         forms = {"percent": x / 100, "more": 1 + x / 100, "less": 1 - x / 100, "rest": 100 - x, "over": 100 + x, "same": x}
-        return [form for form, made in forms.items() if made == value]
-    found = ["same"] if x == value else []
+        return [form for form, amount in forms.items() if amount == value]
+    matches = ["same"] if x == value else []
     if x / 100 == value and re.match(r"cents?|penn", mention.unit):
-        found.append("percent")
-    return found
+        matches.append("percent")
+    return matches
 
 
 def transformed(value: Fraction, form: str) -> Fraction:
@@ -155,14 +155,14 @@ def readings(
         if total > MAX_READINGS:
             raise OverflowError
     needed = {i for i, step in enumerate(steps[:-1]) if step.is_annotated}
-    found: list[Reading] = []
-    for chosen in itertools.product(*flat):
-        if needed <= {source.key for source in chosen if source.kind == "result"}:
-            iterator = iter(chosen)
+    admissible: list[Reading] = []
+    for assignment in itertools.product(*flat):
+        if needed <= {source.key for source in assignment if source.kind == "result"}:
+            iterator = iter(assignment)
             reading = [[next(iterator) for _ in range(n)] for n in shape]
             if not any(step.is_product and _squares(row, n_stated) for step, row in zip(steps, reading, strict=True)):
-                found.append(reading)
-    return found
+                admissible.append(reading)
+    return admissible
 
 
 def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
@@ -171,28 +171,28 @@ def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
     return any(n > max(n_stated.get(value, 0), 1) for value, n in used.items())
 
 
-def results(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> list[Fraction]:
+def results(steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]) -> list[Fraction]:
     """Every step's result for drawn numbers (value group -> new value); raises ZeroDivisionError."""
-    made: list[Fraction] = []
+    step_results: list[Fraction] = []
     for step, row in zip(steps, reading, strict=True):
         values = []
         for source in row:
             if source.kind == "question":
-                values.append(transformed(drawn.get(source.key, source.key), source.form))
+                values.append(transformed(draw.get(source.key, source.key), source.form))
             elif source.kind == "result":
-                values.append(transformed(made[int(source.key)], source.form))
+                values.append(transformed(step_results[int(source.key)], source.form))
             else:
                 values.append(source.key)
-        made.append(step.evaluated(values))
-    return made
+        step_results.append(step.evaluated(values))
+    return step_results
 
 
-def distinct(steps: Sequence[Step], found: Sequence[Reading], groups: Sequence[Fraction]) -> list[Reading]:
+def distinct(steps: Sequence[Step], admissible: Sequence[Reading], groups: Sequence[Fraction]) -> list[Reading]:
     """One reading of each set that gives the same gold whatever the numbers: found by trying three odd assignments."""
-    kept: dict[tuple, Reading] = {}
-    for reading in found:
-        kept.setdefault(tuple(_gold(steps, reading, probe) for probe in probes(groups)), reading)
-    return list(kept.values())
+    by_golds: dict[tuple, Reading] = {}
+    for reading in admissible:
+        by_golds.setdefault(tuple(_gold(steps, reading, probe) for probe in probes(groups)), reading)
+    return list(by_golds.values())
 
 
 def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
@@ -200,8 +200,8 @@ def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
     return [{value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)} for p in (101, 113, 89)]
 
 
-def _gold(steps: Sequence[Step], reading: Reading, drawn: Mapping[Fraction, Fraction]) -> Fraction | None:
+def _gold(steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]) -> Fraction | None:
     try:
-        return results(steps, reading, drawn)[-1]
+        return results(steps, reading, draw)[-1]
     except ZeroDivisionError:
         return None

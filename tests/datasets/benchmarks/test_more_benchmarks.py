@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from flipcore.axes import made as axis
+from flipcore.axes import axis_of as axis
 from flipcore.core.contracts import Ask, Material, Paraphrase
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
