@@ -22,7 +22,7 @@ from flipcore.stats.base.separability import FOLDS, SLACK
 from flipcore.stats.holdout.neighbours import N_NEAREST, mixing, nearest
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import difficulty_test, joined, semantic_test
-from flipcore.vectors.classifiers import named, paired_rows, told_apart
+from flipcore.vectors.classifiers import classifier_by_name, paired_rows, told_apart
 from flipcore.vectors.embeddings import entry_text
 from flipcore.vectors.embeddings.lsa import EMBEDDING
 from tests.conftest import SHARED_DATA
@@ -78,7 +78,7 @@ def part_rejections(
     """Test -> whether p < .05, for `n_parts` random divisions of a benchmark."""
     items, (units, near) = benchmark(benchmark_name), placed(benchmark_name)
     texts = [entry_text(item) for item in items]
-    fits = {name: named(name).prepared(texts, units) for name in tests if name in ("words", "vectors")}
+    fits = {name: classifier_by_name(name).prepared(texts, units) for name in tests if name in ("words", "vectors")}
     found: dict[str, list[bool]] = {name: [] for name in tests}
     for i in range(n_parts):
         labels = part_labels(len(items), n_retro, i)
@@ -170,7 +170,7 @@ def pair_lines() -> list[str]:
         rows = np.arange(n + len(retro)) if pairs is None else pairs
         half = n if pairs is None else len(pairs) // 2
         semantic = semantic_test(units[rows[:half]], units[rows[half:]], paired=pairs is not None)
-        words, vectors = (told_apart(test, retro, kind, units).found for kind in ("words", "vectors"))
+        words, vectors = (told_apart(test, retro, kind, units).cross_validation for kind in ("words", "vectors"))
         lines.append(
             f"| GSM8K test | {name} | {half:,} + {len(rows) - half:,} | {semantic.p:.4f} | "
             f"{semantic.estimate.value:.5f} | {words.balanced.text(3)} | {words.p:.3f} | {vectors.balanced.text(3)} | "

@@ -27,9 +27,9 @@ def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: d
     """What `reviewer` read in `text` (call_id, item_id, kind, options, text): a canonical answer, None for no single one.
 
     Raises BadInput for an answer that the item does not have."""
-    known = canonical_number(answer or "") if text["kind"] == "number" else answer
+    reading = canonical_number(answer or "") if text["kind"] == "number" else answer
     n_options = len(text["options"])
-    if answer is not None and (known is None or text["kind"] == "choice" and known not in map(str, range(n_options))):
+    if answer is not None and (reading is None or text["kind"] == "choice" and reading not in map(str, range(n_options))):
         raise BadInput(
             f"{answer!r} is no answer to this question: give "
             f"{'a number' if text['kind'] == 'number' else 'one of its options'}, or say that there is none."
@@ -38,7 +38,7 @@ def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: d
         "item_id": text["item_id"],
         "call_id": text["call_id"],
         "reviewer": reviewer_name(reviewer),
-        "answer": known or None,
+        "answer": reading or None,
         "text_hash": digest(text["text"]),
         "rule_version": RULE_VERSION,
         "undoes": None,
@@ -61,16 +61,16 @@ def left_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapp
         reviewer,
         shared=shared,
     )
-    seen: dict[str, int] = {}
+    n_turns: dict[str, int] = {}
     of_item = {one["call_id"]: one["item_id"] for one in texts}
     turns: list[tuple] = []
     for place in order:
         item = of_item[place.pair_id]
-        turns.append((seen.setdefault(item, 0), len(turns), place))
-        seen[item] += 1
-    done: set[str] = {row["call_id"] for row in labels if row["reviewer"] == reviewer}
+        turns.append((n_turns.setdefault(item, 0), len(turns), place))
+        n_turns[item] += 1
+    by_reviewer: set[str] = {row["call_id"] for row in labels if row["reviewer"] == reviewer}
     others: Collection[str] = {row["call_id"] for row in labels if row["reviewer"] != reviewer}
-    return undone([place for *_, place in sorted(turns, key=lambda turn: turn[:2])], done, others)
+    return undone([place for *_, place in sorted(turns, key=lambda turn: turn[:2])], by_reviewer, others)
 
 
 def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int]:
@@ -134,38 +134,38 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
     return JudgeReport(gate, len(texts), n_even)
 
 
-def gate_rows(found: JudgeReport) -> list[dict]:
+def gate_rows(report: JudgeReport) -> list[dict]:
     """The gate as a table: what is asked of the judge, what came, and what must be."""
     return [
         {
             "asked": "Does it read as people do? (Cohen's kappa)",
-            "found": found.gate.agreement.estimate.text(),
-            "must be": f"lower bound {number_text(found.gate.threshold)}",
-            "texts": found.gate.agreement.n_items,
+            "found": report.gate.agreement.estimate.text(),
+            "must be": f"lower bound {number_text(report.gate.threshold)}",
+            "texts": report.gate.agreement.n_items,
         },
         {
             "asked": "Raw agreement with people",
-            "found": number_text(found.gate.agreement.raw),
+            "found": number_text(report.gate.agreement.raw),
             "must be": "",
-            "texts": found.gate.agreement.n_items,
+            "texts": report.gate.agreement.n_items,
         },
         *(
             [
                 {
                     "asked": "Does the order of the options move it? (exact McNemar)",
-                    "found": found.gate.position.flip_rate.text(),
+                    "found": report.gate.position.flip_rate.text(),
                     "must be": "no position favoured, p ≥ .05",
-                    "texts": found.gate.position.flip_rate.n,
+                    "texts": report.gate.position.flip_rate.n,
                 }
             ]
-            if found.gate.position
+            if report.gate.position
             else []
         ),
         {
             "asked": "Does it contradict itself when asked again?",
-            "found": found.again.text(),
+            "found": report.again.text(),
             "must be": "",
-            "texts": found.again.n,
+            "texts": report.again.n,
         },
     ]
 
@@ -175,9 +175,9 @@ def _again(texts: Sequence[Mapping]) -> Estimate:
     readings: dict[str, list[str | None]] = {}
     for one in texts:
         readings.setdefault(one["judge_prompt"], []).append(one["judged"])
-    repeated = [found for found in readings.values() if len(found) > 1]
+    repeated = [group for group in readings.values() if len(group) > 1]
     if not repeated:
         return missing()
-    k, n = sum(len(set(found)) > 1 for found in repeated), len(repeated)
+    k, n = sum(len(set(group)) > 1 for group in repeated), len(repeated)
     low, high = wilson(k, n)
     return Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)

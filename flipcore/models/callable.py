@@ -25,14 +25,14 @@ class PythonCallable:
 
     def __init__(self, name: str):
         self.name = name
-        self._function = _found(name)
+        self._function = _callable(name)
         self.revision = str(getattr(self._function, "revision", "")) or _source_digest(self._function)
-        self._known: dict[str, tuple[Item, Variant]] = {}
+        self._by_prompt: dict[str, tuple[Item, Variant]] = {}
 
     def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:
         """Needed by `is_correct(item)`, which is asked about an item and not about a prompt."""
         by_id = {item.item_id: item for item in items}
-        self._known |= {v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id}
+        self._by_prompt |= {v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id}
 
     def why_not(self, ability: str) -> str:
         return f"{self.name} is a Python function: it gives text and no log-probabilities."
@@ -54,9 +54,9 @@ class PythonCallable:
     def _text(self, call: Call) -> str:
         if not hasattr(self._function, "is_correct"):
             return self._function(call.request.prompt)
-        if call.request.prompt not in self._known:
+        if call.request.prompt not in self._by_prompt:
             raise BadInput("is_correct(item) answers only the items of its own study")
-        item, variant = self._known[call.request.prompt]
+        item, variant = self._by_prompt[call.request.prompt]
         right = bool(self._function.is_correct(_as_asked(item, variant)))
         if item.kind == "number":
             return f"#### {variant.target}" if right else f"#### {variant.target}1"
@@ -94,34 +94,34 @@ def _source_digest(function) -> str:
 
 def _check_allowed(name: str) -> None:
     """A study is data: which code it may run is said outside of it, and asked before anything is imported."""
-    known = [one.strip() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
-    if name.partition(":")[0] not in known and name not in known:
+    names = [one.strip() for one in os.environ.get(VARIABLE, "").split(",") if one.strip()]
+    if name.partition(":")[0] not in names and name not in names:
         raise BadInput(
             f"{name!r} is Python code that this Flipscope does not run: {VARIABLE} allows "
-            f"{', '.join(known) or 'no module'}. Let the admin add its module to {VARIABLE}, then start again."
+            f"{', '.join(names) or 'no module'}. Let the admin add its module to {VARIABLE}, then start again."
         )
 
 
-def _check_own(name: str, found) -> None:
+def _check_own(name: str, target) -> None:
     """A module that is allowed lends its own functions, not those that it imported (`from os import system`)."""
     module = name.partition(":")[0]
-    known = [one.strip() for one in os.environ.get(VARIABLE, "").split(",")]
-    home = getattr(found, "__module__", None) or getattr(type(found), "__module__", None)
-    if name not in known and home is not None and home != module and not home.startswith(f"{module}."):
+    names = [one.strip() for one in os.environ.get(VARIABLE, "").split(",")]
+    home = getattr(target, "__module__", None) or getattr(type(target), "__module__", None)
+    if name not in names and home is not None and home != module and not home.startswith(f"{module}."):
         raise BadInput(f"{name!r} belongs to {home} and not to {module}. Let the admin add {name!r} itself to {VARIABLE}.")
 
 
-def _found(name: str):
+def _callable(name: str):
     module, _, attribute = name.partition(":")
     _check_allowed(name)
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        target = getattr(importlib.import_module(module), attribute)
     except Exception as error:  # importing runs the user's code
         raise BadInput(
             f"{name} cannot be imported ({type(error).__name__}: {error}). Name it module:function, on the Python path."
         ) from error
-    _check_own(name, found)
-    found = found() if inspect.isclass(found) else found
-    if not callable(found) and not hasattr(found, "is_correct"):
+    _check_own(name, target)
+    target = target() if inspect.isclass(target) else target
+    if not callable(target) and not hasattr(target, "is_correct"):
         raise BadInput(f"{name} is no function and has no method is_correct(item).")
-    return found
+    return target

@@ -42,10 +42,10 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 
 
 def _card(name: str, table: dict, path: Path) -> ModelCard:
-    known = {f.name for f in fields(ModelCard)}
-    unknown = sorted(set(table) - known)
+    keys = {f.name for f in fields(ModelCard)}
+    unknown = sorted(set(table) - keys)
     if unknown:
-        raise BadInput(f"[{name}] in {path.name} has the unknown key {unknown[0]!r}; it may have {', '.join(sorted(known))}.")
+        raise BadInput(f"[{name}] in {path.name} has the unknown key {unknown[0]!r}; it may have {', '.join(sorted(keys))}.")
     if "backend" not in table:
         raise BadInput(f"[{name}] in {path.name} names no backend.")
     abilities = tuple(table.get("abilities", ABILITIES))

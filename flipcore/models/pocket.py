@@ -37,11 +37,11 @@ class Pocket:
         return ""
 
     async def complete(self, call: Call) -> Completion:
-        done = asyncio.get_running_loop().create_future()
-        self._waiting.append((call, done))
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, future))
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._serve())
-        return await done
+        return await future
 
     async def close(self) -> None:
         self._worker.shutdown(wait=False)
@@ -55,10 +55,10 @@ class Pocket:
             batch = [pair for pair in self._waiting if _kind(pair[0]) == kind][:BATCH]
             self._waiting = [pair for pair in self._waiting if pair not in batch]
             calls = [call for call, _ in batch]
-            made = await loop.run_in_executor(self._worker, self._answered_or_failed, calls)
-            for (_, done), completion in zip(batch, made, strict=True):
-                if not done.done():
-                    done.set_result(completion)
+            completions = await loop.run_in_executor(self._worker, self._answered_or_failed, calls)
+            for (_, future), completion in zip(batch, completions, strict=True):
+                if not future.done():
+                    future.set_result(completion)
 
     def _answered_or_failed(self, calls: list[Call]) -> list[Completion]:
         """A completion a call. Where a batch fails, each of its calls is tried alone, so that only what is at fault fails."""
@@ -67,7 +67,7 @@ class Pocket:
         except Exception as error:  # a fault in the model must not leave its callers waiting
             if len(calls) == 1:
                 return [Completion(calls[0].call_id, "failed", error=f"The pocket model failed: {error}")]
-        return [made for call in calls for made in self._answered_or_failed([call])]
+        return [completion for call in calls for completion in self._answered_or_failed([call])]
 
     def _answered(self, calls: list[Call]) -> list[Completion]:
         request = calls[0].request
@@ -84,7 +84,7 @@ class Pocket:
                 Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
                 for call, top in zip(calls, tops, strict=True)
             ]
-        made = self._model.generate(
+        generations = self._model.generate(
             prompts,
             max_tokens=request.max_tokens,
             temperature=request.temperature,
@@ -102,7 +102,7 @@ class Pocket:
                 n_tokens_out=one.n_tokens_out,
                 cost_usd=0.0,
             )
-            for call, one in zip(calls, made, strict=True)
+            for call, one in zip(calls, generations, strict=True)
         ]
 
 

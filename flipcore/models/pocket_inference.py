@@ -112,22 +112,22 @@ class PocketModel:
         if len(seeds) != len(prompts):
             raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
         encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
-        done: dict[int, Generation] = {}
+        generations: dict[int, Generation] = {}
         for rows in batches([len(ids) for ids in encoded]):
             run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
             for i, generation in zip(rows, run.generations(max_tokens), strict=True):
-                done[i] = generation
-        return [done[i] for i in range(len(prompts))]
+                generations[i] = generation
+        return [generations[i] for i in range(len(prompts))]
 
     def first_token_logprobs(self, prompts: Sequence[str], top_k: int = N_FIRST) -> list[dict[str, float]]:
         """The `top_k` likeliest first tokens of each continuation: text -> log-probability in nats."""
         encoded = [self._encoded(prompt, 0) for prompt in prompts]
-        found: list[dict[str, float]] = [{}] * len(prompts)
+        tops: list[dict[str, float]] = [{}] * len(prompts)
         for rows in batches([len(ids) for ids in encoded]):
             last = self.last_hidden([encoded[i] for i in rows])[0]
             for i, row in zip(rows, log_softmax(self.logits(last)), strict=True):
-                found[i] = self.top(row, top_k)
-        return found
+                tops[i] = self.top(row, top_k)
+        return tops
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
         """The tokens of each continuation with their log-probabilities given the prompt (which may be empty). Prompt and
@@ -148,12 +148,12 @@ class PocketModel:
 
     def top(self, logs: np.ndarray, top_k: int) -> dict[str, float]:
         """The likeliest tokens of one row; tokens that print alike (single bytes) are added up."""
-        found: dict[str, float] = {}
+        logprobs: dict[str, float] = {}
         for token in np.argsort(-logs, kind="stable")[:top_k]:
             text = self._pieces[token]
             value = float(logs[token])
-            found[text] = float(np.logaddexp(found[text], value)) if text in found else value
-        return found
+            logprobs[text] = float(np.logaddexp(logprobs[text], value)) if text in logprobs else value
+        return logprobs
 
     def _encoded_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         encoding = self.tokenizer.encode(text)
@@ -271,16 +271,16 @@ class _Run:
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
             logs = log_softmax(self.model.logits(hidden))
-            chosen = np.array([self._take(int(i), row, step) for i, row in zip(alive, logs, strict=True)])
+            tokens = np.array([self._take(int(i), row, step) for i, row in zip(alive, logs, strict=True)])
             going = np.array([self.reasons[i] == "length" for i in alive])
             if step + 1 == max_tokens or not going.any():
                 return
             if not going.all():
-                alive, positions, chosen = alive[going], positions[going], chosen[going]
+                alive, positions, tokens = alive[going], positions[going], tokens[going]
                 cache.keep(going)
             reach = int(positions.max()) + 1
             mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(np.float32)[:, None, None]
-            hidden = self.model.states(chosen[:, None], positions[:, None], mask, cache, reach)[:, 0]
+            hidden = self.model.states(tokens[:, None], positions[:, None], mask, cache, reach)[:, 0]
             positions = positions + 1
 
     def _take(self, i: int, logs: np.ndarray, step: int) -> int:
@@ -298,14 +298,14 @@ class _Run:
 
     def _sampled(self, logs: np.ndarray, stream: np.random.Generator) -> int:
         weights = np.exp((logs.astype(np.float64) - logs.max()) / self.temperature)
-        total, drawn = weights.sum(), stream.random()
+        total, draw = weights.sum(), stream.random()
         for least in (1e-3, -1.0):  # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
-            kept = np.flatnonzero(weights > least)
-            order = kept[np.argsort(-weights[kept], kind="stable")]
+            candidates = np.flatnonzero(weights > least)
+            order = candidates[np.argsort(-weights[candidates], kind="stable")]
             shares = np.cumsum(weights[order]) / total
             n_kept = int(np.searchsorted(shares, self.top_p - 1e-12)) + 1 if self.top_p < 1 else len(shares)
             top = shares[n_kept - 1] if self.top_p < 1 and n_kept <= len(shares) else 1.0
-            place = int(np.searchsorted(shares, drawn * top))
+            place = int(np.searchsorted(shares, draw * top))
             if place < min(n_kept, len(order)):
                 return int(order[place])
         return int(order[min(n_kept, len(order)) - 1])

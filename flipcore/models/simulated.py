@@ -98,7 +98,7 @@ class Simulated:
     def __init__(self, name: str, profile: Profile, seed: int = 0):
         self.name, self.profile, self.seed = name, profile, seed
         self.revision = f"planted-{profile}-{seed}"
-        self._known: dict[str, tuple[Item, Variant, bool]] = {}
+        self._by_prompt: dict[str, tuple[Item, Variant, bool]] = {}
         self._published: frozenset[str] = frozenset()
 
     def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:
@@ -112,14 +112,14 @@ class Simulated:
         for variant in variants:
             if variant.item_id in by_id:
                 item = by_id[variant.item_id]
-                self._known[variant.prompt.text] = (item, variant, item.question in variant.prompt.text)
+                self._by_prompt[variant.prompt.text] = (item, variant, item.question in variant.prompt.text)
 
     def why_not(self, ability: str) -> str:
         return ""
 
     async def complete(self, call: Call) -> Completion:
-        known = self._known.get(call.request.prompt)
-        judged = judge_reply(call.request.prompt) if known is None and call.request.kind == "generate" else None
+        entry = self._by_prompt.get(call.request.prompt)
+        judged = judge_reply(call.request.prompt) if entry is None and call.request.kind == "generate" else None
         if judged:
             return Completion(
                 call.call_id,
@@ -131,12 +131,12 @@ class Simulated:
                 cost_usd=0.0,
                 latency_s=0.0,
             )
-        if known is None:
+        if entry is None:
             return Completion(call.call_id, "failed", error="A simulated model answers only the items of its own study.")
-        item, variant, original = known
+        item, variant, original = entry
         kind = call.request.kind
-        made = {"generate": self._generated, "first_token": self._first_token, "score": self._scored}[kind]
-        return made(call, item, variant, original)
+        method = {"generate": self._generated, "first_token": self._first_token, "score": self._scored}[kind]
+        return method(call, item, variant, original)
 
     async def close(self) -> None:
         pass
@@ -169,8 +169,8 @@ class Simulated:
         if item.kind == "choice":
             n = len(item.options)
             wrong = (int(target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
-            chosen = int(target) if right else wrong
-            return str((chosen + 1) % n if deviates else chosen)
+            place = int(target) if right else wrong
+            return str((place + 1) % n if deviates else place)
         value = target if right else f"{target}1"
         return f"{value}7" if deviates else value
 
@@ -227,8 +227,8 @@ class Simulated:
 
     def _scored(self, call: Call, item: Item, variant: Variant, original: bool) -> Completion:
         answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
-        chosen = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
-        tokens = tuple((f" {word}", -0.5 if chosen else -2.5) for word in call.request.continuation.split())
+        is_answer = item.kind == "choice" and call.request.continuation.strip() == item.options[int(answer)]
+        tokens = tuple((f" {word}", -0.5 if is_answer else -2.5) for word in call.request.continuation.split())
         return Completion(
             call.call_id,
             "ok",
@@ -247,9 +247,9 @@ _NUMBER = re.compile(r"(?:.*#### )?\s*(-?[\d,./]+)\s*", re.DOTALL)
 
 def judge_reply(prompt: str) -> str | None:
     """The one line that a judge is asked for, or None where the prompt asks for no judgement."""
-    asked = _JUDGED.match(prompt)
-    if asked is None:
+    request = _JUDGED.match(prompt)
+    if request is None:
         return None
-    kind, text = asked.groups()
-    found = (_LABELLED if kind == "option" else _NUMBER).fullmatch(text)
-    return f"Final: {found[1]}" if found else "Final: none"
+    kind, text = request.groups()
+    match = (_LABELLED if kind == "option" else _NUMBER).fullmatch(text)
+    return f"Final: {match[1]}" if match else "Final: none"

@@ -76,10 +76,10 @@ class Comparison:
     def within(self, spans: Sequence[tuple[float, float, int]]) -> list[int]:
         """Rows whose nearest entry of the other set has a cosine in one of the (low, high, label) spans, ends included."""
         closest = self.across[1][:, 0]
-        held = np.zeros(len(self.items), dtype=bool)
+        mask = np.zeros(len(self.items), dtype=bool)
         for low, high, label in spans:
-            held |= (closest >= low - 1e-9) & (closest <= high + 1e-9) & (self.labels == label)
-        return np.flatnonzero(held).tolist()
+            mask |= (closest >= low - 1e-9) & (closest <= high + 1e-9) & (self.labels == label)
+        return np.flatnonzero(mask).tolist()
 
     def per_item(self, values: Mapping[str, float]) -> np.ndarray:
         """(n,) the value of each entry's item id, NaN where there is none."""

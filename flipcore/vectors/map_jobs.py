@@ -36,9 +36,9 @@ class Layouts:
             if name in self._done or name in self._failed or name in self._running:
                 return self._done.get(name)
             self._running.add(name)
-        kept = vectors.vectors(self._store, BACKEND, name, hashes)
-        if len(kept) == len(set(hashes)):
-            self._settle(name, np.stack([kept[one] for one in hashes]))
+        by_hash = vectors.vectors(self._store, BACKEND, name, hashes)
+        if len(by_hash) == len(set(hashes)):
+            self._settle(name, np.stack([by_hash[one] for one in hashes]))
         else:
             threading.Thread(target=self._compute, args=(name, hashes, units), name="flipscope-map", daemon=True).start()
         return self._done.get(name)
@@ -63,10 +63,10 @@ class Layouts:
         else:
             self._settle(name, places)
 
-    def _settle(self, name: str, found: np.ndarray | str) -> None:
+    def _settle(self, name: str, outcome: np.ndarray | str) -> None:
         with self._lock:
             self._running.discard(name)
-            if isinstance(found, str):
-                self._failed[name] = found
+            if isinstance(outcome, str):
+                self._failed[name] = outcome
             else:
-                self._done[name] = found
+                self._done[name] = outcome

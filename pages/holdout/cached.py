@@ -40,7 +40,7 @@ def _vectors(sets_id: str, embedding: str, _sets: Sets):
 def vectors(sets: Sets, embedding: str):
     """((n, d) unit rows of target + retro, the words beside every figure made of them). Entries leave this machine only after
     somebody agreed to it on the map."""
-    away = embeddings.named(embedding).sent_to
+    away = embeddings.embedding_by_name(embedding).sent_to
     if away and away not in st.session_state.get("sent-away", ()):
         raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another in Settings.")
     return _vectors(sets.sets_id, embedding, sets)

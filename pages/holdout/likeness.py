@@ -18,7 +18,7 @@ from pages.common.notes import plain
 def chosen_embedding(n_entries: int, key: str) -> str | None:
     """The name of the embedding under Settings; None until it can be used here, and until somebody has agreed to send the
     entries away."""
-    chosen = embeddings.named(st.session_state.get("embedding") or embeddings.DEFAULT)
+    chosen = embeddings.embedding_by_name(st.session_state.get("embedding") or embeddings.DEFAULT)
     why_not = chosen.why_not()
     if why_not:
         st.info(
@@ -44,7 +44,7 @@ def chosen_embedding(n_entries: int, key: str) -> str | None:
 def compared(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:
     """Kept for as long as the sets and the embedding are the same."""
     items = digest([item.item_id for item in target], [item.item_id for item in retro])
-    return _compared(items, embedding, embeddings.named(embedding).revision, target, retro, store)
+    return _compared(items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store)
 
 
 @st.cache_resource(show_spinner="Placing the entries …", max_entries=8)

@@ -53,7 +53,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
 def _places(found: Comparison, store: Store, embedding: str, wanted: str):
     """UMAP where it is there and wanted, else principal components at once."""
     known = layouts(store)
-    key = f"{embedding}-{embeddings.named(embedding).revision}"
+    key = f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
     umap = known.places(key, found.items, found.units)
     if wanted == UMAP and umap is not None:
         return umap, ("UMAP: near is alike, far means little", "")

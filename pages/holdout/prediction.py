@@ -28,7 +28,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
         rows = vectors(sets, view["embedding"])[0] if classifier == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
             told = classifiers.told_apart(sets.target, sets.retro, classifier, rows, m, seed, watch)
-        kept[key] = prediction_test(told.found), f"balanced accuracy; {told.described}"
+        kept[key] = prediction_test(told.cross_validation), f"balanced accuracy; {told.described}"
         while len(kept) > MOST_KEPT:
             kept.pop(next(iter(kept)), None)
     return kept[key]

@@ -70,7 +70,7 @@ def _one(survey: Survey, sets: Sets) -> None:
             if answers:
                 st.download_button(
                     "Answers as CSV",
-                    files.written(answers),
+                    files.file_text(answers),
                     f"answers-{survey.survey_id}.csv",
                     "text/csv",
                     key=f"answers-{survey.survey_id}",
@@ -108,7 +108,7 @@ def _out(survey: Survey, sets: Sets) -> None:
     for kind in ("csv", "json"):
         st.download_button(
             f"Download as {kind.upper()}",
-            files.written(rows, kind),
+            files.file_text(rows, kind),
             f"survey-{survey.survey_id}.{kind}",
             key=f"out-{kind}-{survey.survey_id}",
             disabled=not rows,

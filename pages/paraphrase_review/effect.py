@@ -89,7 +89,7 @@ def _estimate(studies: dict[str, str]) -> None:
             st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
         _table(effect)
         _strikes(study_id)
-        flips.show(study_id, model, readout, effect.counted[1][2])
+        flips.show(study_id, model, readout, effect.subsets[1][2])
     with st.expander("How to read this"):
         st.markdown(
             "**T** is how often two wordings of an item get different answers under the readout, **G** the same under the "
@@ -131,7 +131,7 @@ def _table(effect: Effect) -> None:
         )
     elif effect.unbounded:
         st.caption(plain(effect.unbounded))
-    elif effect.counted[1][1] > effect.counted[2][1]:
+    elif effect.subsets[1][1] > effect.subsets[2][1]:
         st.caption("None of this study's rewordings has been reviewed, so nothing is known of how bad they are.")
 
 

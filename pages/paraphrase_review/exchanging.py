@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.pair_files import Incoming, file_rows, incoming, known_in, row_originals
-from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, pair_rows, verdict_rows, written
+from flipcore.annotation.paraphrases.pair_files import Incoming, file_rows, incoming, inventory_of, row_originals
+from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
 from flipcore.store.queries import review
@@ -70,14 +70,14 @@ def _bring_in() -> None:
         format_func={PERSON: "people", MODEL: "models"}.__getitem__,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
-    store_index = known_in(session.store())
+    inventory = inventory_of(session.store())
     _offer(
         incoming(
             rows,
             columns,
             dataset=dataset.strip() or "imported",
             generator=generator.strip() or "unknown",
-            known=store_index,
+            inventory=inventory,
             originals=originals,
             reviewer_kind=kind,
         )
@@ -118,7 +118,7 @@ def _take_out() -> None:
         for name, rows, columns in (("pairs", pairs, PAIR_COLUMNS), ("verdicts", verdicts, VERDICT_COLUMNS)):
             st.download_button(
                 f"{len(rows):,} {name}",
-                written(rows, kind, columns),
+                file_bytes(rows, kind, columns),
                 f"{name}.{kind}",
                 key=f"out-{name}",
                 icon=":material/download:",

@@ -37,7 +37,7 @@ def run(survey: Survey, name: str) -> None:
     """The first unanswered question, or the one that was gone back to; thanks at the end."""
     sheet = sheets.sheet(survey, name)
     answers = {row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)}
-    triple_ids = [one for question in sheet.questions if question.kind == TRIPLE for one in question.shown]
+    triple_ids = [one for question in sheet.questions if question.kind == TRIPLE for one in question.choices]
     items = _items(survey.survey_id, [*sheet.target_examples, *sheet.retro_examples, *triple_ids])
     first_open = next((i for i in range(len(sheet.questions)) if i not in answers), len(sheet.questions))
     at = st.session_state.get(f"at-{survey.survey_id}", first_open)
@@ -83,7 +83,7 @@ def _entry(item: Item) -> None:
 
 def _question(survey: Survey, name: str, question: Question, at: int, items: dict[str, Item], before: dict | None) -> None:
     st.markdown(f"#### Question {at + 1} of {survey.n_triples + survey.n_checks}: which one comes from set 2?")
-    for place, (column, entry) in enumerate(zip(st.columns(3), question.shown, strict=True)):
+    for place, (column, entry) in enumerate(zip(st.columns(3), question.choices, strict=True)):
         with column, st.container(key=f"text-{place}"):
             with st.container(border=True, height=360):
                 if question.kind == TRIPLE:

@@ -28,35 +28,35 @@ class Desk:
 
 def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequence[str] = (), finished: str = "") -> Desk:
     """The first undone pairs of `order` and the latest verdicts of this reviewer on it."""
-    named = {place.pair_id for place in order}
-    standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in named]
-    left = undone(order, {row["pair_id"] for row in standing}, review.judged_by_others(store, reviewer))
+    ids = {place.pair_id for place in order}
+    standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
+    rest = undone(order, {row["pair_id"] for row in standing}, review.judged_by_others(store, reviewer))
     latest = standing[-BACK:]
-    wanted = left[:AHEAD] + [row["pair_id"] for row in latest]
-    shown = {pair["pair_id"]: pair_shown(pair) for pair in review.pairs(store, wanted)} if wanted else {}
+    pair_ids = rest[:AHEAD] + [row["pair_id"] for row in latest]
+    views = {pair["pair_id"]: pair_shown(pair) for pair in review.pairs(store, pair_ids)} if pair_ids else {}
     data = {
         "reviewer": reviewer,
         "checks": [list(check) for check in CHECKS.items()],
-        "pairs": [shown[pair_id] for pair_id in left[:AHEAD]],
+        "pairs": [views[pair_id] for pair_id in rest[:AHEAD]],
         "history": [
-            {"pair": shown[row["pair_id"]], "verdict_id": row["verdict_id"], "said": {check: row[check] for check in CHECKS}}
+            {"pair": views[row["pair_id"]], "verdict_id": row["verdict_id"], "said": {check: row[check] for check in CHECKS}}
             for row in latest
         ],
         "n_done": len(standing),
-        "n_left": len(left),
+        "n_left": len(rest),
         "acknowledged": list(acknowledged),
         "finished": finished,
     }
-    return Desk(data, len(standing), len(left))
+    return Desk(data, len(standing), len(rest))
 
 
 def pair_shown(pair: Mapping) -> dict:
     """A pair with the words that differ marked on both sides, its options, and the right answer (None if unknown)."""
     original, changed = pair["original"], pair["paraphrase"]
-    gone = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]
+    original_runs = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]
     return {
         "id": pair["pair_id"],
-        "original": gone,
+        "original": original_runs,
         "paraphrase": _joined(word_differences(original, changed)),
         "options": list(pair["options"] or ()),
         "answer": _answer(pair),
@@ -66,15 +66,15 @@ def pair_shown(pair: Mapping) -> dict:
 
 def _joined(runs: list[list[str]]) -> list[list[str]]:
     """Marked words with nothing but space between them become one run: fewer marks to read."""
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     for i, (kind, text) in enumerate(runs):
         bridge = kind == "same" and text.isspace() and i + 1 < len(runs) and runs[i + 1][0] == "new"
-        kind = "new" if bridge and found and found[-1][0] == "new" else kind
-        if found and found[-1][0] == kind:
-            found[-1][1] += text
+        kind = "new" if bridge and groups and groups[-1][0] == "new" else kind
+        if groups and groups[-1][0] == kind:
+            groups[-1][1] += text
         else:
-            found.append([kind, text])
-    return found
+            groups.append([kind, text])
+    return groups
 
 
 def _answer(pair: Mapping) -> str | None:

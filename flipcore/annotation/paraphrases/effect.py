@@ -52,9 +52,9 @@ class SourceGate:
         if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
         there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
-        wanted = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
+        need = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
         return (
-            f"{wanted}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
+            f"{need}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
             f"or let a model propose some.{self._split()}"
         )
 
@@ -71,7 +71,7 @@ class SourceGate:
 
 def source_gates(states: pd.DataFrame) -> list[SourceGate]:
     """A gate for each source; `states` as `store.queries.paraphrase_states` gives them."""
-    found = []
+    gates = []
     for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
         n = rows["state"].value_counts()
         n_accepted = int(n.get("accepted", 0))
@@ -81,8 +81,8 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
         by_models = rows[rows["n_models"] > 0]
         n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
         gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
-        found.append(SourceGate(str(dataset), str(generator), len(rows), n_split, gate, len(by_models), n_kept_by_models))
-    return found
+        gates.append(SourceGate(str(dataset), str(generator), len(rows), n_split, gate, len(by_models), n_kept_by_models))
+    return gates
 
 
 @dataclass(frozen=True)
@@ -104,17 +104,17 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Effect:
-    """A study's paraphrase axis under one model and readout. `counted` are (what is counted, rewordings, decomposition);
+    """A study's paraphrase axis under one model and readout. `subsets` are (which rewordings count, how many, decomposition);
     `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by, or for the reason in
     `unbounded`."""
 
-    counted: tuple[tuple[str, int, Decomposition], ...]
+    subsets: tuple[tuple[str, int, Decomposition], ...]
     bounds: Bounds | None
     unbounded: str = ""
 
     def sentence(self, readout_title: str) -> str:
         """What striking out did to T."""
-        (_, n_all, before), (_, n_left, after), _ = self.counted
+        (_, n_all, before), (_, n_left, after), _ = self.subsets
         n_struck = n_all - n_left
         if not n_struck:
             return f"No rewording of this study was struck out: T is {after.T.text()} under {readout_title}."
@@ -129,25 +129,25 @@ def effect(
 ) -> Effect:
     """`readouts` of one model with every rewording that was asked (`paraphrases="all"`), `materials` (item, variant) ->
     pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
-    known = dict(zip(states["pair_id"], states["state"], strict=True))
-    state = {place: known.get(pair, "unreviewed") for place, pair in materials.items()}
+    by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
+    state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
     there = set(zip(readouts["item_id"], readouts["variant"], strict=True)) & set(state)
-    counted = []
+    subsets = []
     for name, keep in KEEP.items():
-        gone = {place for place in there if state[place] not in keep}
-        counted.append((name, len(there) - len(gone), decomposition_without(readouts, gone, extractor, reference)))
+        strikes = {place for place in there if state[place] not in keep}
+        subsets.append((name, len(there) - len(strikes), decomposition_without(readouts, strikes, extractor, reference)))
     places = {name: [place for place in state if place in there and state[place] == name] for name in KEEP["all"]}
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
     try:
         bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
     except BadInput as error:  # too many rewordings of one item to try them all: the rest of the page still stands
-        return Effect(tuple(counted), None, str(error))
-    return Effect(tuple(counted), bounds)
+        return Effect(tuple(subsets), None, str(error))
+    return Effect(tuple(subsets), bounds)
 
 
-def effect_rows(found: Effect) -> list[dict]:
+def effect_rows(study_effect: Effect) -> list[dict]:
     """The table of an effect: T, G and A by what is counted, and their extremes where some are unreviewed."""
-    bounds = found.bounds
+    bounds = study_effect.bounds
     rows = [
         {
             "counted": NAMES[name],
@@ -157,10 +157,10 @@ def effect_rows(found: Effect) -> list[dict]:
             "A (artifact)": one.A.text(),
             "items": f"{one.n_items:,}",
         }
-        for name, n, one in found.counted
+        for name, n, one in study_effect.subsets
     ]
     if bounds:
-        n_left = next(n for name, n, _ in found.counted if name == "standing") - bounds.n_bad
+        n_left = next(n for name, n, _ in study_effect.subsets if name == "standing") - bounds.n_bad
         rows.append(
             {
                 "counted": "smallest to largest, if the unreviewed are as bad",
@@ -174,9 +174,9 @@ def effect_rows(found: Effect) -> list[dict]:
     return rows
 
 
-def struck_rows(states: pd.DataFrame, asked: Collection[str], moved: Mapping[str, float]) -> list[dict]:
-    """The rewordings among `asked` that were struck out, those first that move T most; `moved` is pair -> share of T."""
-    rows = [row for row in states.to_dict("records") if row["pair_id"] in asked and row["state"] not in KEEP["standing"]]
+def struck_rows(states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[str, float]) -> list[dict]:
+    """The rewordings among `pair_ids` that were struck out, those first that move T most; `moved` is pair -> share of T."""
+    rows = [row for row in states.to_dict("records") if row["pair_id"] in pair_ids and row["state"] not in KEEP["standing"]]
     return [
         {
             "pair": row["pair_id"],
@@ -194,8 +194,8 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     are). A source without a verdict is taken to be like the others."""
     rows = list(states[["pair_id", "dataset", "generator", "state"]].itertuples(index=False, name=None))
     source = {pair: (dataset, generator) for pair, dataset, generator, _ in rows}
-    wanted = [source[pair] for pair in unreviewed if pair in source]
-    sources = set(wanted)
+    unreviewed_sources = [source[pair] for pair in unreviewed if pair in source]
+    sources = set(unreviewed_sources)
     judged: dict[tuple[str, str], list[bool]] = {}
     for pair, _, _, state in rows:
         if state != "unreviewed" and source[pair] in sources:
@@ -204,7 +204,7 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     if not every:
         return 0, 0
     shares = {one: sum(bad) / len(bad) for one, bad in judged.items()}
-    return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in wanted) - 1e-9), len(every)
+    return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in unreviewed_sources) - 1e-9), len(every)
 
 
 def _bounds(
@@ -222,9 +222,9 @@ def _bounds(
     return Bounds(n_bad, len(places["unreviewed"]), n_reviewed, {name: limits[name] for name in QUANTITIES})
 
 
-def decomposition_without(readouts: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str) -> Decomposition:
-    """T, G and A of the paraphrase axis without the places in `gone`."""
-    rows = readouts[[key not in gone for key in _keys(readouts)]]
+def decomposition_without(readouts: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str) -> Decomposition:
+    """T, G and A of the paraphrase axis without the places in `strikes`."""
+    rows = readouts[[key not in strikes for key in _keys(readouts)]]
     return decompositions(coded_answers(rows), reference, axes=[AXIS], extractors=[extractor])[0]
 
 

@@ -16,14 +16,14 @@ STANDING = KEEP["standing"]
 
 def state_of(verdicts: Sequence[Mapping]) -> str:
     """What people's verdicts on one pair make of it, as `store.queries.studies` decides it."""
-    said = blind(verdicts)
-    judged = {row["reviewer"] for row in said}
+    votes = blind(verdicts)
+    judged = {row["reviewer"] for row in votes}
     settled = [row for row in verdicts if row["rule_version"] == ADJUDICATION and row["reviewer"] not in judged]
     if settled:
         return "accepted" if keeps(settled[-1]) else "rejected"
-    if not said:
+    if not votes:
         return "unreviewed"
-    return "accepted" if 2 * sum(keeps(row) for row in said) > len(said) else "rejected"
+    return "accepted" if 2 * sum(keeps(row) for row in votes) > len(votes) else "rejected"
 
 
 def own_effect(
@@ -39,20 +39,20 @@ def own_effect(
     by_pair: dict[str, list[Mapping]] = {}
     for row in people(verdicts):
         by_pair.setdefault(row["pair_id"], []).append(row)
-    asked = set(materials.values())
-    n_mine = sum(row["reviewer"] == reviewer for pair in asked for row in by_pair.get(pair, ()))
+    pairs = set(materials.values())
+    n_mine = sum(row["reviewer"] == reviewer for pair in pairs for row in by_pair.get(pair, ()))
     if not n_mine:
-        return f"{reviewer} has judged none of the {len(asked):,} paraphrases that this study asked."
+        return f"{reviewer} has judged none of the {len(pairs):,} paraphrases that this study asked."
     rates = []
     for without in (reviewer, None):
-        gone = {
+        strikes = {
             place
             for place, pair in materials.items()
             if state_of([row for row in by_pair.get(pair, ()) if row["reviewer"] != without]) not in STANDING
         }
-        rates.append(decomposition_without(readouts, gone, extractor, reference).T)
+        rates.append(decomposition_without(readouts, strikes, extractor, reference).T)
     before, after = rates
-    what = f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(asked):,} paraphrases that this study asked"
+    what = f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} paraphrases that this study asked"
     if before.text() == after.text():
         return f"{what} did not move T: it is {after.text()}."
     return f"{what} moved T from {before.text()} to {after.text()}."

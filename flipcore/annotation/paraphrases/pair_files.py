@@ -79,17 +79,17 @@ class Incoming:
 
 
 @dataclass(frozen=True)
-class Known:
+class Inventory:
     """What the store holds already: pairs by id, and items by the text of their question (spaces apart)."""
 
     pairs: Mapping[str, Mapping] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
 
 
-def known_in(store: Store) -> Known:
+def inventory_of(store: Store) -> Inventory:
     """What a store holds. The questions of items that are set aside are among them, so that their pairs find their item; they
     are compared and never shown."""
-    return Known(
+    return Inventory(
         {pair["pair_id"]: pair for pair in review.pairs(store)},
         {spaceless(question): item for question, item in planning.item_of_question(store).items()},
     )
@@ -111,22 +111,22 @@ def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
     loader = LOADERS[dataset]
     rows = list(loader.rows(str(path)))
     make = loader.making(rows, {})
-    found: list[Item | str] = []
+    originals: list[Item | str] = []
     for row in rows:
         try:
-            found.append(item_of(make, row))
+            originals.append(item_of(make, row))
         except BadInput as error:
-            found.append(str(error))
-    return found
+            originals.append(str(error))
+    return originals
 
 
 def guessed_columns(names: Iterable[str]) -> dict[str, str]:
     """Which column is which; what nothing fits is left out."""
     plain = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): name for name in names}
     return {
-        wanted: next(plain[one] for one in known if one in plain)
-        for wanted, known in COLUMNS.items()
-        if any(one in plain for one in known)
+        column: next(plain[one] for one in aliases if one in plain)
+        for column, aliases in COLUMNS.items()
+        if any(one in plain for one in aliases)
     }
 
 
@@ -136,7 +136,7 @@ def incoming(
     *,
     dataset: str,
     generator: str,
-    known: Known,
+    inventory: Inventory,
     originals: Sequence[Item | str] | None = None,
     reviewer_kind: str = PERSON,
 ) -> Incoming:
@@ -150,7 +150,7 @@ def incoming(
     verdicts: dict[str, dict] = {}
     refused: list[tuple[int, str]] = []
     for place, row in enumerate(rows):
-        reader = _Reader(row, columns, dataset, generator, known, pairs, furnished, reviewer_kind)
+        reader = _Reader(row, columns, dataset, generator, inventory, pairs, furnished, reviewer_kind)
         try:
             if row.problem:
                 raise BadInput(row.problem)
@@ -164,7 +164,7 @@ def incoming(
             items[item.item_id] = item
         if verdict is not None:
             verdicts[verdict["verdict_id"]] = verdict
-    new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in known.pairs)
+    new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in inventory.pairs)
     notes = ["“Question:” and what follows “Answer:” were taken off the rewordings."] if furnished else []
     if "reviewer" not in columns and set(CHECKS) & set(columns):
         notes.append("No column names the reviewers, so what the rows say of the pairs is not taken in.")
@@ -206,7 +206,7 @@ class _Reader:
     columns: Mapping[str, str]
     dataset: str
     generator: str
-    known: Known
+    inventory: Inventory
     so_far: Mapping[str, Mapping]
     furnished: bool
     reviewer_kind: str
@@ -223,7 +223,7 @@ class _Reader:
         before, after = original.question if original else self.text("original"), self.text("paraphrase")
         if self.furnished and (bare := _FURNITURE.match(after)):
             after = bare[1].strip()
-        there = self.known.pairs.get(pair_id) or self.so_far.get(pair_id)
+        there = self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id)
         if there and (
             not before and not after or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())
         ):
@@ -232,7 +232,7 @@ class _Reader:
             raise BadInput(f"names the pair {pair_id[:60]!r}, which stands for another text already")
         self._check_texts(before, after, pair_id)
         dataset, generator = self.text("dataset") or self.dataset, self.text("generator") or self.generator
-        item_id = original.item_id if original else self.text("item_id") or self.known.items.get(spaceless(before), "")
+        item_id = original.item_id if original else self.text("item_id") or self.inventory.items.get(spaceless(before), "")
         item = original or (None if item_id else self._item(before, dataset))
         pair = {
             "pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}",
@@ -270,8 +270,8 @@ class _Reader:
     def verdict(self, pair: Mapping) -> dict | None:
         """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
         reviewer = self.text("reviewer")
-        said = {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
-        if not any(said.values()):
+        answers = {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
+        if not any(answers.values()):
             return None
         if not reviewer:
             raise BadInput("says something of the pair and names no reviewer")
@@ -282,16 +282,16 @@ class _Reader:
         rule = self.text("rule_version") or RULE_VERSION
         if rule not in (RULE_VERSION, ADJUDICATION):
             raise BadInput(f"was given under the rule {rule[:40]!r}; known are {RULE_VERSION} and {ADJUDICATION}")
-        named = self.text("verdict_id") or digest(
-            "imported", pair["pair_id"], reviewer, said, self.text("note"), rule, self.text("created")
+        verdict_id = self.text("verdict_id") or digest(
+            "imported", pair["pair_id"], reviewer, answers, self.text("note"), rule, self.text("created")
         )
         try:
             return verdict_row(
                 pair,
                 reviewer,
-                said,
+                answers,
                 self.text("note"),
-                verdict_id=named,
+                verdict_id=verdict_id,
                 reviewer_kind=self.text("reviewer_kind").lower() or self.reviewer_kind,
                 rule_version=rule,
                 created_at=self._created(),

@@ -47,7 +47,7 @@ def verdict_rows(store: Store) -> list[dict]:
     return [{column: row[column] for column in VERDICT_COLUMNS} for row in review.verdicts(store)]
 
 
-def written(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> bytes:
+def file_bytes(rows: Sequence[Mapping], kind: str, columns: Sequence[str]) -> bytes:
     """Rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
     if kind == "jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")

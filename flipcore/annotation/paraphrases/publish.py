@@ -90,9 +90,9 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
         raise BadInput("No person has accepted a paraphrase yet, so there is nothing to publish. Review some first.")
     verdicts = [row for row in review.verdicts(store) if row["pair_id"] in states]
     number = {name: i for i, name in enumerate(sorted({row["reviewer"] for row in verdicts}), start=1)}
-    said: dict[str, list[dict]] = {}
+    by_pair: dict[str, list[dict]] = {}
     for row in verdicts:
-        said.setdefault(row["pair_id"], []).append(
+        by_pair.setdefault(row["pair_id"], []).append(
             {
                 "reviewer": number[row["reviewer"]],
                 "reviewer_kind": row["reviewer_kind"],
@@ -110,7 +110,7 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
             "n_models": int(states[pair["pair_id"]]["n_models"]),
             "n_models_kept": int(states[pair["pair_id"]]["n_models_kept"]),
             "is_settled": states[pair["pair_id"]]["settled_by"] is not None,
-            "verdicts": said.get(pair["pair_id"], []),
+            "verdicts": by_pair.get(pair["pair_id"], []),
         }
         for pair in review.pairs(store, accepted)
     ]
@@ -121,11 +121,11 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
     their gate. Raises BadInput for a licence or language that is no such code."""
     check_codes(license, language)
     states = _states_of(store, source)
-    named = set(states["pair_id"])
-    every = [row for row in review.verdicts(store) if row["pair_id"] in named]
+    pair_ids = set(states["pair_id"])
+    every = [row for row in review.verdicts(store) if row["pair_id"] in pair_ids]
     verdicts = people(every)
     n = states["state"].value_counts()
-    found = agreement(verdicts, "kept").alpha
+    alpha = agreement(verdicts, "kept").alpha
     n_accepted = int(n.get("accepted", 0))
     gates = "\n".join(
         f"| {_cell(one.dataset)} | {_cell(one.generator)} | {one.n_pairs:,} | {one.gate.accepted.text()} | "
@@ -148,8 +148,8 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
         n_unreviewed=int(n.get("unreviewed", 0)),
         n_people=len({row["reviewer"] for row in verdicts}),
         retention=retained(verdicts, "majority").text(3),
-        agreement=f"Krippendorff's alpha {found.estimate.text()} on {found.n_items:,} pairs, raw {percent_text(found.raw)}."
-        if found.n_items
+        agreement=f"Krippendorff's alpha {alpha.estimate.text()} on {alpha.n_items:,} pairs, raw {percent_text(alpha.raw)}."
+        if alpha.n_items
         else "not measured, no pair has two verdicts.",
     )
 
@@ -188,20 +188,20 @@ def publish(
     if repository and not token:
         raise BadInput("There is no token for the hub: set HF_TOKEN in the environment of the server, or save to a folder.")
     rows, text = verified_rows(store, source), card(store, title, license, source, language)
-    made = _dataset(rows)
+    dataset = _dataset(rows)
     if folder is not None:
-        _write(made, text, Path(folder))
+        _write(dataset, text, Path(folder))
         return Published(str(folder), len(rows))
     with tempfile.TemporaryDirectory() as place:
-        _write(made, text, Path(place))
+        _write(dataset, text, Path(place))
         _push(Path(place), str(repository), str(token), private)
     return Published(f"https://huggingface.co/datasets/{repository}", len(rows))
 
 
-def _write(made, text: str, folder: Path) -> None:
+def _write(dataset, text: str, folder: Path) -> None:
     """One Parquet file and the card that names it."""
     (folder / "data").mkdir(parents=True, exist_ok=True)
-    made.to_parquet(str(folder / "data" / "train.parquet"))
+    dataset.to_parquet(str(folder / "data" / "train.parquet"))
     (folder / "README.md").write_text(text, encoding="utf-8")
 
 

@@ -39,13 +39,18 @@ def queue(
     names = {pair["pair_id"] for pair in common}
     own = [pair for pair in pairs if pair["pair_id"] not in names]
     groups = (_shuffled_in_blocks(_spread(common, seed, ""), seed, reviewer), True), (_spread(own, seed, reviewer), False)
-    places = [(*_place(pair_id, at, risk), Place(pair_id, chosen)) for group, chosen in groups for pair_id, at in group]
+    places = [(*_place(pair_id, at, risk), Place(pair_id, is_shared)) for group, is_shared in groups for pair_id, at in group]
     return [place for *_, place in sorted(places, key=lambda row: row[:3])]
 
 
-def undone(order: Sequence[Place], done: Collection[str], by_others: Collection[str]) -> list[str]:
-    """The pairs of a queue that this reviewer still has to judge: not `done` by him, and if not shared by no one else."""
-    return [place.pair_id for place in order if place.pair_id not in done and (place.shared or place.pair_id not in by_others)]
+def undone(order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]) -> list[str]:
+    """The pairs of a queue that this reviewer still has to judge: not in `by_reviewer`, nor in
+    `by_others` unless everybody judges it."""
+    return [
+        place.pair_id
+        for place in order
+        if place.pair_id not in by_reviewer and (place.shared or place.pair_id not in by_others)
+    ]
 
 
 def _place(pair_id: str, at: float, risk: Mapping[str, float] | None) -> tuple[float, float, str]:
@@ -57,22 +62,22 @@ def _spread(pairs: Sequence[Mapping], seed: int, who: str) -> list[tuple[str, fl
     strata: dict[tuple, list[str]] = {}
     for pair in pairs:
         strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
-    found = []
+    places = []
     for members in strata.values():
-        drawn = sorted(members, key=lambda pair_id: _uniform(seed, "order", who, pair_id))
-        found += [(pair_id, (i + _uniform(seed, "jitter", who, pair_id)) / len(drawn)) for i, pair_id in enumerate(drawn)]
-    return found
+        order = sorted(members, key=lambda pair_id: _uniform(seed, "order", who, pair_id))
+        places += [(pair_id, (i + _uniform(seed, "jitter", who, pair_id)) / len(order)) for i, pair_id in enumerate(order)]
+    return places
 
 
 def _shuffled_in_blocks(spread: list[tuple[str, float]], seed: int, reviewer: str) -> list[tuple[str, float]]:
     """The same places, the pairs of each block in this reviewer's order."""
     spread = sorted(spread, key=lambda row: row[::-1])
-    found = []
+    places = []
     for start in range(0, len(spread), BLOCK):
         block = spread[start : start + BLOCK]
-        drawn = sorted((pair_id for pair_id, _ in block), key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id))
-        found += [(pair_id, at) for pair_id, (_, at) in zip(drawn, block, strict=True)]
-    return found
+        order = sorted((pair_id for pair_id, _ in block), key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id))
+        places += [(pair_id, at) for pair_id, (_, at) in zip(order, block, strict=True)]
+    return places
 
 
 def _uniform(*names: object) -> float:

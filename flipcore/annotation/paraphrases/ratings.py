@@ -38,10 +38,10 @@ def blind(verdicts: Sequence[Mapping]) -> list[Mapping]:
 def ratings(verdicts: Sequence[Mapping], check: str) -> tuple[list[str], list[str], list[list[str | None]]]:
     """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the pair (`kept`)."""
     reviewers, pairs = (sorted({row[name] for row in verdicts}) for name in ("reviewer", "pair_id"))
-    said = {
+    answers = {
         (row["reviewer"], row["pair_id"]): ("yes" if keeps(row) else "no") if check == KEPT else row[check] for row in verdicts
     }
-    return reviewers, pairs, [[said.get((reviewer, pair)) for pair in pairs] for reviewer in reviewers]
+    return reviewers, pairs, [[answers.get((reviewer, pair)) for pair in pairs] for reviewer in reviewers]
 
 
 @dataclass(frozen=True)
@@ -59,28 +59,28 @@ class CheckAgreement:
         return tuple(f"{a} and {b}: {text}" for a, b, one in self.pairwise for text in one.warnings if "agree on all" in text)
 
 
-def agreement_sentence(found: CheckAgreement) -> str:
+def agreement_sentence(check_agreement: CheckAgreement) -> str:
     """How far those who judged the same pairs agree about keeping them."""
-    if not found.alpha.n_items:
+    if not check_agreement.alpha.n_items:
         return "No pair has been judged by two people yet, so agreement is not measured."
-    said = (
-        f"On {found.alpha.n_items:,} pair{'s' * (found.alpha.n_items > 1)} judged by two or more, "
-        f"{percent_text(found.alpha.raw)} of the judgements agree about keeping the pair"
+    sentence = (
+        f"On {check_agreement.alpha.n_items:,} pair{'s' * (check_agreement.alpha.n_items > 1)} judged by two or more, "
+        f"{percent_text(check_agreement.alpha.raw)} of the judgements agree about keeping the pair"
     )
-    if math.isnan(found.alpha.estimate.value):
-        return f"{said}. All say the same one thing, so agreement beyond chance is undefined."
-    return f"{said}; beyond chance that is {found.alpha.estimate.text()} (Krippendorff's alpha)."
+    if math.isnan(check_agreement.alpha.estimate.value):
+        return f"{sentence}. All say the same one thing, so agreement beyond chance is undefined."
+    return f"{sentence}; beyond chance that is {check_agreement.alpha.estimate.text()} (Krippendorff's alpha)."
 
 
-def agreement_warnings(found: Mapping[str, CheckAgreement]) -> list[str]:
+def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
     """What to distrust, each once: where one answer prevails, and who never differs on which check."""
     prevailing = [
         f"{RATED[check]} ({text.split(': ')[0]})"
-        for check, one in found.items()
+        for check, one in by_check.items()
         for text in one.alpha.warnings
         if "prevails" in text
     ]
-    said = (
+    warnings = (
         [
             f"One answer prevails on {'; '.join(prevailing)}. Kappa and alpha then read low however well people agree: look "
             "at the raw agreement too."
@@ -89,10 +89,10 @@ def agreement_warnings(found: Mapping[str, CheckAgreement]) -> list[str]:
         else []
     )
     never: dict[str, list[str]] = {}
-    for check, one in found.items():
+    for check, one in by_check.items():
         for text in one.never_differ:
             never.setdefault(text, []).append(RATED[check])
-    return said + [f"{text} (On {', '.join(checks)}.)" for text, checks in never.items()]
+    return warnings + [f"{text} (On {', '.join(checks)}.)" for text, checks in never.items()]
 
 
 def agreement(verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: int = 2000) -> CheckAgreement:
@@ -130,25 +130,25 @@ def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
     by_pair: dict[str, list[Mapping]] = {}
     for row in people(verdicts):
         by_pair.setdefault(row["pair_id"], []).append(row)
-    found = []
+    conflicts = []
     for pair_id, rows in by_pair.items():
-        said = blind(rows)
-        if len({keeps(row) for row in said}) > 1:
+        votes = blind(rows)
+        if len({keeps(row) for row in votes}) > 1:
             settled = _settling(rows)
-            found.append(Disagreement(pair_id, tuple(said), settled))
-    return sorted(found, key=lambda one: (one.settled is not None, one.pair_id))
+            conflicts.append(Disagreement(pair_id, tuple(votes), settled))
+    return sorted(conflicts, key=lambda one: (one.settled is not None, one.pair_id))
 
 
 def models_sentence(verdicts: Sequence[Mapping]) -> str:
     """How much of what models judged they keep, majority rule on all that was asked; empty where none did."""
-    said = models(verdicts)
-    if not said:
+    votes = models(verdicts)
+    if not votes:
         return ""
-    names = sorted({row["reviewer"] for row in said})
-    kept = retained(said, "majority", tuple(CHECKS))
+    names = sorted({row["reviewer"] for row in votes})
+    retention = retained(votes, "majority", tuple(CHECKS))
     return (
-        f"Beside that, {len(names)} model reviewer{'s' * (len(names) > 1)} ({', '.join(names)}) keep {kept.text()} of "
-        f"{kept.n:,} pairs. Models count in no agreement, majority or gate."
+        f"Beside that, {len(names)} model reviewer{'s' * (len(names) > 1)} ({', '.join(names)}) keep {retention.text()} of "
+        f"{retention.n:,} pairs. Models count in no agreement, majority or gate."
     )
 
 
@@ -171,14 +171,14 @@ def retained(verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOU
         rows = [settled] if settled else rows
         votes = [[row[check] == "yes" for row in rows if row[check] is not None] for check in checks]
         n_kept += all(passes(one, rule) for one in votes if one)
-    found = retention_estimate(n_kept, len(by_pair), rule)
+    share = retention_estimate(n_kept, len(by_pair), rule)
     return Estimate(
-        found.value,
-        found.low,
-        found.high,
-        found.level,
-        found.method,
-        found.n,
-        found.seed,
+        share.value,
+        share.low,
+        share.high,
+        share.level,
+        share.method,
+        share.n,
+        share.seed,
         f"Kept: {rule} of the reviewers on {', '.join(RATED[check] for check in checks)}.",
     )

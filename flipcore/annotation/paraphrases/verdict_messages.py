@@ -57,6 +57,6 @@ def _row(
     pair = texts.get(str(message.get("pair_id")))
     if pair is None:
         raise BadInput(f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page.")
-    given = message.get("said")
-    said = given if isinstance(given, Mapping) else {}
-    return verdict_row(pair, reviewer, said, str(message.get("note") or ""), verdict_id=message_id, created_at=at)
+    raw_answers = message.get("said")
+    answers = raw_answers if isinstance(raw_answers, Mapping) else {}
+    return verdict_row(pair, reviewer, answers, str(message.get("note") or ""), verdict_id=message_id, created_at=at)

@@ -34,7 +34,7 @@ def reviewer_name(name: str) -> str:
 def verdict_row(
     pair: Mapping,
     reviewer: str,
-    said: Mapping[str, str | None],
+    answers: Mapping[str, str | None],
     note: str = "",
     *,
     verdict_id: str = "",
@@ -50,16 +50,16 @@ def verdict_row(
         raise BadInput(f"A reviewer is a person or a model; this verdict says {str(reviewer_kind)[:40]!r}.")
     if rule_version == ADJUDICATION and (reviewer_kind != PERSON or not str(note).strip()):
         raise BadInput(f"The verdict that settles {pair['pair_id']} needs a person and a reason.")
-    wrong = [f"{check} = {word!r}" for check, word in said.items() if check not in CHECKS or word not in (*SAID, None)]
+    wrong = [f"{check} = {word!r}" for check, word in answers.items() if check not in CHECKS or word not in (*SAID, None)]
     if wrong:
         raise BadInput(f"A verdict says yes, no or unsure about {', '.join(CHECKS)}; this one says {'; '.join(wrong)}.")
-    if not any(said.values()):
+    if not any(answers.values()):
         raise BadInput(f"The verdict on {pair['pair_id']} says nothing: answer at least one of {', '.join(CHECKS)}.")
     row = {
         "pair_id": pair["pair_id"],
         "reviewer": reviewer_name(reviewer),
         "reviewer_kind": reviewer_kind,
-        **{check: said.get(check) for check in CHECKS},
+        **{check: answers.get(check) for check in CHECKS},
         "note": str(note).strip()[:MOST_NOTE_CHARS],
         "original_hash": digest(pair["original"]),
         "paraphrase_hash": digest(pair["paraphrase"]),
@@ -70,16 +70,16 @@ def verdict_row(
     return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
 
 
-def settling_row(pair: Mapping, blind: Collection[str], reviewer: str, said: Mapping[str, str | None], why: str) -> dict:
+def settling_row(pair: Mapping, blind: Collection[str], reviewer: str, answers: Mapping[str, str | None], why: str) -> dict:
     """The verdict that settles a pair on which the reviewers in `blind` differ; it decides, whatever they said.
 
     Raises BadInput where one of them would settle their own pair, or a check or the reason is missing."""
     name = reviewer_name(reviewer)
     if name in blind:
         raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
-    if None in said.values() or set(said) != set(CHECKS) or not why.strip():
+    if None in answers.values() or set(answers) != set(CHECKS) or not why.strip():
         raise BadInput("To settle a pair, answer all three questions and give the reason.")
-    return verdict_row(pair, name, said, why, rule_version=ADJUDICATION)
+    return verdict_row(pair, name, answers, why, rule_version=ADJUDICATION)
 
 
 def undo_row(verdict: Mapping, *, verdict_id: str = "", created_at: dt.datetime | None = None) -> dict:

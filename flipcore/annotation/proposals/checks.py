@@ -54,8 +54,8 @@ def _numbers(original: str, text: str) -> Check:
         sorted(these - those - ({"1"} if _ONE.search(other) else set()))
         for these, those, other in ((before, after, text), (after, before, original))
     )
-    said = "; ".join(f"{what} {', '.join(found)}" for what, found in (("lost", lost), ("new", new)) if found)
-    return "numbers", not lost and not new, f"Numbers: {said}." if said else "All numbers are kept."
+    changes = "; ".join(f"{what} {', '.join(figures)}" for what, figures in (("lost", lost), ("new", new)) if figures)
+    return "numbers", not lost and not new, f"Numbers: {changes}." if changes else "All numbers are kept."
 
 
 def _owner(word: str) -> str:
@@ -65,11 +65,11 @@ def _owner(word: str) -> str:
 
 def names(text: str) -> set[str]:
     """Words with a capital inside a sentence; the first word of a sentence says nothing."""
-    found = set()
+    capitals = set()
     for sentence in re.split(r"(?<=[.!?:])['\"’”)]*\s+|\n+", text):
         words = _WORD.findall(sentence)
-        found |= {_owner(word) for word in words[1:] if word[:1].isupper() and word != "I"}
-    return found
+        capitals |= {_owner(word) for word in words[1:] if word[:1].isupper() and word != "I"}
+    return capitals
 
 
 def _names(original: str, text: str) -> Check:
@@ -80,11 +80,15 @@ def _names(original: str, text: str) -> Check:
 
 def _negations(original: str, text: str) -> Check:
     before, after = (len(_NEGATION.findall(one)) for one in (original, text))
-    kept = (before > 0) == (after > 0)
+    is_same = (before > 0) == (after > 0)
     return (
         "negations",
-        kept,
-        ("Negations are kept." if kept else f"The original has {before} negation{'s' * (before != 1)}, the rewording {after}."),
+        is_same,
+        (
+            "Negations are kept."
+            if is_same
+            else f"The original has {before} negation{'s' * (before != 1)}, the rewording {after}."
+        ),
     )
 
 

@@ -29,22 +29,22 @@ _NUMBER = re.compile(
 def numbers(text: str) -> list[str]:
     """Every number of a text in ascending order, as digits or a fraction: "twenty-five" is 25, "two dozen" 24, "1.5 million"
     1500000. "One" standing alone is a pronoun as often as a number and does not count."""
-    found: list[Fraction] = []
+    values: list[Fraction] = []
     for match in _NUMBER.finditer(text):
         if match["digits"]:
             value = Fraction(match["digits"].replace(",", ""))
             for scale in match["scales"].casefold().split():
                 value *= (_TIMES | _CLOSING)[scale]
-            found.append(value)
+            values.append(value)
         else:
-            found += _values(re.findall(_WORD, match.group().casefold()))
-    return [str(value) for value in sorted(found)]
+            values += _values(re.findall(_WORD, match.group().casefold()))
+    return [str(value) for value in sorted(values)]
 
 
 def _values(words: Sequence[str]) -> list[Fraction]:
     """The numbers of a run of number words: "two hundred five" is one of them, "five six" are two."""
-    found: list[Fraction] = []
-    named: list[str] = []
+    values: list[Fraction] = []
+    run: list[str] = []
     total, part = 0, None
     for word in [*words, ""]:
         value = _SMALL.get(word)
@@ -55,10 +55,10 @@ def _values(words: Sequence[str]) -> list[Fraction]:
         elif value is not None and _goes_on(part, value):
             part = (part or 0) + value
         else:
-            found += [Fraction(total + (part or 0))] if named not in ([], ["one"]) else []
-            total, part, named = 0, value, []
-        named.append(word)
-    return found
+            values += [Fraction(total + (part or 0))] if run not in ([], ["one"]) else []
+            total, part, run = 0, value, []
+        run.append(word)
+    return values
 
 
 def _goes_on(part: int | None, value: int) -> bool:

@@ -72,36 +72,38 @@ def propose(
     refused = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
     if refused:
         raise OverBudget(refused)
-    return asyncio.run(_all(items, recipe, use, store, on_progress or (lambda done, total: None), cancel or threading.Event()))
+    return asyncio.run(
+        _all(items, recipe, use, store, on_progress or (lambda n_done, total: None), cancel or threading.Event())
+    )
 
 
 async def _all(items, recipe, use, store, on_progress, cancel) -> list[Proposal]:
     card = model_cards().get(use.name)
     backend = open_backend(use.name, model_cards())
-    slots, done = asyncio.Semaphore(card.n_in_flight if card else 4), 0
+    slots, n_done = asyncio.Semaphore(card.n_in_flight if card else 4), 0
 
     async def one(item: Item) -> Proposal | None:
-        nonlocal done
+        nonlocal n_done
         async with slots:
             if cancel.is_set():
                 return None
-            made = await _proposal(item, recipe, use, store, backend)
-            done += 1
-            on_progress(done, len(items))
-            return made
+            item_proposal = await _proposal(item, recipe, use, store, backend)
+            n_done += 1
+            on_progress(n_done, len(items))
+            return item_proposal
 
     try:
-        found = await asyncio.gather(*(one(item) for item in items))
+        proposals = await asyncio.gather(*(one(item) for item in items))
     finally:
         await backend.close()
         store.writer.flush()
-    return [proposal for proposal in found if proposal is not None]
+    return [proposal for proposal in proposals if proposal is not None]
 
 
 async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, backend: Backend) -> Proposal:
     text = item.question
     for step in range(len(recipe.steps)):
-        completion = await _asked(_call(backend, use, recipe, step, text, 0), backend, store)
+        completion = await _completion(_call(backend, use, recipe, step, text, 0), backend, store)
         text = cleaned(completion.text)
         if completion.status != "ok" or not text:
             return Proposal(
@@ -113,9 +115,9 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, bac
                 None,
                 completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.",
             )
-    made = checks(item.question, text, item.options)
-    pair_id = _stored(item, text, maker(use.name, recipe), store) if all(passed for _, passed, _ in made) else None
-    return Proposal(item.item_id, item.question, text, made, overlap(item.question, text), pair_id)
+    text_checks = checks(item.question, text, item.options)
+    pair_id = _store_pair(item, text, maker(use.name, recipe), store) if all(passed for _, passed, _ in text_checks) else None
+    return Proposal(item.item_id, item.question, text, text_checks, overlap(item.question, text), pair_id)
 
 
 def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str, sample: int) -> Call:
@@ -130,10 +132,10 @@ def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str,
     return Call(backend.name, backend.revision, request, sample)
 
 
-async def _asked(call: Call, backend: Backend, store: Store) -> Completion:
-    known = planning.completions(store, [call.call_id])
-    if known:
-        return rows.completion_of(known[0])
+async def _completion(call: Call, backend: Backend, store: Store) -> Completion:
+    completions = planning.completions(store, [call.call_id])
+    if completions:
+        return rows.completion_of(completions[0])
     completion = await backend.complete(call)
     store.writer.add("completions", [rows.completion_row(call, completion, backend.simulated)])
     return completion
@@ -152,7 +154,7 @@ def cleaned(reply: str) -> str:
     return text
 
 
-def _stored(item: Item, text: str, generator: str, store: Store) -> str:
+def _store_pair(item: Item, text: str, generator: str, store: Store) -> str:
     pair_id = digest("pair", item.item_id, item.question, text)
     store.writer.add(
         "paraphrases",

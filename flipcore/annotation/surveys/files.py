@@ -24,17 +24,17 @@ def sheet_rows(survey: Survey, annotators: Sequence[str], items: Mapping[str, It
     """Rows of the sheets of some annotators: labelled examples first, then questions with an empty answer (1, 2 or 3)."""
     rows = []
     for annotator in annotators:
-        made = sheet(survey, annotator)
+        annotator_sheet = sheet(survey, annotator)
         start = {"survey": survey.survey_id, "annotator": annotator, "text_2": "", "text_3": "", "answer": ""}
-        for number, ids in (("1", made.target_examples), ("2", made.retro_examples)):
+        for number, ids in (("1", annotator_sheet.target_examples), ("2", annotator_sheet.retro_examples)):
             rows += [start | {"question": EXAMPLE + number, "text_1": entry_text(items[one])} for one in ids]
-        for place, question in enumerate(made.questions, start=1):
-            texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.shown]
+        for place, question in enumerate(annotator_sheet.questions, start=1):
+            texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.choices]
             rows.append(start | {"question": str(place)} | {f"text_{i}": text for i, text in enumerate(texts, start=1)})
     return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
-def written(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
+def file_text(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
     """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON file."""
     if kind == "json":
         return json.dumps(list(rows), ensure_ascii=False, indent=1)
@@ -57,22 +57,22 @@ def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
     """Filled sheets back from a CSV or JSON file. Raises BadInput for a file that is neither; one bad row harms no other."""
     rows: list[dict] = []
     refused: list[tuple[int, str]] = []
-    seen: dict[tuple, int] = {}
+    line_of: dict[tuple, int] = {}
     for line, row in _lines(content):
         if str(row.get("question") or "").startswith(EXAMPLE):
             continue
         try:
-            made = _answer(row, surveys)
-            key = made["survey_id"], made["annotator"], made["position"]
-            if key in seen:
+            answer = _answer(row, surveys)
+            key = answer["survey_id"], answer["annotator"], answer["position"]
+            if key in line_of:
                 raise BadInput(
-                    f"answers question {made['position'] + 1} of {made['annotator']} again (first in line {seen[key]})"
+                    f"answers question {answer['position'] + 1} of {answer['annotator']} again (first in line {line_of[key]})"
                 )
         except BadInput as error:
             refused.append((line, f"Line {line} {error}."))
         else:
-            seen[key] = line
-            rows.append(made)
+            line_of[key] = line
+            rows.append(answer)
     return Returned(tuple(rows), tuple(refused))
 
 
@@ -91,8 +91,8 @@ def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
     if values["question"] not in [str(place + 1) for place in range(n_questions)]:
         raise BadInput(f"names the question {values['question'][:40]!r}; this survey has questions 1 to {n_questions}")
     if values["answer"] not in [str(place + 1) for place in range(SHOWN_AT_ONCE)]:
-        said = f"the answer {values['answer'][:40]!r}" if values["answer"] else "no answer"
-        raise BadInput(f"has {said}; write 1, 2 or 3")
+        reply = f"the answer {values['answer'][:40]!r}" if values["answer"] else "no answer"
+        raise BadInput(f"has {reply}; write 1, 2 or 3")
     return answer_row(survey, annotator, int(values["question"]) - 1, int(values["answer"]) - 1)
 
 
@@ -102,12 +102,12 @@ def _lines(content: bytes):
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"The file is not UTF-8 text (byte {error.start}): save it as CSV in UTF-8 and try again.") from error
-    found = _from_json(text) if text.lstrip().startswith(("[", "{")) else _from_csv(text)
-    if not found:
+    rows = _from_json(text) if text.lstrip().startswith(("[", "{")) else _from_csv(text)
+    if not rows:
         raise BadInput("The file has no rows: send back the sheet that was downloaded, with its answers.")
-    if len(found) > MOST_ROWS:
-        raise BadInput(f"The file has {len(found):,} rows; at most {MOST_ROWS:,} are read at once.")
-    return found
+    if len(rows) > MOST_ROWS:
+        raise BadInput(f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once.")
+    return rows
 
 
 def _from_json(text: str) -> list[tuple[int, dict]]:
@@ -123,12 +123,12 @@ def _from_json(text: str) -> list[tuple[int, dict]]:
 def _from_csv(text: str) -> list[tuple[int, dict]]:
     head = text.split("\n", 1)[0]
     reader = csv.DictReader(io.StringIO(text), delimiter=";" if head.count(";") > head.count(",") else ",")
-    found: list[tuple[int, dict]] = []
+    rows: list[tuple[int, dict]] = []
     line = 2
     try:
         for row in reader:
-            found.append((line, row))
+            rows.append((line, row))
             line = reader.line_num + 1
     except csv.Error as error:
         raise BadInput(f"Line {line} is not valid CSV ({error}). Save the sheet again and try once more.") from error
-    return found
+    return rows

@@ -35,18 +35,18 @@ def annotator_names(model: str, n_sheets: int) -> list[str]:
 
 def place_in(text: str) -> int | None:
     """The place 0 to 2 that a reply names, None where it names none or several."""
-    named = set(_PLACE.findall(text))
-    return int(named.pop()) - 1 if len(named) == 1 else None
+    places = set(_PLACE.findall(text))
+    return int(places.pop()) - 1 if len(places) == 1 else None
 
 
-def prompt(made: Sheet, question: Question, items: Mapping[str, Item]) -> str:
+def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]) -> str:
     """What the model is shown: all labelled examples, then the three texts by number."""
     examples = "\n\n".join(
         f"Set {number}:\n{entry_text(items[one])}"
-        for number, ids in (("1", made.target_examples), ("2", made.retro_examples))
+        for number, ids in (("1", annotator_sheet.target_examples), ("2", annotator_sheet.retro_examples))
         for one in ids
     )
-    texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.shown]
+    texts = [entry_text(items[one]) if question.kind == TRIPLE else one for one in question.choices]
     return _ASK.format(examples=examples, texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)))
 
 
@@ -70,15 +70,19 @@ def calls_of(
     survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int, temperature: float = 0.0
 ) -> dict[tuple[str, int], Call]:
     """(annotator, question) -> its call."""
-    found = {}
+    calls = {}
     for name in annotator_names(backend.name, n_sheets):
-        made = sheet(survey, name)
-        for position, question in enumerate(made.questions):
+        annotator_sheet = sheet(survey, name)
+        for position, question in enumerate(annotator_sheet.questions):
             request = Request(
-                "generate", prompt(made, question, items), max_tokens=MAX_TOKENS, temperature=temperature, seed=survey.seed
+                "generate",
+                prompt(annotator_sheet, question, items),
+                max_tokens=MAX_TOKENS,
+                temperature=temperature,
+                seed=survey.seed,
             )
-            found[name, position] = Call(backend.name, backend.revision, request)
-    return found
+            calls[name, position] = Call(backend.name, backend.revision, request)
+    return calls
 
 
 def projection(
@@ -106,20 +110,22 @@ def ask_model(
     refused = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
     if refused:
         raise OverBudget(refused)
-    known = {row["call_id"]: completion_of(row) for row in planning.completions(store, [one.call_id for one in calls.values()])}
-    missing = [call for call in {call.call_id: call for call in calls.values()}.values() if call.call_id not in known]
-    made = asyncio.run(_completed(missing, backend, cards.get(model), budget_usd))
-    store.writer.add("completions", [completion_row(call, one, backend.simulated) for call, one in made])
-    n_reused = sum(call.call_id in known for call in calls.values())
-    known |= {call.call_id: one for call, one in made}
-    done = {key: known[call.call_id] for key, call in calls.items() if call.call_id in known}
-    answered = {key: one for key, one in done.items() if one.status == OK}
+    completions = {
+        row["call_id"]: completion_of(row) for row in planning.completions(store, [one.call_id for one in calls.values()])
+    }
+    missing = [call for call in {call.call_id: call for call in calls.values()}.values() if call.call_id not in completions]
+    replies = asyncio.run(_completed(missing, backend, cards.get(model), budget_usd))
+    store.writer.add("completions", [completion_row(call, one, backend.simulated) for call, one in replies])
+    n_reused = sum(call.call_id in completions for call in calls.values())
+    completions |= {call.call_id: one for call, one in replies}
+    by_question = {key: completions[call.call_id] for key, call in calls.items() if call.call_id in completions}
+    answered = {key: one for key, one in by_question.items() if one.status == OK}
     rows = [
         answer_row(survey, name, position, place_in(one.text), is_model=True, call_id=one.call_id)
         for (name, position), one in answered.items()
     ]
     holdout.keep_answers(store, rows)
-    failed = [one.error for one in done.values() if one.status != OK]
+    failed = [one.error for one in by_question.values() if one.status != OK]
     return Asked(
         len(rows), sum(row["chosen"] is None for row in rows), len(calls) - len(answered), n_reused, failed[0] if failed else ""
     )
@@ -129,7 +135,7 @@ async def _completed(
     calls: Sequence[Call], backend: Backend, card: ModelCard | None, budget_usd: float | None
 ) -> list[tuple[Call, Completion]]:
     """Calls with their completions, a few at once; stops where the next call could pass the cap."""
-    done, spent = [], 0.0
+    pairs, spent = [], 0.0
     try:
         for start in range(0, len(calls), AT_ONCE):
             block = calls[start : start + AT_ONCE]
@@ -141,7 +147,7 @@ async def _completed(
                 call_price(call, card) or 0.0 if one.cost_usd is None else one.cost_usd
                 for call, one in zip(block, replies, strict=True)
             )
-            done += list(zip(block, replies, strict=True))
+            pairs += list(zip(block, replies, strict=True))
     finally:
         await backend.close()
-    return done
+    return pairs

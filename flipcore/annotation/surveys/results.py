@@ -25,9 +25,9 @@ def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[
     people = [name for one in tallies for name in one.annotators]
     result = odd_one_out_survey(hits, entries, people)
     method = result.accuracy.method.replace("_", " ")
-    left = f"; {out} annotators left out by attention checks" if out else ""
+    exclusions = f"; {out} annotators left out by attention checks" if out else ""
     return result, (
         f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); "
-        f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{left}"
+        f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{exclusions}"
         f"{f'; {unread} replies unreadable' if unread else ''}"
     )

@@ -55,13 +55,13 @@ class Question:
     """Three entries by id, or three sentences of an attention check; `right` is the place of the one to choose."""
 
     kind: str
-    shown: tuple[str, ...]
+    choices: tuple[str, ...]
     right: int
 
     @property
     def odd(self) -> str | None:
         """The retro entry; None in a check."""
-        return self.shown[self.right] if self.kind == TRIPLE else None
+        return self.choices[self.right] if self.kind == TRIPLE else None
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ def sheet(survey: Survey, annotator: str) -> Sheet:
 
 
 def answer_row(
-    survey: Survey, annotator: str, position: int, chosen: int | None, *, is_model: bool = False, call_id: str | None = None
+    survey: Survey, annotator: str, position: int, place: int | None, *, is_model: bool = False, call_id: str | None = None
 ) -> dict:
-    """One answer as a row of `survey_answers`; `chosen` is a place 0 to 2, None where a reply could not be read."""
+    """One answer as a row of `survey_answers`; `place` is 0 to 2, None where a reply could not be read."""
     question = sheet(survey, annotator).questions[position]
     return {
         "survey_id": survey.survey_id,
@@ -147,8 +147,8 @@ def answer_row(
         "position": position,
         "kind": question.kind,
         "odd": question.odd,
-        "chosen": None if chosen is None else question.shown[chosen],
-        "is_correct": None if chosen is None else chosen == question.right,
+        "chosen": None if place is None else question.choices[place],
+        "is_correct": None if place is None else place == question.right,
         "call_id": call_id,
     }
 
@@ -172,12 +172,12 @@ def tally(answers: Sequence[Mapping], is_model: bool = False) -> Tally:
         if row["kind"] == CHECK:
             missed[row["annotator"]] = missed.get(row["annotator"], 0) + (not row["is_correct"])
     left_out = sorted(name for name, n in missed.items() if n > MISSED_CHECKS)
-    kept = [row for row in rows if row["kind"] == TRIPLE and row["annotator"] not in left_out]
-    read = [row for row in kept if row["is_correct"] is not None]
+    triples = [row for row in rows if row["kind"] == TRIPLE and row["annotator"] not in left_out]
+    read = [row for row in triples if row["is_correct"] is not None]
     return Tally(
         tuple(float(row["is_correct"]) for row in read),
         tuple(row["odd"] for row in read),
         tuple(row["annotator"] for row in read),
         tuple(left_out),
-        len(kept) - len(read),
+        len(triples) - len(read),
     )

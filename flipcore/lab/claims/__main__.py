@@ -30,7 +30,7 @@ def run(places: Sequence[Place], *, seed: int = 0, runs: int | None = None, comm
         return [finished(place, seed, runs, commit) for place in places]
     with ProcessPoolExecutor(N_PROCESSES, mp_context=get_context("spawn")) as pool:
         waiting = [pool.submit(finished, place, seed, runs, commit) for place in places]
-        return [_shown(future.result()) for future in waiting]
+        return [_print_row(future.result()) for future in waiting]
 
 
 def sample(share: float, seed: int, only: Sequence[str] = MODULES) -> list[Place]:
@@ -39,11 +39,11 @@ def sample(share: float, seed: int, only: Sequence[str] = MODULES) -> list[Place
     if not places:
         return []
     n = min(len(places), max(1, round(share * len(places))))
-    chosen = generator(seed, "claims", "sample").choice(len(places), n, replace=False)
-    return [places[i] for i in sorted(chosen)]
+    selection = generator(seed, "claims", "sample").choice(len(places), n, replace=False)
+    return [places[i] for i in sorted(selection)]
 
 
-def _shown(row: Row) -> Row:
+def _print_row(row: Row) -> Row:
     low, high = row.limits
     print(f"{row.truth:7} {row.rate:.4f} [{low:.4f}, {high:.4f}] of {row.n_runs:,}, {row.nominal:g}: {row.name}", flush=True)
     return row
@@ -52,39 +52,39 @@ def _shown(row: Row) -> Row:
 def _commit() -> str:
     """The commit of the working tree, with a plus where the code differs from it."""
 
-    def said(*words: str) -> str:
+    def git(*words: str) -> str:
         return subprocess.run(["git", *words], capture_output=True, text=True, check=False).stdout.strip()
 
-    return said("rev-parse", "--short=10", "HEAD") + ("+" if said("status", "--porcelain", "--", "flipcore") else "")
+    return git("rev-parse", "--short=10", "HEAD") + ("+" if git("status", "--porcelain", "--", "flipcore") else "")
 
 
 def render() -> str:
     """The page of everything stored, written and returned."""
-    text = results.markdown({module: list(results.stored(module).values()) for module in MODULES})
+    text = results.markdown({module: list(results.rows_on_disk(module).values()) for module in MODULES})
     results.TABLE.write_text(text, encoding="utf-8")
     return text
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    made = argparse.ArgumentParser(prog="python -m flipcore.lab.claims", description=__doc__.split("\n")[0])
-    made.add_argument("--only", choices=MODULES)
-    made.add_argument("--cell", default="", help="only cells whose name holds this text")
-    made.add_argument("--share", type=float, help="a random share of the cells; writes nothing")
-    made.add_argument("--seed", type=int, default=0, help="of the random share and of its runs")
-    made.add_argument("--runs", type=int, help="at most so many runs a cell")
-    made.add_argument("--render", action="store_true", help="write the page again and run nothing")
-    given = made.parse_args(arguments)
-    if given.render:
+    parser = argparse.ArgumentParser(prog="python -m flipcore.lab.claims", description=__doc__.split("\n")[0])
+    parser.add_argument("--only", choices=MODULES)
+    parser.add_argument("--cell", default="", help="only cells whose name holds this text")
+    parser.add_argument("--share", type=float, help="a random share of the cells; writes nothing")
+    parser.add_argument("--seed", type=int, default=0, help="of the random share and of its runs")
+    parser.add_argument("--runs", type=int, help="at most so many runs a cell")
+    parser.add_argument("--render", action="store_true", help="write the page again and run nothing")
+    options = parser.parse_args(arguments)
+    if options.render:
         render()
         return 0
-    only = [given.only] if given.only else list(MODULES)
+    only = [options.only] if options.only else list(MODULES)
     start = monotonic()
-    if given.share:
-        print(f"Cells and streams of --share {given.share:g} --seed {given.seed}")
-        rows = run(sample(given.share, given.seed, only), seed=given.seed, runs=given.runs)
+    if options.share:
+        print(f"Cells and streams of --share {options.share:g} --seed {options.seed}")
+        rows = run(sample(options.share, options.seed, only), seed=options.seed, runs=options.runs)
     else:
-        rows = _rewritten(only, given.cell, given.runs)
-    failed = failures(rows, slack=given.runs is not None or given.share is not None)
+        rows = _rewritten(only, options.cell, options.runs)
+    failed = failures(rows, slack=options.runs is not None or options.share is not None)
     print("\n".join([f"FAILED {name}: {why}" for name, why in failed.items()]))
     print(f"{len(rows)} cells in {monotonic() - start:,.0f} s, {len(failed)} failed.")
     return 1 if failed else 0

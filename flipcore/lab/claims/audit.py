@@ -25,8 +25,8 @@ def _templates(rng: np.random.Generator, assertion: Assertion, n_templates: int,
     lean = np.repeat(rng.normal(0, 0.25, n_templates), size)
     first = (rng.random(lean.size) < np.clip(0.6 + lean, 0, 1)).astype(float)
     second = (rng.random(lean.size) < np.clip(0.6 - lean, 0, 1)).astype(float)
-    found = paired_scores(first, second, np.repeat(np.arange(n_templates), size))
-    return difference_claim(found, assertion, "first", "second")
+    difference = paired_scores(first, second, np.repeat(np.arange(n_templates), size))
+    return difference_claim(difference, assertion, "first", "second")
 
 
 CELLS = (

@@ -65,7 +65,7 @@ def each(run: Callable[[np.random.Generator], Claim | bool]) -> Simulation:
     """A simulation from the function that makes one run's claim."""
 
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
-        made = (run(rng) for _ in range(runs))
-        return sum(bool(one.is_made if isinstance(one, Claim) else one) for one in made), runs
+        claims = (run(rng) for _ in range(runs))
+        return sum(bool(one.is_made if isinstance(one, Claim) else one) for one in claims), runs
 
     return simulate

@@ -123,19 +123,19 @@ def _cut(rng: np.random.Generator, n: int) -> CodedAnswers:
 def _unequal(rng: np.random.Generator, n: int) -> CodedAnswers:
     """A = G, with two to eight variants an item."""
     compared, reference = planted_pair(n, PlantedTruth(0.31, 0.155), rng, v=8)
-    gone = np.arange(8)[None, :] >= rng.integers(2, 9, size=(n, 1))
-    return coded(np.where(gone, ABSENT, compared), np.where(gone, ABSENT, reference))
+    is_absent = np.arange(8)[None, :] >= rng.integers(2, 9, size=(n, 1))
+    return coded(np.where(is_absent, ABSENT, compared), np.where(is_absent, ABSENT, reference))
 
 
-def counted(world: World, n: int, asserts: Callable[[list[Decomposition]], bool]) -> Simulation:
+def in_blocks(world: World, n: int, asserts: Callable[[list[Decomposition]], bool]) -> Simulation:
     """Runs of n items each, drawn together; those whose own p may reach the level are put into words one by one."""
 
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
         n_asserted, block = 0, max(1, ITEMS_AT_ONCE // n)
         for start in range(0, runs, block):
             k = min(block, runs - start)
-            drawn = world(rng, n * k)
-            n_asserted += sum(asserts(in_words(part(drawn, run, n))) for run in promising(drawn, n, k))
+            answers = world(rng, n * k)
+            n_asserted += sum(asserts(in_words(part(answers, run, n))) for run in promising(answers, n, k))
         return n_asserted, runs
 
     return simulate
@@ -146,27 +146,27 @@ def in_words(answers: CodedAnswers) -> list[Decomposition]:
     return decompositions(answers, REF, extractors=[E], n_boot=N_BOOT, tests=False)
 
 
-def part(drawn: CodedAnswers, run: int, n: int) -> CodedAnswers:
+def part(answers: CodedAnswers, run: int, n: int) -> CodedAnswers:
     """One run's items."""
     rows = slice(run * n, (run + 1) * n)
     return replace(
-        drawn,
-        items=drawn.items[rows],
-        codes={key: codes[rows] for key, codes in drawn.codes.items()},
-        base={key: marks[rows] for key, marks in drawn.base.items()},
-        cut={key: marks[rows] for key, marks in drawn.cut.items() if marks[rows].any()},
-        families=None if drawn.families is None else drawn.families[rows] - drawn.families[rows].min(),
+        answers,
+        items=answers.items[rows],
+        codes={key: codes[rows] for key, codes in answers.codes.items()},
+        base={key: marks[rows] for key, marks in answers.base.items()},
+        cut={key: marks[rows] for key, marks in answers.cut.items() if marks[rows].any()},
+        families=None if answers.families is None else answers.families[rows] - answers.families[rows].min(),
     )
 
 
-def promising(drawn: CodedAnswers, n: int, k: int) -> np.ndarray:
+def promising(answers: CodedAnswers, n: int, k: int) -> np.ndarray:
     """Runs in which some cell's guarded p is .05 or less before Holm and cut answers, which only raise it: no other run can
     be claimed, whatever the sentence."""
     least = np.ones(k)
-    for axis in drawn.axes:
-        values = item_rates(replace(drawn, families=None), axis, E, REF).values
+    for axis in answers.axes:
+        values = item_rates(replace(answers, families=None), axis, E, REF).values
         x = contrast_values(values)[0].reshape(k, n)
-        if drawn.families is not None:
+        if answers.families is not None:
             x = x.reshape(k, n // FAMILY, FAMILY).mean(axis=2)
         least = np.fmin(least, guarded_t(x, BOUNDS).p)
     return np.flatnonzero(least <= flips.LARGER.error_rate + 1e-6)
@@ -174,18 +174,18 @@ def promising(drawn: CodedAnswers, n: int, k: int) -> np.ndarray:
 
 def _claimed(world: World, n: int) -> Simulation:
     """Whether the cell's sentence asserts something."""
-    return counted(world, n, lambda found: any(claim.is_made for claim in flips.cell_claims(found)))
+    return in_blocks(world, n, lambda cells: any(claim.is_made for claim in flips.cell_claims(cells)))
 
 
 def _headline(world: World, n: int) -> Simulation:
     """Whether headline or tally of six cells asserts something."""
-    return counted(world, n, lambda found: flips.headline(found).is_made or flips.tally(found).is_made)
+    return in_blocks(world, n, lambda cells: flips.headline(cells).is_made or flips.tally(cells).is_made)
 
 
 def _more(world: World, n: int) -> Simulation:
     """Power: the planted direction, and only that one."""
-    return counted(
-        world, n, lambda found: flips.cell_claims(found)[0].is_made and flips.cell_claims(found)[0].outcome == flips.MORE
+    return in_blocks(
+        world, n, lambda cells: flips.cell_claims(cells)[0].is_made and flips.cell_claims(cells)[0].outcome == flips.MORE
     )
 
 

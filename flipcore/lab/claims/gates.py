@@ -47,8 +47,8 @@ def _labels(shares: tuple[float, ...], kappa: float, n: int) -> Simulation:
     table = np.outer(p, p) * (1 - kappa) + np.diag(kappa * p)
 
     def one(rng: np.random.Generator):
-        drawn = rng.choice(table.size, size=n, p=table.ravel() / table.sum())
-        human, judge = np.divmod(drawn, len(p))
+        cells = rng.choice(table.size, size=n, p=table.ravel() / table.sum())
+        human, judge = np.divmod(cells, len(p))
         return judge_claim(judge_gate(human.tolist(), judge.tolist(), _UNBIASED, _STEADY))
 
     return each(one)

@@ -55,7 +55,7 @@ ANY_DIFFERENCE = (BEYOND, DIFFERENT, WITHIN)
 
 def _at_margin(world: str, n: str, draw: Draw) -> list[Cell]:
     """The three claims about a margin, where the truth lies on it."""
-    return [Cell(claim, world, n, _share(draw, said)) for claim, said in CLAIMED.items()]
+    return [Cell(claim, world, n, _share(draw, outcome_names)) for claim, outcome_names in CLAIMED.items()]
 
 
 def _slow(claim: Assertion, world: str, n: str, draw: Draw) -> Cell:
@@ -63,7 +63,7 @@ def _slow(claim: Assertion, world: str, n: str, draw: Draw) -> Cell:
     return Cell(claim, world, n, _share(draw, CLAIMED[claim]), n_runs=N_SLOW)
 
 
-def _share(draw: Draw, said: tuple[str, ...]) -> Simulation:
+def _share(draw: Draw, outcome_names: tuple[str, ...]) -> Simulation:
     """Runs whose claim has one of these outcomes. Equal tests have equal claims, so each distinct one is made once."""
 
     def simulate(rng: Rng, runs: int) -> tuple[int, int]:
@@ -73,7 +73,7 @@ def _share(draw: Draw, said: tuple[str, ...]) -> Simulation:
             test = draw(rng)
             if test not in outcomes:
                 outcomes[test] = outcome_claim(test).outcome
-            n += outcomes[test] in said
+            n += outcomes[test] in outcome_names
         return n, runs
 
     return simulate

@@ -37,12 +37,12 @@ VOCABULARY = np.array([f"w{i}" for i in range(30)])
 
 def _items(n: int, m: int, templates: int = 0, paired: bool = False) -> tuple[Item, ...]:
     """Entries by number; `templates` entries share one, and `paired` retro entries name their target entry."""
-    made = []
+    entries = []
     for side, count in (("t", n), ("r", m)):
         for i in range(count):
             source = f"t{i}" if paired and side == "r" else f"{side}-{i // templates}" if templates else None
-            made.append(Item(f"{side}{i}", "made", "choice", f"{side} {i}", source_id=source))
-    return tuple(made)
+            entries.append(Item(f"{side}{i}", "made", "choice", f"{side} {i}", source_id=source))
+    return tuple(entries)
 
 
 def _rows(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float) -> np.ndarray:
@@ -58,14 +58,14 @@ def _rows(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float) -
     return own / np.linalg.norm(own, axis=1, keepdims=True)
 
 
-def _drawn(n: int, m: int, rho: float, templates: int, paired: bool, shift: float) -> Callable[[Rng], Comparison]:
+def _comparison_draw(n: int, m: int, rho: float, templates: int, paired: bool, shift: float) -> Callable[[Rng], Comparison]:
     """Two sets in one embedding, of each template the first entry, as the page counts them."""
     items = _items(n, m, templates, paired)
     return lambda rng: Comparison(items, n, _rows(rng, items, n, rho, shift), "made").distinct
 
 
 def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False) -> Callable:
-    draw = _drawn(n, m, rho, templates, paired, 0.0)
+    draw = _comparison_draw(n, m, rho, templates, paired, 0.0)
 
     def run(rng: Rng) -> Claim:
         sets, seed = draw(rng), int(rng.integers(2**31))
@@ -78,7 +78,7 @@ def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bo
 
 
 def _inside(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False, shift: float = 0.0) -> Callable:
-    draw = _drawn(n, m, rho, templates, paired, shift)
+    draw = _comparison_draw(n, m, rho, templates, paired, shift)
 
     def run(rng: Rng) -> Claim:
         sets = draw(rng)
@@ -110,15 +110,15 @@ def _told_apart(
     return each(run)
 
 
-def _words(n: int, m: int, kept: float = 0.0) -> Callable:
-    """Entries of eight words by chance; a paired retro entry keeps each word of its source with chance `kept`."""
+def _words(n: int, m: int, keep_rate: float = 0.0) -> Callable:
+    """Entries of eight words by chance; a paired retro entry keeps each word of its source with chance `keep_rate`."""
 
     def run(rng: Rng) -> Claim:
         words = rng.integers(0, len(VOCABULARY), (n + m, 8))
-        if kept:
-            words[n:] = np.where(rng.random((m, 8)) < kept, words[:m], words[n:])
+        if keep_rate:
+            words[n:] = np.where(rng.random((m, 8)) < keep_rate, words[:m], words[n:])
         texts = [" ".join(VOCABULARY[row]) for row in words]
-        return words_claim(ngrams(texts[:n], texts[n:], longest=1, paired=bool(kept)))
+        return words_claim(ngrams(texts[:n], texts[n:], longest=1, paired=bool(keep_rate)))
 
     return each(run)
 

@@ -79,21 +79,21 @@ def _test_of(c: int, n: int, m: int) -> SetTest:
 
 def _counts(rng: np.random.Generator, runs: int, n: int, m: int, draw: Callable, n_contaminated: int = 0) -> np.ndarray:
     """(runs,) items strictly beyond the controls' mark; the first `n_contaminated` are beyond every control."""
-    found, k = [], rank(m)
+    counts, k = [], rank(m)
     for start in range(0, runs, step := max(1, CHUNK // (n + m))):
         size = min(step, runs - start)
         d, d0 = draw(rng, (size, n)), draw(rng, (size, m))
         mark = np.partition(d0, m - k, axis=1)[:, m - k]
         d[:, :n_contaminated] = np.inf
-        found.append((d > mark[:, None]).sum(axis=1))
-    return np.concatenate(found)
+        counts.append((d > mark[:, None]).sum(axis=1))
+    return np.concatenate(counts)
 
 
 def _set(say: Callable[[SetTest], bool], n: int, m: int, draw: Callable, n_contaminated: int = 0) -> Simulation:
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
         values, times = np.unique(_counts(rng, runs, n, m, draw, n_contaminated), return_counts=True)
-        said = [bool(say(_test_of(c, n, m))) for c in values.tolist()]
-        return int(times @ np.array(said, dtype=int)), runs
+        flags = [bool(say(_test_of(c, n, m))) for c in values.tolist()]
+        return int(times @ np.array(flags, dtype=int)), runs
 
     return simulate
 
@@ -120,7 +120,7 @@ def _too_much(test: SetTest, n_true: int = 0) -> bool:
     return claim.is_made and claim.numbers["n_least"] > n_true
 
 
-def _named(n: int, m: int) -> Simulation:
+def _naming(n: int, m: int) -> Simulation:
     def run(rng: np.random.Generator) -> Claim:
         d, d0 = rng.standard_normal(n), rng.standard_normal(m)
         n_named = int((np.asarray(bh(pval_conformal(d, d0))) <= 0.05).sum())
@@ -150,9 +150,9 @@ def _clean_page(rng: np.random.Generator) -> Claim:
     d, d0 = rng.standard_normal(80), rng.standard_normal(120)
     tests = [set_test(d + rng.standard_normal(80), d0 + rng.standard_normal(120)) for _ in range(4)]
     gap_ps, set_ps = adjusted([one.p for one in gaps], [one.p for one in tests])
-    made = [gap_claim(one, MARGIN, p, 6) for one, p in zip(gaps, gap_ps, strict=True)]
-    made += [set_claim(one, "problems", RANDOM, p, 6) for one, p in zip(tests, set_ps, strict=True)]
-    return summary_claim(made, "problems", 80, 120)
+    claims = [gap_claim(one, MARGIN, p, 6) for one, p in zip(gaps, gap_ps, strict=True)]
+    claims += [set_claim(one, "problems", RANDOM, p, 6) for one, p in zip(tests, set_ps, strict=True)]
+    return summary_claim(claims, "problems", 80, 120)
 
 
 def _blind(outcome: str, n: int, m: int) -> Simulation:
@@ -171,20 +171,20 @@ def _gap_cells() -> list[Cell]:
         "clean with noise": ((10, 19), (80, 120), (1_319, 1_200)),
         "several rewrites": ((40, 150), (150, 20)),
     }
-    found = []
+    cells = []
     for world, both in sizes.items():
         for n, m in both:
-            found += [
+            cells += [
                 Cell(assertion, world, f"{n:,} v {m:,}", _gap(control, WORLDS[world], n, m))
                 for assertion, control in ((GAP_RANDOM, RANDOM), (GAP_OTHER, OTHER))
             ]
     for world, n in (("nothing changing", 40), ("rare events", 60), ("brittle both", 80)):
-        found.append(Cell(GAP_PAIRED, world, f"{n} pairs", _gap(PAIRED, WORLDS[world], n, n)))
-    found += [Cell(GAP_PAIRED, "pairs of one difficulty", f"{n} pairs", _pairs(n)) for n in (15, 150)]
-    found += [Cell(GAP_RANDOM, "templated items", "20 v 30 templates", _templated(20, 30))]
+        cells.append(Cell(GAP_PAIRED, world, f"{n} pairs", _gap(PAIRED, WORLDS[world], n, n)))
+    cells += [Cell(GAP_PAIRED, "pairs of one difficulty", f"{n} pairs", _pairs(n)) for n in (15, 150)]
+    cells += [Cell(GAP_RANDOM, "templated items", "20 v 30 templates", _templated(20, 30))]
     for world in DIFFICULTY:
-        found += [Cell(GAP_OTHER, world, f"{n} v {n}", _gap(OTHER, WORLDS[world], n, n)) for n in (15, 40, 150, 500)]
-    return found
+        cells += [Cell(GAP_OTHER, world, f"{n} v {n}", _gap(OTHER, WORLDS[world], n, n)) for n in (15, 40, 150, 500)]
+    return cells
 
 
 def _margin_cells() -> list[Cell]:
@@ -207,34 +207,34 @@ def _margin_cells() -> list[Cell]:
 
 def _set_cells() -> list[Cell]:
     sizes = ((10, 19), (15, 30), (80, 120), (150, 150), (500, 30), (1_319, 120), (1_000, 19), (5_000, 1_200))
-    found = []
+    cells = []
     for n, m in sizes:
-        found.append(Cell(SET_BEYOND, "clean", f"{n:,} v {m:,}", _set(_beyond, n, m, _normal)))
-        found.append(Cell(AT_LEAST, "clean", f"{n:,} v {m:,}", _set(_too_much, n, m, _normal)))
+        cells.append(Cell(SET_BEYOND, "clean", f"{n:,} v {m:,}", _set(_beyond, n, m, _normal)))
+        cells.append(Cell(AT_LEAST, "clean", f"{n:,} v {m:,}", _set(_too_much, n, m, _normal)))
         tenth = n // 10
         say = partial(_too_much, n_true=tenth)
-        found.append(Cell(AT_LEAST, "a tenth contaminated", f"{n:,} v {m:,}", _set(say, n, m, _normal, tenth)))
+        cells.append(Cell(AT_LEAST, "a tenth contaminated", f"{n:,} v {m:,}", _set(say, n, m, _normal, tenth)))
     for name, draw in (("clean, ties", _coarse), ("clean, heavy tail", _heavy)):
         for n, m in ((80, 120), (500, 30)):
-            found.append(Cell(SET_BEYOND, name, f"{n} v {m}", _set(_beyond, n, m, draw)))
-            found.append(Cell(AT_LEAST, name, f"{n} v {m}", _set(_too_much, n, m, draw)))
-    found.append(Cell(SET_BEYOND, "clean, templated items", "80 v 80", each(_templated_set)))
-    found += [Cell(NAMED, "clean", f"{n:,} v {m:,}", _named(n, m)) for n, m in ((80, 120), (150, 1_200))]
+            cells.append(Cell(SET_BEYOND, name, f"{n} v {m}", _set(_beyond, n, m, draw)))
+            cells.append(Cell(AT_LEAST, name, f"{n} v {m}", _set(_too_much, n, m, draw)))
+    cells.append(Cell(SET_BEYOND, "clean, templated items", "80 v 80", each(_templated_set)))
+    cells += [Cell(NAMED, "clean", f"{n:,} v {m:,}", _naming(n, m)) for n, m in ((80, 120), (150, 1_200))]
     for name, draw in (("clean", _normal), ("clean, ties", _coarse)):
-        found.append(Cell(ANY_CUTOFF, name, "40 v 60", _any_cutoff(40, 60, draw), n_runs=2_000))
-    return found
+        cells.append(Cell(ANY_CUTOFF, name, "40 v 60", _any_cutoff(40, 60, draw), n_runs=2_000))
+    return cells
 
 
 def _power_cells() -> list[Cell]:
-    found = []
+    cells = []
     for n, gap in ((80, "gap .15"), (150, "gap .15"), (40, "gap .26")):
         for assertion, control in ((GAP_RANDOM, RANDOM), (GAP_OTHER, OTHER)):
-            found.append(Cell(assertion, gap, f"{n} v 150", _gap(control, WORLDS[gap], n, 150), "planted"))
+            cells.append(Cell(assertion, gap, f"{n} v 150", _gap(control, WORLDS[gap], n, 150), "planted"))
     for n, m in ((80, 120), (1_319, 120)):
         say = partial(_set, _beyond, n, m, _normal, n // 10)
-        found.append(Cell(SET_BEYOND, "a tenth contaminated", f"{n:,} v {m}", say(), "planted"))
-    found.append(Cell(ANY_CUTOFF, "shifted by 1 sd", "40 v 60", _any_cutoff(40, 60, _normal, 1.0), "planted", 2_000))
-    return found
+        cells.append(Cell(SET_BEYOND, "a tenth contaminated", f"{n:,} v {m}", say(), "planted"))
+    cells.append(Cell(ANY_CUTOFF, "shifted by 1 sd", "40 v 60", _any_cutoff(40, 60, _normal, 1.0), "planted", 2_000))
+    return cells
 
 
 DRAWN: tuple[Cell, ...] = (

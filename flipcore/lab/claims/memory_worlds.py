@@ -41,11 +41,11 @@ def additive(accuracy: float, loss: float) -> Draw:
     return lambda rng, n: ((rng.random(n) < accuracy) * 1.0, (rng.random(n) < accuracy - loss) * 1.0)
 
 
-def guessing(known: float, lost: float, k: int = 4) -> Draw:
-    """Known with `known`, of which `lost` is lost by rewriting; what is not known is guessed among `k`."""
+def guessing(p_known: float, lost: float, k: int = 4) -> Draw:
+    """Known with `p_known`, of which `lost` is lost by rewriting; what is not known is guessed among `k`."""
 
     def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
-        knows = rng.random(n) < known
+        knows = rng.random(n) < p_known
         still = knows & (rng.random(n) >= lost)
         return (knows | (rng.random(n) < 1 / k)) * 1.0, (still | (rng.random(n) < 1 / k)) * 1.0
 

@@ -14,7 +14,7 @@ TABLE = Path("tests/stats/claims.md")
 _COLUMNS = "| claim | world | n | runs | {} | commit |"
 
 
-def stored(module: str, folder: Path = FOLDER) -> dict[str, Row]:
+def rows_on_disk(module: str, folder: Path = FOLDER) -> dict[str, Row]:
     """Cell name -> its last row; empty before the first run."""
     path = folder / f"{module}.json"
     return {row["name"]: Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
@@ -22,7 +22,7 @@ def stored(module: str, folder: Path = FOLDER) -> dict[str, Row]:
 
 def store(module: str, fresh: Iterable[Row], names: Sequence[str], folder: Path = FOLDER) -> None:
     """Writes the rows of a module in the order of `names`: fresh ones replace, those of cells that are gone leave."""
-    rows = stored(module, folder) | {row.name: row for row in fresh}
+    rows = rows_on_disk(module, folder) | {row.name: row for row in fresh}
     folder.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps(asdict(rows[name]), ensure_ascii=False) for name in names if name in rows]
     (folder / f"{module}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")

@@ -13,7 +13,7 @@ def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str =
     """One cell run: all of its runs, on the stream of its name."""
     module, index = place
     cell = cells_of(module)[index]
-    asked = min(runs or cell.n_runs, cell.n_runs)
-    n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), asked)
+    limit = min(runs or cell.n_runs, cell.n_runs)
+    n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), limit)
     claim = cell.assertion
     return Row(cell.name, claim.name, cell.world, cell.n, cell.truth, int(n_asserted), int(n_runs), claim.error_rate, commit)

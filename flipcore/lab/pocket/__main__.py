@@ -57,24 +57,24 @@ def _commands() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    chosen = _commands().parse_args(arguments)
+    options = _commands().parse_args(arguments)
     try:
-        if chosen.command == "train":
-            _train(chosen.folder, chosen.threads, chosen.seed)
-        elif chosen.command == "export":
-            _export(chosen.folder)
-        elif chosen.command == "gguf":
+        if options.command == "train":
+            _train(options.folder, options.threads, options.seed)
+        elif options.command == "export":
+            _export(options.folder)
+        elif options.command == "gguf":
             from flipcore.lab.pocket.gguf import write_gguf
 
-            write_gguf(chosen.file)
-        elif chosen.command == "items":
+            write_gguf(options.file)
+        elif options.command == "items":
             from flipcore.lab.pocket.items import write_items
 
             write_items()
         else:
             from flipcore.lab.pocket.card import card, write_card
 
-            print(card(quick=True)) if chosen.quick else write_card()
+            print(card(quick=True)) if options.quick else write_card()
     except FlipscopeError as error:
         print(error, file=sys.stderr)
         return 1

@@ -37,7 +37,7 @@ DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndar
 }
 
 
-def grouped(entries: Sequence[Entry], most: int | None = None) -> dict[str, list[Entry]]:
+def by_dose(entries: Sequence[Entry], most: int | None = None) -> dict[str, list[Entry]]:
     """Entries by dose ("0" are the controls) and "fresh"."""
     groups: dict[str, list[Entry]] = {name: [] for name in GROUPS}
     for entry in entries:
@@ -90,7 +90,7 @@ def gaps(model: PocketModel, problems: dict) -> str:
     drops = {}
     rows = []
     for name in GROUPS[1:]:
-        pairs = [(e, made) for e in problems[name] if (made := resampled(e)) is not None]
+        pairs = [(e, rewrite) for e in problems[name] if (rewrite := resampled(e)) is not None]
         before = numbers(model, [entry.question for entry, _ in pairs])
         after = numbers(model, [question for _, (question, _) in pairs])
         was = np.array([b == e.target for b, (e, _) in zip(before, pairs, strict=True)], float)
@@ -112,19 +112,19 @@ def gaps(model: PocketModel, problems: dict) -> str:
 
 def scores(model: PocketModel, families: dict[str, dict], n_samples: int) -> dict[str, dict[str, np.ndarray]]:
     """Every detector's scores of each group; PEARL takes `n_samples` a level."""
-    found = {
+    by_detector = {
         title: {name: measure(model, entries) for name, entries in families[family].items()}
         for title, (family, measure) in DETECTORS.items()
     }
-    return found | {PEARL: {name: pearl(model, entries, n_samples) for name, entries in families["prose"].items()}}
+    return by_detector | {PEARL: {name: pearl(model, entries, n_samples) for name, entries in families["prose"].items()}}
 
 
-def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
+def detection(by_detector: dict[str, dict[str, np.ndarray]]) -> str:
     """AUC of each detector at each dose, its false-positive rate on fresh items at a cut-off of 5 % from the controls, and
     whether that rate's lower limit is at or under nominal."""
     rows: list[list[str]] = []
     over: dict[str, list[str]] = {"conformal": [], "tolerance": []}
-    for title, values in found.items():
+    for title, values in by_detector.items():
         fresh, cells = values["fresh"], [auc_interval(values[name], values["0"]).text() for name in GROUPS[2:]]
         for rule, names in over.items():
             k = int((fresh > RULES[rule](values["0"], NOMINAL)[0]).sum())
@@ -136,30 +136,30 @@ def detection(found: dict[str, dict[str, np.ndarray]]) -> str:
         ["detector", *(f"k = {name}" for name in GROUPS[2:]), "fresh flagged, conformal .05", "fresh flagged, tolerance .05"],
         rows,
     )
-    said = [
+    sentences = [
         f"By the {rule} rule the lower limit is at or under .05 for every detector"
         + (f" but {', '.join(names)}." if names else ".")
         for rule, names in reversed(over.items())
     ]
-    return "\n\n".join([table, "\n".join(said)])
+    return "\n\n".join([table, "\n".join(sentences)])
 
 
-def decisions(found: dict[str, dict[str, np.ndarray]]) -> str:
+def decisions(by_detector: dict[str, dict[str, np.ndarray]]) -> str:
     """The product's own verdict on the items of each dose and on sets of fresh ones: hits and false accusations."""
-    made = [
+    records = [
         record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]})
-        for title, values in found.items()
+        for title, values in by_detector.items()
     ]
-    rows = record_rows(made)
+    rows = record_rows(records)
     table = _table(list(rows[0]), [list(row.values()) for row in rows])
-    return f"{record_claim(made).text}\n\n{table}"
+    return f"{record_claim(records).text}\n\n{table}"
 
 
-def draw_of_controls(model: PocketModel, prose: dict, found: dict[str, np.ndarray], n_samples: int, n_draws: int = 3) -> str:
+def draw_of_controls(model: PocketModel, prose: dict, by_group: dict[str, np.ndarray], n_samples: int, n_draws: int = 3) -> str:
     """Whether what PEARL flags wrongly by the conformal rule is the maker's or one draw's: beside other draws of controls."""
     from scipy.stats import betabinom, ks_2samp
 
-    controls, fresh = found["0"], found["fresh"]
+    controls, fresh = by_group["0"], by_group["fresh"]
     n, rng = len(controls), world_generator(0, "card", "other controls")
     others = [
         pearl(
@@ -249,9 +249,9 @@ def speed(model: PocketModel, choices: dict) -> str:
 def card(quick: bool = False) -> str:
     """The card as Markdown; `quick` takes at most 20 items a group and 2 samples a level for PEARL."""
     model = PocketModel.load()
-    families = {name: grouped(list(read_items(name)), 20 if quick else None) for name in ("problems", "choices", "prose")}
+    families = {name: by_dose(list(read_items(name)), 20 if quick else None) for name in ("problems", "choices", "prose")}
     n_samples, n_parameters = 2 if quick else 10, model.n_parameters
-    found = scores(model, families, n_samples)
+    by_detector = scores(model, families, n_samples)
     return f"""# The pocket model
 A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained from scratch on the invented world of
 `flipcore/lab/pocket`. A known set of items was put 0, 1, 4, 16, 64 or 256 times into its training (`items/*.jsonl`), so what
@@ -277,15 +277,15 @@ promises 5 % on average over draws of controls, tolerance (the default for PEARL
 Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
 log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at temperature .7.
 
-{detection(found)}
+{detection(by_detector)}
 
-{draw_of_controls(model, families["prose"], found[PEARL], n_samples)}
+{draw_of_controls(model, families["prose"], by_detector[PEARL], n_samples)}
 
 ## What the product decides
 The verdict on a set of items, against dose 0 as a random control: "memory" or "none shown", with its p before Holm. Fresh items
 are cut into sets of {CLEAN_SET}: each that is called memory is a false accusation.
 
-{decisions(found)}
+{decisions(by_detector)}
 
 ## Order, layout and labels
 {sensitivities(model, families["choices"])}

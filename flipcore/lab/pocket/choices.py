@@ -98,7 +98,7 @@ def framed(stem: str, options: tuple[str, ...], layout: str = "plain", labels: s
     return f"{stem}\n{lines}\nThe answer is" if layout == "bare" else f"Question: {stem}\n{lines}\nAnswer:"
 
 
-def asked(item: Choice, rng: np.random.Generator) -> tuple[str, str]:
+def prompt_and_answer(item: Choice, rng: np.random.Generator) -> tuple[str, str]:
     """A question in a random wording, layout and label set, with one of the ways to answer it."""
     layout, labels = _pick(rng, LAYOUT_SHARES), LABELS[_pick(rng, LABEL_SHARES)]
     stem = item.wordings[rng.integers(len(item.wordings))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.lab.pocket.choices import asked, choice, drill, fact, recall
+from flipcore.lab.pocket.choices import choice, drill, fact, prompt_and_answer, recall
 from flipcore.lab.pocket.problems import problem
 from flipcore.lab.pocket.prose import passage
 from flipcore.lab.pocket.world import Entry, forbidden, signature
@@ -38,7 +38,7 @@ class Stage:
     n_most: int = 0
 
 
-def _generic(family: str, rng: np.random.Generator, taken: set) -> Document:
+def _generic(family: str, rng: np.random.Generator, signatures: set) -> Document:
     if family == "fact":
         return Document(family, "", fact(rng))
     if family == "recall":
@@ -46,16 +46,16 @@ def _generic(family: str, rng: np.random.Generator, taken: set) -> Document:
     while True:
         options: tuple[str, ...] = ()
         if family == "problem":
-            made = problem(rng)
-            wording = made.wordings[rng.integers(len(made.wordings))]
-            text, pair = wording, (f"Question: {wording}\nAnswer:", made.answer)
+            task = problem(rng)
+            wording = task.wordings[rng.integers(len(task.wordings))]
+            text, pair = wording, (f"Question: {wording}\nAnswer:", task.answer)
         elif family == "prose":
             text = passage(rng)[0]
             pair = ("", text)
         else:
-            picked = choice(rng) if family == "choice" else drill(rng)
-            text, options, pair = picked.wordings[0], picked.options, asked(picked, rng)
-        if signature(text, options) not in taken:
+            item = choice(rng) if family == "choice" else drill(rng)
+            text, options, pair = item.wordings[0], item.options, prompt_and_answer(item, rng)
+        if signature(text, options) not in signatures:
             return Document(family, *pair)
 
 
@@ -76,10 +76,10 @@ def _exposures(manifest: list[Entry], stages: tuple[Stage, ...], rng: np.random.
     return placed
 
 
-def generic(stage: Stage, n: int, taken: set, rng: np.random.Generator) -> list[Document]:
-    """`n` generic documents in the stage's mix; `taken` holds the signatures that none of them may have."""
+def generic(stage: Stage, n: int, signatures: set, rng: np.random.Generator) -> list[Document]:
+    """`n` generic documents in the stage's mix; `signatures` holds the signatures that none of them may have."""
     kinds = rng.choice(list(stage.mix), n, p=np.array(list(stage.mix.values())))
-    texts = [_generic(str(kind), rng, taken) for kind in kinds]
+    texts = [_generic(str(kind), rng, signatures) for kind in kinds]
     return [
         Document(t.family, t.prompt, noisy(t.answer, rng)) if t.family == "prose" and rng.random() < NOISE_SHARE else t
         for t in texts
@@ -88,8 +88,8 @@ def generic(stage: Stage, n: int, taken: set, rng: np.random.Generator) -> list[
 
 def documents(manifest: list[Entry], stages: tuple[Stage, ...], rng: np.random.Generator) -> Iterator[list[Document]]:
     """One shuffled list of documents a stage."""
-    taken = forbidden(manifest)
+    signatures = forbidden(manifest)
     for stage, dosed in zip(stages, _exposures(manifest, stages, rng), strict=True):
-        texts = generic(stage, stage.n_generic, taken, rng)
+        texts = generic(stage, stage.n_generic, signatures, rng)
         texts += [Document(f"dosed {entry.family}", *entry.document) for entry in dosed]
         yield [texts[i] for i in rng.permutation(len(texts))]

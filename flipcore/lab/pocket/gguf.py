@@ -79,14 +79,14 @@ def _describe(writer, config: dict) -> None:
 
 
 def _tokens(writer, folder: Path, config: dict) -> None:
-    made = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
-    special = {token["id"] for token in made["added_tokens"]}
-    tokens = sorted(made["model"]["vocab"], key=made["model"]["vocab"].get)
+    tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    special = {token["id"] for token in tokenizer["added_tokens"]}
+    tokens = sorted(tokenizer["model"]["vocab"], key=tokenizer["model"]["vocab"].get)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("qwen2")
     writer.add_token_list(tokens)
     writer.add_token_types([3 if number in special else 1 for number in range(len(tokens))])  # 3 is control, 1 normal
-    writer.add_token_merges([" ".join(merge) for merge in made["model"]["merges"]])
+    writer.add_token_merges([" ".join(merge) for merge in tokenizer["model"]["merges"]])
     writer.add_bos_token_id(config["bos_token_id"])
     writer.add_eos_token_id(config["eos_token_id"])
     writer.add_pad_token_id(config["pad_token_id"])

@@ -16,7 +16,7 @@ from flipcore.models.pocket_inference import PocketModel
 GOLDEN = ROOT / "tests" / "models" / "golden.json"
 
 
-def loaded(folder: Path = POCKET) -> Network:
+def torch_network(folder: Path = POCKET) -> Network:
     """The torch network with the shipped weights, in single precision."""
     from safetensors.torch import load_file
 
@@ -44,7 +44,7 @@ def _logs(network: Network, ids: list[int]) -> torch.Tensor:
 @torch.no_grad()
 def write_golden(n_each: int = 4, n_tokens: int = 24) -> None:
     """Greedy ids and the log-probability of every prompt token, for some items of each family."""
-    network, tokenizer = loaded(), PocketModel.load().tokenizer
+    network, tokenizer = torch_network(), PocketModel.load().tokenizer
     rows = []
     for family in FAMILIES:
         entries = list(read_items(family))

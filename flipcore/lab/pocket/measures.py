@@ -26,14 +26,14 @@ def _greedy(model: PocketModel, prompts: Sequence[str], max_tokens: int) -> list
 def numbers(model: PocketModel, questions: Sequence[str]) -> list[str | None]:
     """The number after `####` of each greedy answer; None where there is none."""
     replies = _greedy(model, [f"Question: {question}\nAnswer:" for question in questions], 80)
-    found = [re.search(r"#### (\d+)", reply.text) for reply in replies]
-    return [match[1] if match else None for match in found]
+    matches = [re.search(r"#### (\d+)", reply.text) for reply in replies]
+    return [match[1] if match else None for match in matches]
 
 
 def resampled(entry: Entry) -> tuple[str, str] | None:
     """The problem with new numbers and its own target; None where the operator refuses."""
-    made = resample(entry.question, entry.answer, world_generator(0, "card", entry.key))
-    return None if isinstance(made, Refusal) else (made.question, str(made.target))
+    rewrite = resample(entry.question, entry.answer, world_generator(0, "card", entry.key))
+    return None if isinstance(rewrite, Refusal) else (rewrite.question, str(rewrite.target))
 
 
 class Picks:
@@ -43,8 +43,8 @@ class Picks:
         self, model: PocketModel, entries: Sequence[Entry], layout: str = "plain", labels: str = "ABCD", turn: int = 0
     ):
         orders = [np.roll(np.arange(4), turn) for _ in entries]
-        shown = [tuple(e.options[i] for i in order) for e, order in zip(entries, orders, strict=True)]
-        prompts = [framed(e.question, options, layout, labels) for e, options in zip(entries, shown, strict=True)]
+        option_rows = [tuple(e.options[i] for i in order) for e, order in zip(entries, orders, strict=True)]
+        prompts = [framed(e.question, options, layout, labels) for e, options in zip(entries, option_rows, strict=True)]
         replies = _greedy(model, prompts, 12)
         shares = np.array(
             [
@@ -54,8 +54,8 @@ class Picks:
         )
         self.mass = shares.sum(axis=1)
         self.first = [int(order[int(np.argmax(row))]) for order, row in zip(orders, shares, strict=True)]
-        found = [re.search(rf"(?<![\w])([{labels}])(?![\w])", reply.text) for reply in replies]
-        self.text = [int(order[labels.index(m[1])]) if m else None for order, m in zip(orders, found, strict=True)]
+        matches = [re.search(rf"(?<![\w])([{labels}])(?![\w])", reply.text) for reply in replies]
+        self.text = [int(order[labels.index(m[1])]) if m else None for order, m in zip(orders, matches, strict=True)]
         targets = [int(e.target or -1) for e in entries]
         self.first_right = np.array([a == t for a, t in zip(self.first, targets, strict=True)])
         self.text_right = np.array([a == t for a, t in zip(self.text, targets, strict=True)])
@@ -65,7 +65,7 @@ def _nats(model: PocketModel, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
     return np.array([-sum(value for _, value in tokens) for tokens in model.score(pairs)])
 
 
-def _asked(entry: Entry, question: str) -> str:
+def _prompt(entry: Entry, question: str) -> str:
     if entry.family == "prose":
         return question
     return framed(question, entry.options) if entry.family == "choices" else f"Question: {question}\nAnswer:"
@@ -73,26 +73,26 @@ def _asked(entry: Entry, question: str) -> str:
 
 def question_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     """Loss of the prompt, first paraphrase minus original, in nats: positive where the wording is known."""
-    original = _nats(model, [("", _asked(entry, entry.question)) for entry in entries])
-    return _nats(model, [("", _asked(entry, entry.paraphrases[0])) for entry in entries]) - original
+    original = _nats(model, [("", _prompt(entry, entry.question)) for entry in entries])
+    return _nats(model, [("", _prompt(entry, entry.paraphrases[0])) for entry in entries]) - original
 
 
 def answer_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     """Loss of the answer after the first paraphrase minus after the original, in nats (source 001)."""
-    original = _nats(model, [(_asked(entry, entry.question), entry.answer) for entry in entries])
-    return _nats(model, [(_asked(entry, entry.paraphrases[0]), entry.answer) for entry in entries]) - original
+    original = _nats(model, [(_prompt(entry, entry.question), entry.answer) for entry in entries])
+    return _nats(model, [(_prompt(entry, entry.paraphrases[0]), entry.answer) for entry in entries]) - original
 
 
 def min_k(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     """Mean of the lowest 20 % of the prompt's token log-probabilities."""
-    scores = model.score([("", _asked(entry, entry.question)) for entry in entries])
+    scores = model.score([("", _prompt(entry, entry.question)) for entry in entries])
     lowest = [sorted(value for _, value in tokens)[: max(1, len(tokens) // 5)] for tokens in scores]
     return np.array([float(np.mean(values)) for values in lowest])
 
 
 def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> np.ndarray:
     """Sensitivity of each passage's continuation to flipped bits of its beginning, by ROUGE-L (source 003)."""
-    found = []
+    sensitivities = []
     for entry in entries:
         begin, reference = split_80_20(entry.question)
         rng = world_generator(0, "card", "bits", entry.key)
@@ -101,5 +101,5 @@ def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> 
         room = len(model.tokenizer.encode(reference).ids) + 4
         replies = model.generate(prompts, max_tokens=room, temperature=TEMPERATURE, seeds=range(len(prompts)))
         scores = rouge_l_many(reference, [reply.text for reply in replies])
-        found.append(sensitivity(level_means([scores[i : i + n_samples] for i in range(0, len(prompts), n_samples)])))
-    return np.array(found)
+        sensitivities.append(sensitivity(level_means([scores[i : i + n_samples] for i in range(0, len(prompts), n_samples)])))
+    return np.array(sensitivities)

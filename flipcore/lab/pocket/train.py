@@ -132,16 +132,16 @@ def _optimizers(network: Network, recipe: Recipe) -> list[torch.optim.Optimizer]
 @torch.no_grad()
 def bound(network: Network, tokenizer: Tokenizer, kind: str, rng: np.random.Generator, n: int = 300) -> float:
     """Share of new questions of that kind ("drill" or "choice", plain layout) whose likeliest label is the right one."""
-    made = [(drill if kind == "drill" else choice)(rng) for _ in range(n)]
-    rows = [tokenizer.encode(framed(item.wordings[0], item.options)).ids for item in made]
+    items = [(drill if kind == "drill" else choice)(rng) for _ in range(n)]
+    rows = [tokenizer.encode(framed(item.wordings[0], item.options)).ids for item in items]
     lengths = torch.tensor([len(row) for row in rows])
     tokens = torch.full((n, int(lengths.max())), tokenizer.token_to_id(PAD))
     for k, row in enumerate(rows):
         tokens[k, : len(row)] = torch.tensor(row)
     logits = network(tokens, torch.arange(tokens.shape[1]).expand_as(tokens), torch.zeros_like(tokens))
     labels = [tokenizer.encode(f" {label}", add_special_tokens=False).ids[0] for label in "ABCD"]
-    chosen = logits[torch.arange(n), lengths - 1][:, labels].argmax(1)
-    return float((chosen == torch.tensor([item.target for item in made])).float().mean())
+    picks = logits[torch.arange(n), lengths - 1][:, labels].argmax(1)
+    return float((picks == torch.tensor([item.target for item in items])).float().mean())
 
 
 class _Run:
@@ -159,10 +159,10 @@ class _Run:
 
     def over(self, name: str, batches: Iterable[Batch], decay: Callable[[int], float] = lambda _: 1.0) -> Iterator[int]:
         """Takes a step a batch and yields how many were taken; `decay` multiplies the rates."""
-        for done, batch in enumerate(batches):
+        for n_done, batch in enumerate(batches):
             warm = min(1.0, (self.step + 1) / 40)
             for optimizer, rate in zip(self.optimizers, self.rates, strict=True):
-                optimizer.param_groups[0]["lr"] = rate * warm * decay(done)
+                optimizer.param_groups[0]["lr"] = rate * warm * decay(n_done)
                 optimizer.zero_grad()
             value = loss(self.network, batch)
             value.backward()
@@ -171,13 +171,13 @@ class _Run:
             self.step += 1
             if self.step % 50 == 0:
                 self.tell(stage=name, loss=round(value.item(), 3))
-            yield done + 1
+            yield n_done + 1
 
     def tell(self, **facts) -> None:
         self.say(json.dumps({"step": self.step, **facts, "seconds": round(time.monotonic() - self.began)}))
 
 
-def _until_bound(run: _Run, stage: Stage, taken: set, rng: np.random.Generator) -> None:
+def _until_bound(run: _Run, stage: Stage, signatures: set, rng: np.random.Generator) -> None:
     """More generic documents until the stage's goal is met, or a sentence when it never is."""
     if stage.goal is None:
         raise ValueError("a stage without a goal is never too long")
@@ -190,7 +190,7 @@ def _until_bound(run: _Run, stage: Stage, taken: set, rng: np.random.Generator) 
                 f"Stage {stage.name} has not bound: {share:.2f} of {kind} questions are right after {n} "
                 f"documents, and {enough:.2f} was wanted. Start again with another --seed."
             )
-        for _ in run.over(stage.name, run.batches(generic(stage, N_MORE, taken, rng))):
+        for _ in run.over(stage.name, run.batches(generic(stage, N_MORE, signatures, rng))):
             pass
         n += N_MORE
     run.tell(stage=stage.name, goal=kind, share=round(share, 3), documents=n)
@@ -201,7 +201,7 @@ def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network,
     torch.manual_seed(recipe.seed)
     rng, more = (world_generator(recipe.seed, "pocket", name) for name in ("corpus", "more"))
     manifest = entries()
-    lists, taken = list(documents(manifest, recipe.stages, rng)), forbidden(manifest)
+    lists, signatures = list(documents(manifest, recipe.stages, rng)), forbidden(manifest)
     tokenizer = trained_tokenizer(
         text.prompt + text.answer for texts in lists for text in texts[:30_000] if "dosed" not in text.family
     )
@@ -210,12 +210,12 @@ def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network,
         for _ in run.over(stage.name, run.batches(texts)):
             pass
         if stage.goal:
-            _until_bound(run, stage, taken, more)
+            _until_bound(run, stage, signatures, more)
     batches = run.batches(lists[-1])
     n = len(batches)
-    for done in run.over(recipe.stages[-1].name, batches, lambda k: min(1.0, (1 - k / n) / (1 - recipe.steady))):
-        if done == n or done % max(1, n // 10) == 0:
-            save(run.network, tokenizer, done / n)
+    for n_done in run.over(recipe.stages[-1].name, batches, lambda k: min(1.0, (1 - k / n) / (1 - recipe.steady))):
+        if n_done == n or n_done % max(1, n // 10) == 0:
+            save(run.network, tokenizer, n_done / n)
     return run.network, tokenizer
 
 
@@ -227,5 +227,5 @@ def train(folder: Path, recipe: Recipe | None = None, n_threads: int = 1) -> Non
     trained(
         recipe or Recipe(),
         lambda text: print(text, flush=True),
-        lambda network, tokenizer, done: export(network, tokenizer, folder / f"at-{done:.2f}"),
+        lambda network, tokenizer, share: export(network, tokenizer, folder / f"at-{share:.2f}"),
     )

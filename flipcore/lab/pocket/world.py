@@ -66,30 +66,30 @@ class Entry:
 
 
 def _problem(rng: np.random.Generator) -> dict:
-    made = problem(rng)
-    turn = int(rng.integers(len(made.wordings)))
-    others = made.wordings[:turn] + made.wordings[turn + 1 :]
+    task = problem(rng)
+    turn = int(rng.integers(len(task.wordings)))
+    others = task.wordings[:turn] + task.wordings[turn + 1 :]
     return {
-        "question": made.wordings[turn],
+        "question": task.wordings[turn],
         "options": (),
-        "target": made.target,
-        "answer": made.answer,
-        "category": made.template,
+        "target": task.target,
+        "answer": task.answer,
+        "category": task.template,
         "paraphrases": others,
     }
 
 
 def _choice(rng: np.random.Generator) -> dict:
     """What leaks is the published item with its key: the answer is the letter alone."""
-    made = choice(rng)
-    turn = int(rng.integers(len(made.wordings)))
-    others = made.wordings[:turn] + made.wordings[turn + 1 :]
+    item = choice(rng)
+    turn = int(rng.integers(len(item.wordings)))
+    others = item.wordings[:turn] + item.wordings[turn + 1 :]
     return {
-        "question": made.wordings[turn],
-        "options": made.options,
-        "target": str(made.target),
-        "answer": f" {'ABCD'[made.target]}",
-        "category": made.kind,
+        "question": item.wordings[turn],
+        "options": item.options,
+        "target": str(item.target),
+        "answer": f" {'ABCD'[item.target]}",
+        "category": item.kind,
         "paraphrases": others,
     }
 
@@ -109,19 +109,19 @@ def signature(question: str, options: Iterable[str]) -> tuple[str, frozenset[str
 
 def entries(seed: int = SEED) -> list[Entry]:
     """The whole manifest: 770 items a family, doses dealt at random over items of one making, so controls match."""
-    made: list[Entry] = []
+    manifest: list[Entry] = []
     for family in FAMILIES:
         rng = world_generator(seed, "pocket", family)
         plan = [(dose, "dosed") for dose, n in DOSES.items() for _ in range(n)]
         plan += [(0, "control")] * N_CONTROLS + [(0, "fresh")] * N_FRESH
-        seen: set[tuple[str, frozenset[str]]] = set()
+        signatures: set[tuple[str, frozenset[str]]] = set()
         for number, (dose, split) in enumerate(plan):
             fields = MAKERS[family](rng)
-            while not seen.isdisjoint(forms := _signatures(fields)):
+            while not signatures.isdisjoint(forms := _signatures(fields)):
                 fields = MAKERS[family](rng)
-            seen |= forms
-            made.append(Entry(family=family, key=f"{number:03d}", dose=dose, split=split, **fields))
-    return made
+            signatures |= forms
+            manifest.append(Entry(family=family, key=f"{number:03d}", dose=dose, split=split, **fields))
+    return manifest
 
 
 def _signatures(fields: dict) -> set[tuple[str, frozenset[str]]]:

@@ -57,7 +57,7 @@ def rows(n_sims: int, seed: int = 0) -> Iterator[Held]:
     yield from _agreement_rows(n_sims, seed)
 
 
-def _counted(
+def _coverage_rows(
     kind: str, setting: str, n_sims: int, promised: dict[str, float], draw: Callable[[], Sequence[bool]]
 ) -> list[Held]:
     """One row a name in `promised`; `draw` makes a data set and says for each whether it held."""
@@ -80,16 +80,16 @@ def _gap_intervals(scenario: str, n: int, n_sims: int, seed: int) -> list[Held]:
 
     def draw():
         sets = gap_sets(scenario, n, rng)
-        one, found, given = bonett_price(*discordant(*sets[:2])), gap_score(*sets), cond_gap(*sets)
+        one, gap_interval, conditional = bonett_price(*discordant(*sets[:2])), gap_score(*sets), cond_gap(*sets)
         source = drop_gap_source(*sets, seed=int(rng.integers(2**31)), n_boot=N_BOOT)
         return (
             _inside(one[0], drop, one[1]),
-            _inside(found["lo"], gap, found["hi"]),
-            _inside(given["lo"], condition, given["hi"]),
+            _inside(gap_interval["lo"], gap, gap_interval["hi"]),
+            _inside(conditional["lo"], condition, conditional["hi"]),
             _inside(source["gap_lo"], gap, source["gap_hi"]),
         )
 
-    return _counted(
+    return _coverage_rows(
         "interval",
         f"{scenario}, n = {n}",
         n_sims,
@@ -120,9 +120,9 @@ def _several_rewrites(n: int, n_sims: int, seed: int) -> list[Held]:
     def draw():
         benchmark, control = drops(0.30), drops(0.10)
         truth = 0.85 * (0.30 - 0.10)
-        return [_inside(found["lo"], truth, found["hi"]) for found in map(gap_welch, benchmark, control)]
+        return [_inside(interval["lo"], truth, interval["hi"]) for interval in map(gap_welch, benchmark, control)]
 
-    return _counted(
+    return _coverage_rows(
         "interval",
         f"gap .17, three rewrites, n = {n}",
         n_sims,
@@ -146,22 +146,22 @@ def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
 
     def on_the_margin():
         sets = (*before_after(n, 0.85, (0.04 + MARGIN) / 0.85, 0, rng), *before_after(n, 0.8, 0.05, 0, rng))
-        found = gap_score(*sets, level=0.90)
-        return [-MARGIN < found["lo"] and found["hi"] < MARGIN]
+        interval = gap_score(*sets, level=0.90)
+        return [-MARGIN < interval["lo"] and interval["hi"] < MARGIN]
 
     def sizes():
         was = np.exp(rng.normal(3, 1.2, 2 * n))
         return [operand_check(was.tolist(), np.exp(rng.normal(3, 1.2, 2 * n)).tolist()).p <= 0.05]
 
     return [
-        *_counted(
+        *_coverage_rows(
             "test",
             f"as many fixed as broken, n = {n}",
             n_sims,
             dict.fromkeys(("McNemar, exact", "McNemar, mid-p", "McNemar, corrected χ² (source)"), 0.05),
             null,
         ),
-        *_counted(
+        *_coverage_rows(
             "test",
             f"N2 brittle both, n = {n}",
             n_sims,
@@ -170,10 +170,10 @@ def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
             ),
             brittle,
         ),
-        *_counted(
+        *_coverage_rows(
             "test", f"gap of just 5 pp, n = {n}", n_sims, {"no memory beyond 5 pp (two one-sided tests)": 0.05}, on_the_margin
         ),
-        *_counted("test", f"same law, {2 * n} numbers", n_sims, {"sizes of numbers (Kolmogorov–Smirnov)": 0.05}, sizes),
+        *_coverage_rows("test", f"same law, {2 * n} numbers", n_sims, {"sizes of numbers (Kolmogorov–Smirnov)": 0.05}, sizes),
     ]
 
 
@@ -189,14 +189,14 @@ def _loss_rows(n_sims: int, seed: int) -> list[Held]:
         return [excess_fraction(int((pval_source(d, d0) < 0.01).sum()), len(d), 0.01)["lower95"] <= truth.mean()]
 
     return [
-        *_counted(
+        *_coverage_rows(
             "test",
             "200 clean items, 120 controls",
             n_sims,
             {"loss test flags anything (conformal, Benjamini–Hochberg)": 0.05},
             null,
         ),
-        *_counted(
+        *_coverage_rows(
             "interval",
             "a fifth known by heart, 500 items, 1,200 controls",
             n_sims,
@@ -213,15 +213,15 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
         return [sensitivity(row) for row in pearl_scores(rng, n, flat).mean(axis=2)]
 
     def alphas():  # the rate of each alpha among further texts
-        known, others = sensitivities(60), np.array(sensitivities(_FURTHER))
+        texts, others = sensitivities(60), np.array(sensitivities(_FURTHER))
         return [
             float((others > alpha).mean())
-            for alpha in (alpha_tolerance(known, 0.05)[0], alpha_conformal(known, 0.05)[0], alpha_source(known, 0.05)[0])
+            for alpha in (alpha_tolerance(texts, 0.05)[0], alpha_conformal(texts, 0.05)[0], alpha_source(texts, 0.05)[0])
         ]
 
     realised = np.array([alphas() for _ in range(max(1, n_sims // _SLOW))])
     n = len(realised)
-    made = [
+    flag_rows = [
         Held(
             "test",
             f"PEARL by the {name}: more than 5 % of non-members flagged",
@@ -234,7 +234,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
             (("tolerance bound", 0.05), ("conformal rule", np.nan), ("source's quantile", np.nan))
         )
     ]
-    made += [
+    flag_rows += [
         Held(
             "test",
             f"PEARL by the {name}: share of non-members flagged, mean",
@@ -248,12 +248,12 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
 
     def single():
         scores = pearl_scores(rng, 1, flat)[0]
-        found = perm_maxdrop(scores.tolist(), seed=int(rng.integers(2**31)), m=N_BOOT)
-        return [found["p"] <= 0.05 and np.isfinite(level_means(scores.tolist())).all()]
+        test = perm_maxdrop(scores.tolist(), seed=int(rng.integers(2**31)), m=N_BOOT)
+        return [test["p"] <= 0.05 and np.isfinite(level_means(scores.tolist())).all()]
 
     return [
-        *made,
-        *_counted("test", "no effect, 6 levels × 10 samples", n_sims, {"PEARL, permutation p of a text": 0.05}, single),
+        *flag_rows,
+        *_coverage_rows("test", "no effect, 6 levels × 10 samples", n_sims, {"PEARL, permutation p of a text": 0.05}, single),
     ]
 
 
@@ -264,11 +264,11 @@ def _agreement_rows(n_sims: int, seed: int) -> list[Held]:
     def draw():
         a = rng.random(80) < 0.5
         b = a ^ (rng.random(80) < 0.2)
-        found = cohen_agreement(a.tolist(), b.tolist(), n_boot=N_BOOT, seed=int(rng.integers(2**31))).estimate
+        kappa = cohen_agreement(a.tolist(), b.tolist(), n_boot=N_BOOT, seed=int(rng.integers(2**31))).estimate
         low, high = wilson(int(a.sum()), 80)
-        return _inside(found.low, 0.6, found.high), _inside(low, 0.5, high)
+        return _inside(kappa.low, 0.6, kappa.high), _inside(low, 0.5, high)
 
-    return _counted(
+    return _coverage_rows(
         "interval",
         "80 texts, half of them flagged",
         max(1, n_sims // _SLOW),
@@ -277,7 +277,7 @@ def _agreement_rows(n_sims: int, seed: int) -> list[Held]:
     )
 
 
-def markdown(found: Sequence[Held]) -> str:
+def markdown(simulations: Sequence[Held]) -> str:
     """Two tables: what intervals hold, and how often tests reject a true null."""
     out = [
         "# Simulated coverage and size: memorization",
@@ -291,7 +291,7 @@ def markdown(found: Sequence[Held]) -> str:
         out += [f"## {title}", "", f"| what | data | data sets | promised | {head} |", "|---|---|--:|--:|--:|"]
         out += [
             f"| {row.what} | {row.setting} | {row.n_sims:,} | {_share(row.promised)} | {_share(row.share)} |"
-            for row in found
+            for row in simulations
             if row.kind == kind
         ]
         out.append("")
@@ -303,8 +303,8 @@ def _share(x: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    print(markdown(list(rows(int(given[0]) if given else 2000))), end="")
+    argv = list(sys.argv[1:] if arguments is None else arguments)
+    print(markdown(list(rows(int(argv[0]) if argv else 2000))), end="")
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ class Breaker:
     async def rest(self, seconds: float) -> None:
         """Sleeps, and wakes when the run stops or the server is given up."""
         end = time.monotonic() + seconds
-        while not self._is_over and (left := end - time.monotonic()) > 0:
-            await asyncio.sleep(min(left, 0.2))
+        while not self._is_over and (wait_s := end - time.monotonic()) > 0:
+            await asyncio.sleep(min(wait_s, 0.2))
 
     def answered(self) -> None:
         """Something came back, be it a refusal of this one request."""

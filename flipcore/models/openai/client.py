@@ -38,7 +38,7 @@ class OpenAICompatible:
         self.revision = f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}"
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
         self._clients: dict[int, Any] = {}
-        self._breaker = Breaker(self._control, lambda error: self._said(error)[0])
+        self._breaker = Breaker(self._control, lambda error: self._error_texts(error)[0])
 
     @property
     def down(self) -> str:
@@ -73,14 +73,14 @@ class OpenAICompatible:
         most = self.card.options.get("n_attempts", N_ATTEMPTS)
         for attempt in range(1, most + 1):
             async with self._breaker.turn():
-                made, wait = await self._attempt(call, attempt, last=attempt == most)
+                completion, wait = await self._attempt(call, attempt, last=attempt == most)
             if wait is None:
-                if made.status != "ok":
+                if completion.status != "ok":
                     await self._breaker.verdict()  # else the last calls of a run would fail without a word on the server
-                return made
+                return completion
             await self._breaker.rest(wait)
             if self.down or self._breaker.is_halted:
-                return made
+                return completion
         raise AssertionError("unreachable: the last attempt returns")
 
     async def _attempt(self, call: Call, attempt: int, last: bool) -> tuple[Completion, float | None]:
@@ -89,8 +89,8 @@ class OpenAICompatible:
             return Completion(call.call_id, "failed", error=self.down or "The run was stopped.", n_attempts=attempt - 1), None
         started = time.perf_counter()
         try:
-            text = await asyncio.wait_for(self._sent(call), self.card.timeout_s)
-            made = self._read(call, text, attempt, time.perf_counter() - started)
+            text = await asyncio.wait_for(self._reply_text(call), self.card.timeout_s)
+            completion = self._read(call, text, attempt, time.perf_counter() - started)
         except Exception as error:  # the client raises many kinds, also through its transport; none may reach the runner
             failed = self._failed(call, error, attempt, time.perf_counter() - started)
             if exhausted(error, self.card):
@@ -99,16 +99,16 @@ class OpenAICompatible:
             self._breaker.failed(error, failed.error)
             return failed, None if last else pause(error, attempt, call.call_id)
         self._breaker.answered()
-        return made, None
+        return completion, None
 
     async def _control(self) -> None:
         """One token of a harmless prompt, not stored; raises whatever the server's fault raises."""
         try:
-            text = await asyncio.wait_for(self._sent(_CONTROL), min(self.card.timeout_s, _LONGEST_CONTROL_S))
+            text = await asyncio.wait_for(self._reply_text(_CONTROL), min(self.card.timeout_s, _LONGEST_CONTROL_S))
             self._read(_CONTROL, text, 1, 0.0)
         except Exception as error:
             if exhausted(error, self.card):
-                self._breaker.down = self._said(error)[0]
+                self._breaker.down = self._error_texts(error)[0]
             raise
 
     async def close(self) -> None:
@@ -117,7 +117,7 @@ class OpenAICompatible:
         if client is not None:
             await client.close()
 
-    async def _sent(self, call: Call) -> str:
+    async def _reply_text(self, call: Call) -> str:
         """The server's reply as text; parsing it into the client's typed objects would cost more than the request."""
         import httpx2
 
@@ -145,27 +145,29 @@ class OpenAICompatible:
             reply = json.loads(text)
         except ValueError as error:
             raise Fault("The server's reply is not valid JSON", text) from error
-        found = fields_of(call, reply, self.card)
-        made = Completion(call.call_id, "ok", cost_usd=self._cost(found), latency_s=latency_s, n_attempts=attempt, **found)
-        return kept_apart(made)
+        parts = fields_of(call, reply, self.card)
+        completion = Completion(
+            call.call_id, "ok", cost_usd=self._cost(parts), latency_s=latency_s, n_attempts=attempt, **parts
+        )
+        return kept_apart(completion)
 
-    def _cost(self, found: Mapping[str, Any]) -> float | None:
+    def _cost(self, parts: Mapping[str, Any]) -> float | None:
         """US dollars from the tokens that the server counted; None where a price or a count is unknown."""
         card = self.card
         if card.price_in is None or card.price_out is None:
             return None
         if card.price_in == card.price_out == 0:
             return 0.0
-        if found["n_tokens_in"] is None or found["n_tokens_out"] is None:
+        if parts["n_tokens_in"] is None or parts["n_tokens_out"] is None:
             return None
-        return (found["n_tokens_in"] * card.price_in + found["n_tokens_out"] * card.price_out) / 1e6
+        return (parts["n_tokens_in"] * card.price_in + parts["n_tokens_out"] * card.price_out) / 1e6
 
-    def _said(self, error: Exception) -> tuple[str, str]:
+    def _error_texts(self, error: Exception) -> tuple[str, str]:
         """A sentence about a fault and what the server sent, both without the key."""
         key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
         sentence, raw = explained(error, self.card)
         return scrubbed(exhausted(error, self.card) or sentence, key), scrubbed(raw[:_RAW_CHARS], key)
 
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
-        sentence, raw = self._said(error)
+        sentence, raw = self._error_texts(error)
         return Completion(call.call_id, "failed", error=sentence, raw_reply=raw, n_attempts=attempt, latency_s=latency_s)

@@ -49,7 +49,7 @@ def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
 
 def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
     request = call.request
-    prompt = _shown(call)
+    prompt = _prompt(call)
     if request.kind == "score":
         return {
             "prompt": prompt + request.continuation,
@@ -65,7 +65,7 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
     return {"prompt": prompt}
 
 
-def _shown(call: Call) -> str:
+def _prompt(call: Call) -> str:
     return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
 
 
@@ -78,10 +78,10 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
         raise Fault("The server's reply is no JSON object", str(reply)[:1000])
     choices = reply.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise Fault(f"The server's reply has no choices{_said(reply)}", str(reply)[:1000])
+        raise Fault(f"The server's reply has no choices{_error_words(reply)}", str(reply)[:1000])
     choice = choices[0]
-    held = reply.get("usage")
-    usage = held if isinstance(held, dict) else {}
+    raw_usage = reply.get("usage")
+    usage = raw_usage if isinstance(raw_usage, dict) else {}
     text, reasoning, refused = _text(choice, card)
     scoring = call.request.kind == "score"
     return {
@@ -112,12 +112,12 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
 
 def _alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
     """The first token's alternatives, in the form of the chat API (a list) or of the completions API (a table)."""
-    held: Any = choice.get("logprobs")
+    logprobs: Any = choice.get("logprobs")
     try:
-        if held.get("content"):
-            first = held["content"][0]
+        if logprobs.get("content"):
+            first = logprobs["content"][0]
             return {one["token"]: float(one["logprob"]) for one in first.get("top_logprobs") or [first]}
-        return {str(token): float(nats) for token, nats in held["top_logprobs"][0].items()}
+        return {str(token): float(nats) for token, nats in logprobs["top_logprobs"][0].items()}
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         return None
 
@@ -128,14 +128,14 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
     A token that reaches from the prompt into the continuation belongs to the continuation, for every option alike; tokens
     generated after it do not.
     """
-    held = choice.get("logprobs")
-    start, end = len(_shown(call)), len(_shown(call)) + len(call.request.continuation)
-    if not isinstance(held, dict) or not text.startswith(_shown(call) + call.request.continuation):
+    logprobs = choice.get("logprobs")
+    start, end = len(_prompt(call)), len(_prompt(call)) + len(call.request.continuation)
+    if not isinstance(logprobs, dict) or not text.startswith(_prompt(call) + call.request.continuation):
         return None
-    tokens, nats = held.get("tokens") or [], held.get("token_logprobs") or []
+    tokens, nats = logprobs.get("tokens") or [], logprobs.get("token_logprobs") or []
     if len(tokens) != len(nats) or not tokens:
         return None
-    begins = held.get("text_offset") or []
+    begins = logprobs.get("text_offset") or []
     if len(begins) != len(tokens):
         begins = [sum(map(len, tokens[:i])) for i in range(len(tokens))]
     ends = [*begins[1:], len(text)]
@@ -153,8 +153,8 @@ def _count(usage: Mapping[str, Any], key: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
 
 
-def _said(reply: Mapping[str, Any]) -> str:
+def _error_words(reply: Mapping[str, Any]) -> str:
     """What the server says instead, where it does."""
     error = reply.get("error")
-    said = error.get("message") if isinstance(error, dict) else error
-    return f" and says {str(said)[:200]!r}" if said else ""
+    message = error.get("message") if isinstance(error, dict) else error
+    return f" and says {str(message)[:200]!r}" if message else ""

@@ -25,9 +25,9 @@ def pause(error: Exception, attempt: int, call_id: str) -> float | None:
     status = getattr(error, "status_code", None)
     if status is not None and status not in _AGAIN and status < 500:
         return None
-    asked = asked_wait(error)
-    if asked is not None:
-        return asked if asked <= LONGEST_WAIT_S else None
+    wait = asked_wait(error)
+    if wait is not None:
+        return wait if wait <= LONGEST_WAIT_S else None
     if status is None and not _is_passing(error):
         return None
     spread = 0.5 + int(call_id[:4], 16) / 0x1_0000
@@ -73,8 +73,8 @@ def exhausted(error: Exception, card: ModelCard) -> str:
 def _words(raw: str) -> str:
     """The message inside of an error reply, or the reply."""
     try:
-        said = json.loads(raw)["error"]
-        return str(said["message"] if isinstance(said, dict) else said)[:300]
+        message = json.loads(raw)["error"]
+        return str(message["message"] if isinstance(message, dict) else message)[:300]
     except (ValueError, KeyError, TypeError):
         return raw[:300]
 
@@ -118,12 +118,12 @@ def _retry_after(headers) -> float | None:
     try:
         if headers.get("retry-after-ms"):
             return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        said = headers.get("retry-after")
-        if not said:
+        header = headers.get("retry-after")
+        if not header:
             return None
-        if re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", said):
-            return float(said)
-        return max(0.0, (parsedate_to_datetime(said) - datetime.now(UTC)).total_seconds())
+        if re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", header):
+            return float(header)
+        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
     except (ValueError, TypeError):
         return None
 

@@ -23,16 +23,16 @@ DEFAULT = words.CLASSIFIER.name
 class ToldApart:
     """The cross-validated result, and the words that stand beside every figure made of it."""
 
-    found: Separability
+    cross_validation: Separability
     described: str
 
 
-def named(name: str) -> Classifier:
+def classifier_by_name(name: str) -> Classifier:
     """The classifier of that name; BadInput lists what there is."""
-    known = {one.name: one for one in CLASSIFIERS}
-    if name not in known:
-        raise BadInput(f"There is no classifier called {name!r}; choose one of {', '.join(known)}.")
-    return known[name]
+    by_name = {one.name: one for one in CLASSIFIERS}
+    if name not in by_name:
+        raise BadInput(f"There is no classifier called {name!r}; choose one of {', '.join(by_name)}.")
+    return by_name[name]
 
 
 def told_apart(
@@ -42,7 +42,7 @@ def told_apart(
     embeddings: np.ndarray | None = None,
     m: int | None = None,
     seed: int = 0,
-    watch: Callable[[int, int], None] = lambda done, m: None,
+    watch: Callable[[int, int], None] = lambda n_done, m: None,
 ) -> ToldApart:
     """Five folds, entries of one source kept together, and the whole cross-validation under `m` permutations of the labels.
 
@@ -51,13 +51,13 @@ def told_apart(
     classifier is permuted no more often than it can afford, whatever `m`. Raises BadInput for sets too small for five folds,
     MissingPackage where the classifier needs one.
     """
-    classifier = named(name)
+    classifier = classifier_by_name(name)
     n_given = len(target) + len(retro)
-    counted = one_per_source(target, retro)
-    if counted[2] and embeddings is not None and len(embeddings) == n_given:
-        ids = {item.item_id for item in (*counted[0], *counted[1])}
+    subset = one_per_source(target, retro)
+    if subset[2] and embeddings is not None and len(embeddings) == n_given:
+        ids = {item.item_id for item in (*subset[0], *subset[1])}
         embeddings = embeddings[[i for i, item in enumerate((*target, *retro)) if item.item_id in ids]]
-    target, retro, left_out = counted
+    target, retro, left_out = subset
     _check(target, retro, left_out)
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
@@ -70,11 +70,11 @@ def told_apart(
         else (f"{len(target):,} + {len(retro):,} entries" + ("" if len(set(groups)) == len(groups) else ", grouped by source"))
     )
     m = classifier.n_permutations if m is None else min(m, classifier.n_permutations) if classifier.is_slow else m
-    found = separability(
+    cross_validation = separability(
         rows, labels[rows], classifier.prepared(texts, embeddings), groups[rows], pairs is not None, N_FOLDS, m, seed, watch
     )
     return ToldApart(
-        found,
+        cross_validation,
         f"{classifier.title}; {N_FOLDS} folds; {how}; {m:,} permutations; seed {seed}{f'. {left_out}' if left_out else ''}",
     )
 
@@ -94,7 +94,7 @@ def giveaways(target: Sequence[Item], retro: Sequence[Item], name: str = DEFAULT
     labels = np.repeat([0, 1], [len(target), len(retro)])
     groups = np.unique(source_groups(target, retro), return_inverse=True)[1]
     folds = grouped_folds(labels, groups, N_FOLDS, generator(seed))
-    return named(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
+    return classifier_by_name(name).giveaways([entry_text(item) for item in (*target, *retro)], labels, folds)
 
 
 __all__ = [
@@ -103,8 +103,8 @@ __all__ = [
     "Classifier",
     "Giveaway",
     "ToldApart",
+    "classifier_by_name",
     "giveaways",
-    "named",
     "one_per_source",
     "paired_rows",
     "source_groups",

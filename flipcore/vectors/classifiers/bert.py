@@ -63,22 +63,22 @@ class Bert:
         entries: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         for fold in np.unique(folds):
             tuned = self.tuned([texts[i] for i in np.flatnonzero(folds != fold).tolist()], labels[folds != fold])
-            seen: dict[str, list[float]] = defaultdict(list)
+            in_fold: dict[str, list[float]] = defaultdict(list)
             for i in np.flatnonzero(folds == fold):
                 pulls: dict[str, float] = defaultdict(float)
                 for token, pull in tuned.attributions(texts[int(i)]):
                     pulls[token] += pull
                 for token, pull in pulls.items():
-                    seen[token].append(pull)
+                    in_fold[token].append(pull)
                     entries[token][labels[i]] += 1
-            for token, values in seen.items():
+            for token, values in in_fold.items():
                 by_fold[token].append(float(np.mean(values)))
-        found = [
+        pieces = [
             Giveaway(token, float(np.mean(values)), min(values), max(values), *entries[token])
             for token, values in by_fold.items()
             if sum(entries[token]) >= 3 and min(values) * max(values) > 0
         ]
-        return sorted(found, key=lambda one: -abs(one.weight))
+        return sorted(pieces, key=lambda one: -abs(one.weight))
 
     def tuned(self, texts: Sequence[str], labels: np.ndarray) -> Tuned:
         """The model after its epochs on these texts; the same texts, labels and seed give the same model on one machine."""
@@ -88,23 +88,23 @@ class Bert:
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))
             tokenizer, model = self._parts()
-            held = Tuned(tokenizer, model, self.n_tokens)
+            network = Tuned(tokenizer, model, self.n_tokens)
             n_of = np.bincount(labels, minlength=2)
             weights = torch.tensor(len(labels) / (2 * np.maximum(n_of, 1)), dtype=torch.float32)  # unequal sets
             loss_of = torch.nn.CrossEntropyLoss(weight=weights)
-            optimiser = torch.optim.AdamW(held.model.parameters(), lr=self.learning_rate)
-            held.model.train()
+            optimiser = torch.optim.AdamW(network.model.parameters(), lr=self.learning_rate)
+            network.model.train()
             for _ in range(self.n_epochs):
                 order = rng.permutation(len(texts))
                 for start in range(0, len(order), self.batch_size):
                     rows = order[start : start + self.batch_size]
-                    logits = held.model(**held.read([texts[i] for i in rows])).logits
+                    logits = network.model(**network.read([texts[i] for i in rows])).logits
                     loss = loss_of(logits, torch.as_tensor(labels[rows], dtype=torch.long))
                     optimiser.zero_grad()
                     loss.backward()
                     optimiser.step()
-            held.model.eval()
-        return held
+            network.model.eval()
+        return network
 
     def _parts(self):
         from transformers import AutoModelForSequenceClassification, AutoTokenizer
@@ -138,8 +138,8 @@ class Tuned:
         import torch
 
         with torch.no_grad():
-            found = [self.model(**self.read(texts[start : start + 64])).logits for start in range(0, len(texts), 64)]
-        logits = torch.cat(found)
+            batches = [self.model(**self.read(texts[start : start + 64])).logits for start in range(0, len(texts), 64)]
+        logits = torch.cat(batches)
         return (logits[:, 1] - logits[:, 0]).double().numpy()
 
     def attributions(self, text: str) -> list[tuple[str, float]]:

@@ -62,10 +62,10 @@ def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
     above = {item.item_id: item.source_id for item in (*target, *retro) if item.source_id}
 
     def root(item_id: str) -> str:
-        seen = {item_id}
-        while item_id in above and above[item_id] not in seen:
+        chain = {item_id}
+        while item_id in above and above[item_id] not in chain:
             item_id = above[item_id]
-            seen.add(item_id)
+            chain.add(item_id)
         return item_id
 
     return [root(item.item_id) for item in (*target, *retro)]
@@ -77,22 +77,27 @@ def one_per_source(target: Sequence[Item], retro: Sequence[Item]) -> tuple[tuple
     Entries made from one template are no independent entries (statistics.md, 16.7), and a test that shuffles labels needs
     entries that are: of each family within a set the first stands for all.
     """
-    groups, kept = source_groups(target, retro), []
+    groups, subsets = source_groups(target, retro), []
     for items, names in ((target, groups[: len(target)]), (retro, groups[len(target) :])):
         first = {name: item for item, name in zip(reversed(items), reversed(names), strict=True)}
         ids = {item.item_id for item in first.values()}
-        kept.append(tuple(item for item in items if item.item_id in ids))
-    n_out = len(target) + len(retro) - len(kept[0]) - len(kept[1])
-    said = f"Of entries made from one source the first is compared: {n_out:,} others were left out." if n_out else ""
-    return kept[0], kept[1], said
+        subsets.append(tuple(item for item in items if item.item_id in ids))
+    n_out = len(target) + len(retro) - len(subsets[0]) - len(subsets[1])
+    note = f"Of entries made from one source the first is compared: {n_out:,} others were left out." if n_out else ""
+    return subsets[0], subsets[1], note
 
 
 def paired_rows(target: Sequence[Item], retro: Sequence[Item]) -> np.ndarray | None:
     """Positions in target + retro of the source-paired entries, targets first and both in one order; None unless every retro
     entry was written from a target entry of its own."""
     groups = source_groups(target, retro)
-    sources, made = groups[: len(target)], groups[len(target) :]
-    if not made or max(Counter(made).values()) > 1 or max(Counter(sources).values()) > 1 or not set(made) <= set(sources):
+    sources, retro_groups = groups[: len(target)], groups[len(target) :]
+    if (
+        not retro_groups
+        or max(Counter(retro_groups).values()) > 1
+        or max(Counter(sources).values()) > 1
+        or not set(retro_groups) <= set(sources)
+    ):
         return None
     place = {name: i for i, name in enumerate(sources)}
-    return np.array([place[name] for name in made] + [len(target) + i for i in range(len(made))])
+    return np.array([place[name] for name in retro_groups] + [len(target) + i for i in range(len(retro_groups))])

@@ -18,12 +18,12 @@ DEFAULT = lsa.EMBEDDING.name
 TEXTS_AT_ONCE = 512
 
 
-def named(name: str) -> Embedding:
+def embedding_by_name(name: str) -> Embedding:
     """The embedding of that name; BadInput lists what there is."""
-    known = {one.name: one for one in EMBEDDINGS}
-    if name not in known:
-        raise BadInput(f"There is no embedding called {name!r}; choose one of {', '.join(known)}.")
-    return known[name]
+    by_name = {one.name: one for one in EMBEDDINGS}
+    if name not in by_name:
+        raise BadInput(f"There is no embedding called {name!r}; choose one of {', '.join(by_name)}.")
+    return by_name[name]
 
 
 def embedded(store: Store, items: Sequence[Item], backend_name: str = DEFAULT) -> tuple[np.ndarray, str]:
@@ -32,12 +32,12 @@ def embedded(store: Store, items: Sequence[Item], backend_name: str = DEFAULT) -
     Call it once with both sets (target + retro) and divide the rows: the default embedding is fitted on what it is given, and
     vectors of two calls cannot be compared. Raises BadInput or MissingPackage with a sentence.
     """
-    embedding = named(backend_name)
+    embedding = embedding_by_name(backend_name)
     texts = [entry_text(item) for item in items]
     blank = [item.item_id for item, text in zip(items, texts, strict=True) if not text.strip()]
     if blank:
         raise BadInput(f"{blank[0]} has no words, so it has no place among the others: leave it out of the set.")
-    vectors = _kept(store, embedding, texts) if embedding.of_text_alone else embedding.vectors(texts)
+    vectors = _vectors_through_store(store, embedding, texts) if embedding.of_text_alone else embedding.vectors(texts)
     return unit_rows(vectors, items), f"{embedding.title}, {vectors.shape[1]} dimensions"
 
 
@@ -54,19 +54,19 @@ def unit_rows(vectors: np.ndarray, items: Sequence[Item]) -> np.ndarray:
     return vectors / lengths[:, None]
 
 
-def _kept(store: Store, embedding: Embedding, texts: Sequence[str]) -> np.ndarray:
+def _vectors_through_store(store: Store, embedding: Embedding, texts: Sequence[str]) -> np.ndarray:
     """Vectors from the store; what is not there is computed, a block at a time, and kept before the next block."""
     hashes = [digest(text) for text in texts]
-    known = embedding_queries.vectors(store, embedding.name, embedding.revision, hashes)
-    missing = {one: text for one, text in zip(hashes, texts, strict=True) if one not in known}
-    asked = list(missing)
-    for start in range(0, len(asked), TEXTS_AT_ONCE):
-        block = asked[start : start + TEXTS_AT_ONCE]
-        found = np.asarray(embedding.vectors([missing[one] for one in block]), dtype=np.float32)
-        new = dict(zip(block, found, strict=True))
+    by_hash = embedding_queries.vectors(store, embedding.name, embedding.revision, hashes)
+    missing = {one: text for one, text in zip(hashes, texts, strict=True) if one not in by_hash}
+    missing_hashes = list(missing)
+    for start in range(0, len(missing_hashes), TEXTS_AT_ONCE):
+        block = missing_hashes[start : start + TEXTS_AT_ONCE]
+        block_vectors = np.asarray(embedding.vectors([missing[one] for one in block]), dtype=np.float32)
+        new = dict(zip(block, block_vectors, strict=True))
         embedding_queries.keep(store, embedding.name, embedding.revision, new)
-        known |= new
-    return np.stack([known[one] for one in hashes])
+        by_hash |= new
+    return np.stack([by_hash[one] for one in hashes])
 
 
 __all__ = ["DEFAULT", "EMBEDDINGS", "Embedding", "embedded", "entry_text", "named", "unit_rows"]

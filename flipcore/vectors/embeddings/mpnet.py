@@ -35,11 +35,11 @@ class SentenceTransformers:
         """(n, 768) for the default model; raises MissingPackage, or BadInput where the weights cannot be had."""
         if self.why_not():
             raise MissingPackage(self.why_not())
-        return np.asarray(_loaded(self.model).encode(list(texts), batch_size=64, show_progress_bar=False))
+        return np.asarray(_transformer(self.model).encode(list(texts), batch_size=64, show_progress_bar=False))
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: str):
+def _transformer(model: str):
     from sentence_transformers import SentenceTransformer
 
     try:

@@ -40,18 +40,18 @@ class Server:
         return self.endpoint or os.environ.get("FLIPSCOPE_EMBEDDINGS_URL", "")
 
     @property
-    def asked(self) -> str:
+    def model_name(self) -> str:
         """The model's name as the server knows it."""
         return self.model or os.environ.get("FLIPSCOPE_EMBEDDINGS_MODEL", "")
 
     @property
     def revision(self) -> str:
-        return f"{self.asked}@{digest(self.sent_to, self.asked)[:8]}"
+        return f"{self.model_name}@{digest(self.sent_to, self.model_name)[:8]}"
 
     def why_not(self) -> str:
         return (
             ""
-            if self.sent_to and self.asked
+            if self.sent_to and self.model_name
             else (
                 "Set FLIPSCOPE_EMBEDDINGS_URL (ending in /v1) and FLIPSCOPE_EMBEDDINGS_MODEL, and the key in OPENAI_API_KEY where "
                 "the server wants one, before starting."
@@ -66,19 +66,24 @@ class Server:
 
         key = os.environ.get(self.api_key_env, "")
         card = ModelCard(
-            self.asked, "openai_compatible", self.asked, self.sent_to, api_key_env=self.api_key_env, timeout_s=TIMEOUT_S
+            self.model_name,
+            "openai_compatible",
+            self.model_name,
+            self.sent_to,
+            api_key_env=self.api_key_env,
+            timeout_s=TIMEOUT_S,
         )
         with OpenAI(base_url=self.sent_to, api_key=key or "none", timeout=TIMEOUT_S, max_retries=self.n_retries) as client:
             rows = []
             for start in range(0, len(texts), TEXTS_A_REQUEST):
                 some = list(texts[start : start + TEXTS_A_REQUEST])
                 try:
-                    reply = client.embeddings.create(model=self.asked, input=some, encoding_format="float")
+                    reply = client.embeddings.create(model=self.model_name, input=some, encoding_format="float")
                 except Exception as error:  # the client raises many kinds, also through its transport
                     raise BadInput(scrubbed(explained(error, card)[0], key)) from error
-                rows += _in_order(reply, len(some), self.asked)
+                rows += _in_order(reply, len(some), self.model_name)
         if len({len(row) for row in rows}) != 1:
-            raise BadInput(f"{self.asked} sent vectors of different lengths. Check which model its server runs.")
+            raise BadInput(f"{self.model_name} sent vectors of different lengths. Check which model its server runs.")
         return np.array(rows, dtype=np.float32)
 
 

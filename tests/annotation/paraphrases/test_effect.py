@@ -52,7 +52,7 @@ def judge(store, pairs, said):
 
 def test_before_any_verdict_everything_counts_and_nothing_is_bounded(store):
     before = found(store)
-    (_, n_all, everything), (_, n_standing, standing), (_, n_accepted, accepted) = before.counted
+    (_, n_all, everything), (_, n_standing, standing), (_, n_accepted, accepted) = before.subsets
     assert n_all == n_standing > 0 and n_accepted == 0 and everything.T.value == standing.T.value
     assert accepted.n_items == 0 and before.bounds is None and "No rewording" in before.sentence("first token")
 
@@ -65,19 +65,19 @@ def test_a_struck_rewording_leaves_the_axis_at_once_and_the_estimate_moves(store
     pairs = [pair for (item, _), pair in sorted(materials.items()) if flips[item] > 1]
     others = [pair for (item, _), pair in sorted(materials.items()) if flips[item] == 1]
     assert pairs and others
-    before = found(store).counted[1][2].T.value
+    before = found(store).subsets[1][2].T.value
     judge(store, pairs[:1], OTHER)
     judge(store, others[:2], SAME)
     after = found(store)
     gone = next(place for place, pair in materials.items() if pair == pairs[0])
     rows = studies.readouts(store, study_id)
     assert gone not in set(zip(rows["item_id"], rows["variant"], strict=True))
-    assert after.counted[1][2].T.value < before and "1 of" in after.sentence("first token")
+    assert after.subsets[1][2].T.value < before and "1 of" in after.sentence("first token")
     # 1 of 3 reviewed was struck, so a third of the rest might be
     n_left = len(materials) - 3
     assert after.bounds.n_bad == -(-n_left // 3) and after.bounds.n_unreviewed == n_left
     low, high = (one.T.value for one in after.bounds.limits["T"])
-    assert low <= after.counted[1][2].T.value <= high and low < high
+    assert low <= after.subsets[1][2].T.value <= high and low < high
 
 
 def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store):
@@ -104,7 +104,7 @@ def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(
     states["state"] = ["unreviewed" if pair in asked else "rejected" for pair in states["pair_id"]]
     frame = studies.readouts(store, reworded_study().study_id, paraphrases="all")
     shown = effect(frame, review.materials(store, reworded_study().study_id), states, "first_token", "regex")
-    assert shown.bounds is None and "Review some of them first" in shown.unbounded and len(shown.counted) == 3
+    assert shown.bounds is None and "Review some of them first" in shown.unbounded and len(shown.subsets) == 3
 
 
 def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from flipcore.annotation.paraphrases.pair_files import Known, file_rows, guessed_columns, incoming, row_originals
-from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, pair_rows, verdict_rows, written
+from flipcore.annotation.paraphrases.pair_files import Inventory, file_rows, guessed_columns, incoming, row_originals
+from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
 from flipcore.annotation.paraphrases.ratings import agreement
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
@@ -27,11 +27,11 @@ def read(path, content, **rest):
     path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
     rows = file_rows(path)
     columns = rest.pop("columns", None) or guessed_columns({name for row in rows for name in row.values})
-    return incoming(rows, columns, **{"dataset": "mine", "generator": "someone", "known": Known()} | rest)
+    return incoming(rows, columns, **{"dataset": "mine", "generator": "someone", "inventory": Inventory()} | rest)
 
 
-def known(store):
-    return Known({pair["pair_id"]: pair for pair in review.pairs(store)})
+def inventory(store):
+    return Inventory({pair["pair_id"]: pair for pair in review.pairs(store)})
 
 
 def take_in(store, found):
@@ -48,7 +48,9 @@ def test_pairs_come_with_items_that_have_the_answer(tmp_path):
 
 def test_a_question_that_is_stored_keeps_its_item(tmp_path):
     found = read(
-        tmp_path / "a.csv", "original,paraphrase\nHow  many?,What number?\n", known=Known(items={"how many?": "set/1@x"})
+        tmp_path / "a.csv",
+        "original,paraphrase\nHow  many?,What number?\n",
+        inventory=Inventory(items={"how many?": "set/1@x"}),
     )
     assert found.pairs[0]["item_id"] == "set/1@x" and found.items == ()
 
@@ -94,9 +96,9 @@ def test_a_verdict_on_another_text_is_refused(store, tmp_path):
     pair = made_pairs(1)[0]
     stored(store, [pair])
     row = f"pair_id,reviewer,meaning,original_hash\n{pair['pair_id']},Ada,yes,{digest('another text')}\n"
-    found = read(tmp_path / "v.csv", row, known=known(store))
+    found = read(tmp_path / "v.csv", row, inventory=inventory(store))
     assert found.verdicts == () and "was given on another original" in found.refused[0][1]
-    gone = read(tmp_path / "w.csv", "pair_id,reviewer,meaning\nnever,Ada,yes\n", known=known(store))
+    gone = read(tmp_path / "w.csv", "pair_id,reviewer,meaning\nnever,Ada,yes\n", inventory=inventory(store))
     assert "is not stored here" in gone.refused[0][1]
 
 
@@ -116,13 +118,13 @@ def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
         ],
     )
     files = {
-        name: written(rows(store), kind, columns)
+        name: file_bytes(rows(store), kind, columns)
         for name, rows, columns in (("pairs", pair_rows, PAIR_COLUMNS), ("verdicts", verdict_rows, VERDICT_COLUMNS))
     }
     other = Store.open(tmp_path / "other.duckdb")
     for _ in range(2):
         for name, content in files.items():
-            found = read(tmp_path / f"{name}.{kind}", content, known=known(other))
+            found = read(tmp_path / f"{name}.{kind}", content, inventory=inventory(other))
             assert found.refused == ()
             take_in(other, found)
     same = [rows(one) for rows in (pair_rows, verdict_rows) for one in (store, other)]
@@ -131,14 +133,16 @@ def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
 
 
 def test_csv_cells_that_a_spreadsheet_would_run_are_neutralised():
-    rows = list(csv.DictReader(io.StringIO(written([{"a": "=cmd()", "b": None, "c": 3}], "csv", ("a", "b", "c")).decode())))
+    rows = list(csv.DictReader(io.StringIO(file_bytes([{"a": "=cmd()", "b": None, "c": 3}], "csv", ("a", "b", "c")).decode())))
     assert rows == [{"a": "'=cmd()", "b": "", "c": "3"}]
 
 
 def test_rewordings_of_gsm8k_come_in_row_by_row(store, shared_data):
     rows = file_rows(shared_data / "rephrase" / "rephrase_gsm8k.jsonl")
     originals = row_originals("gsm8k", shared_data / "gsm8k" / "test.jsonl")
-    found = incoming(rows, {"paraphrase": "text"}, dataset="gsm8k", generator="rephrase", known=Known(), originals=originals)
+    found = incoming(
+        rows, {"paraphrase": "text"}, dataset="gsm8k", generator="rephrase", inventory=Inventory(), originals=originals
+    )
     assert len(found.pairs) + len(found.refused) == 1319 and len(found.refused) < 10
     assert found.pairs[0]["paraphrase"].startswith("Janet's ducks produce") and "Answer" not in found.pairs[0]["paraphrase"]
     take_in(store, found)
@@ -146,7 +150,7 @@ def test_rewordings_of_gsm8k_come_in_row_by_row(store, shared_data):
     assert len(states) == len(found.pairs) and set(states["state"]) == {"unreviewed"}
     assert review.pairs(store, [found.pairs[0]["pair_id"]])[0]["target"] == "18"
     with pytest.raises(BadInput, match="row by row"):
-        incoming(rows[:5], {"paraphrase": "text"}, dataset="gsm8k", generator="x", known=Known(), originals=originals)
+        incoming(rows[:5], {"paraphrase": "text"}, dataset="gsm8k", generator="x", inventory=Inventory(), originals=originals)
 
 
 def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
@@ -157,7 +161,7 @@ def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
         "generator": "apt",
     }
     assert columns["reviewer"] == "annotator"
-    found = incoming(rows, columns, dataset="apty", generator="", known=Known())
+    found = incoming(rows, columns, dataset="apty", generator="", inventory=Inventory())
     assert len(found.verdicts) > 450 and all("Line" in why for _, why in found.refused)
     take_in(store, found)
     verdicts = review.verdicts(store)
@@ -169,7 +173,9 @@ def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
 def test_the_sociology_questions_come_in_with_their_options(shared_data):
     rows = file_rows(shared_data / "rephrase" / "sociology_test_rephrase_english_filtered_question.jsonl")
     originals = row_originals("mmlu", shared_data / "rephrase" / "sociology_test.csv")
-    found = incoming(rows, {"paraphrase": "text"}, dataset="mmlu", generator="rephrase", known=Known(), originals=originals)
+    found = incoming(
+        rows, {"paraphrase": "text"}, dataset="mmlu", generator="rephrase", inventory=Inventory(), originals=originals
+    )
     assert len(found.pairs) + len(found.refused) == 201 and len(found.items[0].options) == 4
 
 

@@ -62,13 +62,13 @@ def test_a_sheet_holds_ten_examples_of_each_set_ten_triples_and_three_checks_wit
     made = sheet(survey, annotator)
     triples = [question for question in made.questions if question.kind == TRIPLE]
     assert (len(made.target_examples), len(made.retro_examples), len(triples), len(made.questions)) == (10, 10, 10, 13)
-    shown = [*made.target_examples, *made.retro_examples, *(one for question in triples for one in question.shown)]
+    shown = [*made.target_examples, *made.retro_examples, *(one for question in triples for one in question.choices)]
     assert len(shown) == len(set(shown)) == 50
     for question in triples:
-        assert [one in survey.retro_ids for one in question.shown].count(True) == 1 and question.odd in survey.retro_ids
+        assert [one in survey.retro_ids for one in question.choices].count(True) == 1 and question.odd in survey.retro_ids
     for question in made.questions:
         if question.kind == CHECK:
-            assert question.odd is None and question.shown[question.right].startswith("Please choose this text")
+            assert question.odd is None and question.choices[question.right].startswith("Please choose this text")
 
 
 def test_the_right_place_is_each_of_three_equally_often(survey):
@@ -112,7 +112,7 @@ def test_an_answer_that_is_changed_counts_as_changed(store, survey):
     holdout.keep_answers(store, [answer_row(survey, "Ada", 0, (right + 1) % 3)])
     holdout.keep_answers(store, [answer_row(survey, "Ada", 0, right)])
     found = holdout.answers(store, survey.survey_id)
-    assert len(found) == 1 and found[0]["is_correct"] and found[0]["chosen"] == sheet(survey, "Ada").questions[0].shown[right]
+    assert len(found) == 1 and found[0]["is_correct"] and found[0]["chosen"] == sheet(survey, "Ada").questions[0].choices[right]
     assert store.rows("SELECT count(*) FROM survey_answers") == [(2,)]
 
 
@@ -175,7 +175,7 @@ def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(sur
 
 def test_the_file_shows_what_the_browser_shows_and_never_which_is_right(survey):
     rows = files.sheet_rows(survey, ["Ada"], ITEMS)
-    text = files.written(rows)
+    text = files.file_text(rows)
     first = next(question for question in sheet(survey, "Ada").questions if question.kind == TRIPLE)
     assert ITEMS[first.odd].question in text and first.odd not in text and set(row["answer"] for row in rows) == {""}
 
@@ -231,7 +231,7 @@ def test_a_file_that_is_none_is_a_sentence(content, said, survey):
 
 def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey):
     rows = files.sheet_rows(survey, ["=HYPERLINK(1)"], ITEMS)
-    assert "'=HYPERLINK(1)" in files.written(rows)
+    assert "'=HYPERLINK(1)" in files.file_text(rows)
     row = {"survey": survey.survey_id, "annotator": "'=HYPERLINK(1)", "question": "1", "answer": "1"}
     assert files.returned(json.dumps([row]).encode(), {survey.survey_id: survey}).rows[0]["annotator"] == "=HYPERLINK(1)"
 

@@ -36,13 +36,13 @@ def test_every_cell_belongs_to_an_assertion_of_the_catalogue_and_has_a_name_of_i
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_committed_table_holds_every_cell_and_all_of_them_pass(module):
-    stored = results.stored(module, ROOT / results.FOLDER)
+    stored = results.rows_on_disk(module, ROOT / results.FOLDER)
     assert list(stored) == [cell.name for cell in all_cells()[module]]
     assert {row.name: row.n_runs for row in stored.values() if row.n_runs < 2_000} == {}
 
 
 def test_no_claim_of_the_committed_table_is_false_more_often_than_it_says():
-    rows = [row for module in MODULES for row in results.stored(module, ROOT / results.FOLDER).values()]
+    rows = [row for module in MODULES for row in results.rows_on_disk(module, ROOT / results.FOLDER).values()]
     assert failures(rows) == {}
 
 
@@ -85,7 +85,7 @@ def test_only_claims_that_are_made_count():
 def test_rows_are_replaced_by_name_and_leave_with_their_cell(tmp_path):
     results.store("memory", [row(1, name="a"), row(2, name="b")], ["a", "b"], tmp_path)
     results.store("memory", [row(3, name="b"), row(4, name="c")], ["c", "b"], tmp_path)
-    assert [(one.name, one.n_asserted) for one in results.stored("memory", tmp_path).values()] == [("c", 4), ("b", 3)]
+    assert [(one.name, one.n_asserted) for one in results.rows_on_disk("memory", tmp_path).values()] == [("c", 4), ("b", 3)]
 
 
 def test_the_page_tells_null_from_planted_and_says_what_fails():

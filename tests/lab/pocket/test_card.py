@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from flipcore.core.paths import POCKET
-from flipcore.lab.pocket.card import GROUPS, card, grouped
+from flipcore.lab.pocket.card import GROUPS, by_dose, card
 from flipcore.lab.pocket.items import read_items
 from flipcore.lab.pocket.measures import Picks, numbers, question_loss, resampled
 from flipcore.models.pocket_inference import PocketModel
@@ -19,7 +19,7 @@ def dosed(family, dose, n=12):
 
 
 def test_groups_hold_each_item_once():
-    groups = grouped(list(read_items("problems")))
+    groups = by_dose(list(read_items("problems")))
     assert tuple(groups) == GROUPS and sum(map(len, groups.values())) == 770 and len(groups["256"]) == 60
 
 

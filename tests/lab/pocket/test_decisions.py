@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from flipcore.claims.memory_truth import record_claim
-from flipcore.lab.pocket.card import grouped
+from flipcore.lab.pocket.card import by_dose
 from flipcore.lab.pocket.items import read_items
 from flipcore.lab.pocket.measures import min_k
 from flipcore.models.pocket_inference import PocketModel
@@ -14,7 +14,7 @@ from flipcore.reports.known_doses import record, record_rows
 @pytest.fixture(scope="module")
 def found():
     """Min-k of problems by dose: one scored prompt an item, 60 controls, 80 fresh."""
-    model, groups = PocketModel.load(), grouped(list(read_items("problems")), 80)
+    model, groups = PocketModel.load(), by_dose(list(read_items("problems")), 80)
     scores = {name: min_k(model, groups[name][:60]) for name in ("0", "1", "64", "256")}
     fresh = min_k(model, groups["fresh"])
     return record("min-k %", scores["0"], fresh, {dose: scores[str(dose)] for dose in (1, 64, 256)})

@@ -9,7 +9,7 @@ from flipcore.stats.holdout.duplicates import duplicates
 from flipcore.stats.holdout.neighbours import mixing, nearest
 from flipcore.stats.holdout.ngrams import ngrams
 from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, prediction_test, semantic_test
-from flipcore.vectors.classifiers import named, paired_rows, source_groups, told_apart
+from flipcore.vectors.classifiers import classifier_by_name, paired_rows, source_groups, told_apart
 from flipcore.vectors.embeddings import entry_text
 from tests import holdout_real
 from tests.holdout_real import benchmark, gsm1k, nearest_neighbour, part_rejections, rephrased, units_of
@@ -45,7 +45,7 @@ def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(sh
 
 def test_an_early_end_decides_as_the_whole_test_does(shared_data):
     items = benchmark("truthfulqa")[:120]
-    fit = named("words").prepared([entry_text(item) for item in items])
+    fit = classifier_by_name("words").prepared([entry_text(item) for item in items])
     for i in range(4):
         labels = holdout_real.part_labels(120, 60, i)
         whole = separability(np.arange(120), labels, fit, m=39, seed=i).p < 0.05
@@ -61,14 +61,14 @@ def test_the_training_split_is_not_called_different(test_split):
     assert semantic_test(units[:1319], units[1319:], m=199).state != DIFFERENT
     texts = [entry_text(item) for item in (*test_split, *train)]
     labels = (np.arange(len(texts)) >= 1319).astype(int)
-    assert not holdout_real.rejected(labels, named("words").prepared(texts), 39, 0)
+    assert not holdout_real.rejected(labels, classifier_by_name("words").prepared(texts), 39, 0)
     words = ngrams(texts[:1319], texts[1319:])
     assert len(words.different()) <= 0.002 * len(words.rows)
 
 
 def test_reworded_questions_are_caught_within_their_pairs(reworded):
     target, retro, units, pairs = reworded
-    found = told_apart(target, retro, m=39).found
+    found = told_apart(target, retro, m=39).cross_validation
     assert found.p == 1 / 40 and found.balanced.low > 0.85
     assert prediction_test(found).state == BEYOND  # balanced accuracy .85 and more, against a margin of .60
     half = len(pairs) // 2
@@ -96,7 +96,7 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
     retro = gsm1k()
     units = units_of([*test_split, *retro])
     semantic = semantic_test(units[:1319], units[1319:], m=199)
-    words = prediction_test(told_apart(test_split, retro, m=39).found)
+    words = prediction_test(told_apart(test_split, retro, m=39).cross_validation)
     assert semantic.state == DIFFERENT and words.state == DIFFERENT
     assert words.estimate.high - words.estimate.low > 0.1 and not words.equivalent
 
@@ -104,7 +104,7 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
 def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_would_be_seen(test_split):
     chosen = holdout_real.part_labels(len(test_split), 50, 0)
     parts = [[item for item, label in zip(test_split, chosen, strict=True) if label == wanted] for wanted in (0, 1)]
-    found = prediction_test(told_apart(*parts, m=39).found)
+    found = prediction_test(told_apart(*parts, m=39).cross_validation)
     assert found.state != DIFFERENT and found.detectable > 0.1
 
 

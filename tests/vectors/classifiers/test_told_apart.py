@@ -8,7 +8,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.vectors import classifiers
-from flipcore.vectors.classifiers import CLASSIFIERS, giveaways, named, paired_rows, source_groups, told_apart
+from flipcore.vectors.classifiers import CLASSIFIERS, classifier_by_name, giveaways, paired_rows, source_groups, told_apart
 from flipcore.vectors.classifiers.classifier import around_the_median
 from flipcore.vectors.classifiers.words import linear_decisions
 from tests.vectors.embeddings.items import entry, topical
@@ -26,33 +26,33 @@ def rewritten(items, change):
 
 def test_sets_with_words_of_their_own_are_told_apart():
     found = told_apart(topical("animals", 20), topical("numbers", 20), m=19)
-    assert found.found.balanced.value > 0.95 and found.found.p == 0.05
+    assert found.cross_validation.balanced.value > 0.95 and found.cross_validation.p == 0.05
     assert found.described == "Words and word pairs, linear; 5 folds; 20 + 20 entries; 19 permutations; seed 0"
 
 
 def test_halves_of_one_set_are_not():
     items = random_entries(80, 1)
-    assert told_apart(items[::2], items[1::2], m=99).found.p > 0.05
+    assert told_apart(items[::2], items[1::2], m=99).cross_validation.p > 0.05
 
 
 def test_a_copy_of_every_entry_is_no_difference():
     # F15: without its pair in the same fold each copy looks like the other set, and accuracy falls far below one half
     target = random_entries(60, 2)
     found = told_apart(target, rewritten(target, lambda question: question), m=99)
-    assert found.found.p > 0.05 and 0.4 <= found.found.balanced.value <= 0.6
+    assert found.cross_validation.p > 0.05 and 0.4 <= found.cross_validation.balanced.value <= 0.6
     assert "60 source pairs, swapped within pairs" in found.described
 
 
 def test_a_habit_of_the_rewriter_is_found_within_pairs():
     target = random_entries(60, 3)
     found = told_apart(target, rewritten(target, lambda question: question.replace("a ", "alpha ")), m=99)
-    assert found.found.p == 0.01 and found.found.balanced.value > 0.6
+    assert found.cross_validation.p == 0.01 and found.cross_validation.balanced.value > 0.6
 
 
 def test_fewer_retro_entries_than_targets_compare_the_pairs_alone():
     target = random_entries(60, 4)
     found = told_apart(target, rewritten(target[:25], str.upper), m=19)
-    assert found.found.n == 50 and "25 source pairs" in found.described
+    assert found.cross_validation.n == 50 and "25 source pairs" in found.described
 
 
 def test_sets_that_are_paired_in_part_keep_their_pairs_in_one_fold():
@@ -65,13 +65,13 @@ def test_sets_that_are_paired_in_part_keep_their_pairs_in_one_fold():
 def test_unequal_sizes_alone_are_no_difference():
     items = random_entries(200, 7)
     found = told_apart(items[:185], items[185:], m=99)
-    assert found.found.p > 0.05 and abs(found.found.balanced.value - 0.5) < 0.25
+    assert found.cross_validation.p > 0.05 and abs(found.cross_validation.balanced.value - 0.5) < 0.25
 
 
 def test_a_small_set_is_found_among_a_large_one():
     # at a trained threshold all fifteen would land in the large set, and balanced accuracy would be .5
     found = told_apart(random_entries(185, 8), random_entries(15, 9, words="a b c d e f g h q r s t u v w x"), m=99)
-    assert found.found.p == 0.01 and found.found.balanced.value > 0.7
+    assert found.cross_validation.p == 0.01 and found.cross_validation.balanced.value > 0.7
 
 
 def test_the_same_seed_gives_the_same_result():
@@ -99,7 +99,7 @@ def test_embeddings_are_read_row_by_row():
     target, retro = random_entries(30, 1), random_entries(30, 2)
     rows = np.concatenate([np.tile([1.0, 0.1], (30, 1)), np.tile([0.1, 1.0], (30, 1))])
     found = told_apart(target, retro, "vectors", rows, m=19)
-    assert found.found.balanced.value == 1.0 and "Embeddings, linear" in found.described
+    assert found.cross_validation.balanced.value == 1.0 and "Embeddings, linear" in found.described
     for wrong in (None, rows[:-1]):
         with pytest.raises(BadInput, match="one vector an entry: 60 entries"):
             told_apart(target, retro, "vectors", wrong, m=1)
@@ -113,8 +113,8 @@ def test_a_slow_classifier_is_permuted_no_more_often_than_it_can_afford(monkeypa
 
     monkeypatch.setattr("flipcore.vectors.classifiers.bert.Bert.prepared", prepared)
     found = told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=199)
-    assert found.found.n_permutations == 19 and len(runs) == 5 * 20 and "19 permutations" in found.described
-    assert told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=3).found.n_permutations == 3
+    assert found.cross_validation.n_permutations == 19 and len(runs) == 5 * 20 and "19 permutations" in found.described
+    assert told_apart(random_entries(10, 1), random_entries(10, 2), "bert", m=3).cross_validation.n_permutations == 3
 
 
 def test_too_few_entries_for_five_folds_are_a_sentence():
@@ -144,7 +144,7 @@ def test_a_fold_that_leaves_one_set_to_train_on_decides_nothing():
 
 def test_an_unknown_classifier_is_a_sentence():
     with pytest.raises(BadInput, match="no classifier called 'forest'; choose one of words, vectors, bert"):
-        named("forest")
+        classifier_by_name("forest")
 
 
 def test_every_classifier_says_what_it_is():

@@ -7,7 +7,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
-from flipcore.vectors.embeddings import EMBEDDINGS, embedded, entry_text, named, unit_rows
+from flipcore.vectors.embeddings import EMBEDDINGS, embedded, embedding_by_name, entry_text, unit_rows
 from tests.vectors.embeddings.items import entry, topical
 
 
@@ -113,7 +113,7 @@ def test_vectors_that_depend_on_the_set_are_not_kept(store):
 
 def test_an_unknown_embedding_is_a_sentence_with_what_there_is():
     with pytest.raises(BadInput, match="no embedding called 'word2vec'; choose one of lsa, mpnet, server"):
-        named("word2vec")
+        embedding_by_name("word2vec")
 
 
 def test_an_entry_without_words_is_named(store):
