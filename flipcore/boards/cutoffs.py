@@ -42,8 +42,8 @@ def shares_everywhere(
 
 def loss_cutoff(test: LossTest, rule: str) -> float:
     """Where the line stands at first: the smallest D that the rule flags, or just beyond every control."""
-    found = test.cutoff(rule)
-    return found if math.isfinite(found) else float(max(test.d0.max(), test.d.max()))
+    cutoff = test.cutoff(rule)
+    return cutoff if math.isfinite(cutoff) else float(max(test.d0.max(), test.d.max()))
 
 
 def binned(values: np.ndarray, edges: np.ndarray) -> list[float]:
@@ -114,18 +114,18 @@ def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], s
     )
 
 
-def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False) -> dict:
+def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False) -> dict:
     """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down)."""
-    curve = found.curve()
-    judged = found.sensitivity[~np.isnan(found.sensitivity)]
-    known = found.non_members[~np.isnan(found.non_members)]
+    curve = pearl.curve()
+    judged = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
+    non_members = pearl.non_members[~np.isnan(pearl.non_members)]
     fpr, detection = (
-        shares_everywhere(curve, len(judged), len(known)) if simultaneous else (curve.fpr_limits, curve.detection_limits)
+        shares_everywhere(curve, len(judged), len(non_members)) if simultaneous else (curve.fpr_limits, curve.detection_limits)
     )
-    edges = edges_of(judged, known)
-    marks = [{"x": found.calibration.alpha, "label": f"α by the {found.calibration.rule} rule"}]
+    edges = edges_of(judged, non_members)
+    marks = [{"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"}]
     return _line(
-        id=f"alpha-{len(judged)}-{len(known)}-{judged.sum():.6g}-{simultaneous}",
+        id=f"alpha-{len(judged)}-{len(non_members)}-{judged.sum():.6g}-{simultaneous}",
         control="alpha",
         name="α",
         unit=unit,
@@ -138,7 +138,7 @@ def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False
         positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
         groups=[
             {"label": f"judged (n = {len(judged):,})", "colour": "benchmark", "shares": binned(judged, edges)},
-            {"label": f"non-members (n = {len(known):,})", "colour": "control", "shares": binned(known, edges)},
+            {"label": f"non-members (n = {len(non_members):,})", "colour": "control", "shares": binned(non_members, edges)},
         ],
         tables={
             "k": packed(curve.n_detected),
@@ -152,25 +152,25 @@ def alpha_line(found: Pearl, start: float, unit: str, simultaneous: bool = False
         },
         lines=[
             f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}} [{{d0|pct}}, {{d1|pct}}].",
-            f"{{false|int}} of {len(known):,} non-members do too: false positives {{fpr|pct}} [{{f0|pct}}, {{f1|pct}}]"
+            f"{{false|int}} of {len(non_members):,} non-members do too: false positives {{fpr|pct}} [{{f0|pct}}, {{f1|pct}}]"
             + (", at any α at once." if simultaneous else "."),
         ],
     )
 
 
-def margin_line(found: DropGap, start: float, verdict: MemoryTest) -> dict:
+def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
     """The margin within which a gap counts as none, over the gap's intervals by every rule. Its sentence at every margin is the
     verdict's own claim, made here for each position."""
-    low, high = found.equivalence_interval
+    low, high = drop_gap.equivalence_interval
     adjusted = verdict.numbers["p_adjusted"]
-    known = None if math.isnan(adjusted) else adjusted
-    said = [gap_claim(found.decided, margin, known, verdict.n_family) for margin in MARGINS.tolist()]
-    texts = [claim.not_claimed(verdict.claim.withheld).text for claim in said]
+    family_p = None if math.isnan(adjusted) else adjusted
+    claims = [gap_claim(drop_gap.decided, margin, family_p, verdict.n_family) for margin in MARGINS.tolist()]
+    texts = [claim.not_claimed(verdict.claim.withheld).text for claim in claims]
     words = list(dict.fromkeys(texts))
     estimates = [
-        ("gap, score interval (ours)", found.gap, "genuine"),
-        ("gap, the source's bootstrap", found.gap_source, "floor"),
-        ("among items answered right before", found.cond_gap, "broken"),
+        ("gap, score interval (ours)", drop_gap.gap, "genuine"),
+        ("gap, the source's bootstrap", drop_gap.gap_source, "floor"),
+        ("among items answered right before", drop_gap.cond_gap, "broken"),
     ]
     rows = [
         {"label": f"{label}: {one.text_pp()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
@@ -180,7 +180,7 @@ def margin_line(found: DropGap, start: float, verdict: MemoryTest) -> dict:
     ends = [float(str(row[side])) for row in rows for side in ("low", "high")]
     reach = max([0.12, *(abs(end) for end in ends if end == end)]) * 1.05
     return _line(
-        id=f"margin-{found.gap.value:.6g}-{found.gap.n}",
+        id=f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}",
         control="margin",
         name="A gap within ± this counts as none:",
         unit="percentage points",

@@ -70,13 +70,13 @@ def board(
         n_boot=n_boot,
     )
     band = _band(answers, ladder, seed, n_boot) if simultaneous else None
-    said = wordings(answers, references, POLICIES, closed or {}, temperature)
+    wording_of = wordings(answers, references, POLICIES, closed or {}, temperature)
     tables = {
         f"{reference}|{policy}|{kind}": _table(
             ladder, r, p, *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k]))
         )
         | _verdicts(
-            said(reference, policy),
+            wording_of(reference, policy),
             *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k])),
             silent=None if band else ladder.methods[r, p, k] == WITHOUT_SPREAD,
         )
@@ -87,16 +87,16 @@ def board(
     rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in ladder.rows]
     return {
         **{"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)},
-        "wording": {f"{r}|{p}": _wording(said(r, p)) for r in references for p in POLICIES},
+        "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
         "start": LEVELS.index(0.95),
         "chosen": _chosen(references, next(iter(kinds))),
     }
 
 
-def _wording(said) -> dict:
+def _wording(wording) -> dict:
     """The sentences of each row under one reference and policy."""
-    return {"rows": said.rows(), "instead": said.instead}
+    return {"rows": wording.rows(), "instead": wording.instead}
 
 
 def _chosen(references: Sequence[str], kind: str) -> dict[str, str]:
@@ -105,15 +105,15 @@ def _chosen(references: Sequence[str], kind: str) -> dict[str, str]:
     return {"reference": reference, "policy": "own_class", "kind": kind, "rule": "paired"}
 
 
-def banded(found: Sequence[Decomposition], made: dict, level: float, policy: str) -> list[Decomposition]:
-    """The cells with the simultaneous band of `made` (a board with `simultaneous`) in place of each interval by itself: T, G,
-    A and A - G have one, every other estimate and p-value is left without, because nothing holds for all of them at once."""
-    at = min(range(len(made["levels"])), key=lambda i: abs(made["levels"][i] - level))
-    rows = {row["id"]: i for i, row in enumerate(made["rows"])}
+def banded(cells: Sequence[Decomposition], band_board: dict, level: float, policy: str) -> list[Decomposition]:
+    """The cells with the simultaneous band of `band_board` (a board with `simultaneous`) in place of each interval by itself:
+    T, G, A and A - G have one, every other estimate and p-value is left without, because nothing holds for all at once."""
+    at = min(range(len(band_board["levels"])), key=lambda i: abs(band_board["levels"][i] - level))
+    rows = {row["id"]: i for i, row in enumerate(band_board["rows"])}
     out = []
-    for one in found:
-        table, row = made["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
-        low, high = (_unpacked(table[side], len(rows), len(made["levels"]))[:, row, at] for side in ("low", "high"))
+    for one in cells:
+        table, row = band_board["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
+        low, high = (_unpacked(table[side], len(rows), len(band_board["levels"]))[:, row, at] for side in ("low", "high"))
         bands: dict[str, Any] = {
             name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
             for i, name in enumerate(BANDED)
@@ -146,13 +146,13 @@ def _table(ladder: LevelLadder, r: int, p: int, low: np.ndarray, high: np.ndarra
     }
 
 
-def _verdicts(said: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None) -> dict:
+def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None) -> dict:
     """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
     (rows, quantities) are not asked."""
     if silent is not None:
         low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
     by_name = [{name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high)]
-    return {"verdicts": {rule: said.verdicts_at(rule, LEVELS, *by_name) for rule in RULES}}
+    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, *by_name) for rule in RULES}}
 
 
 def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:

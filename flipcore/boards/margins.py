@@ -47,30 +47,30 @@ def margins_of(test: HoldoutTest) -> list[float | None]:
     return [None, *(round(step * i, 12) for i in range(1, 41))]
 
 
-def _with(margins: list[float | None], wanted: float | None) -> list[float | None]:
+def _with(margins: list[float | None], lock_margin: float | None) -> list[float | None]:
     """The handle's margins with the stored one among them, so that the board never rounds a lock's margin."""
-    given = [one for one in margins if one is not None]
-    if wanted is None or any(math.isclose(one, wanted) for one in given):
+    numbers = [one for one in margins if one is not None]
+    if lock_margin is None or any(math.isclose(one, lock_margin) for one in numbers):
         return margins
-    return [None] * (None in margins) + sorted([*given, wanted])
+    return [None] * (None in margins) + sorted([*numbers, lock_margin])
 
 
-def _near(margins: Sequence[float | None], wanted: float | None) -> int:
-    if wanted is None:
+def _near(margins: Sequence[float | None], lock_margin: float | None) -> int:
+    if lock_margin is None:
         return 0
-    return min((abs(margin - wanted), i) for i, margin in enumerate(margins) if margin is not None)[1]
+    return min((abs(margin - lock_margin), i) for i, margin in enumerate(margins) if margin is not None)[1]
 
 
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     margins = _with(margins_of(test), margin)
     claims = [outcome_claim(test.held_against(one)) for one in margins]
     states = [one.outcome for one in claims]
-    given = [one for one in margins if one is not None]
+    numbers = [one for one in margins if one is not None]
     low, high = test.bound
     low = test.estimate.low if test.name in ONE_SIDED else low  # the bound of a share has no lower end: the interval has
     two_sided = test.name == "difficulty"
-    ends = [x for x in (high, test.estimate.value, *given[:1], NOTHING[test.name], low) if math.isfinite(x)]
-    top = max(given[-1] * (0.55 if two_sided else 1.0), *ends)
+    ends = [x for x in (high, test.estimate.value, *numbers[:1], NOTHING[test.name], low) if math.isfinite(x)]
+    top = max(numbers[-1] * (0.55 if two_sided else 1.0), *ends)
     axis = [min(-top, *ends) if two_sided else min(NOTHING[test.name], *ends), top]
     return {
         "name": test.name,
@@ -112,12 +112,12 @@ def board(
     run: list[dict] = [row for row in rows if "missing" not in row]
     overall = {}
     for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
-        chosen = [
+        combination = [
             by_name[row["name"]].held_against(row["margins"][row["states"].index(state)])
             for row, state in zip(run, states, strict=True)
         ]
-        said = verdict_claim(HoldoutVerdict(tuple(chosen)))
-        overall["|".join(states)] = {"state": said.outcome, "sentence": said.text, "detail": said.detail}
+        claim = verdict_claim(HoldoutVerdict(tuple(combination)))
+        overall["|".join(states)] = {"state": claim.outcome, "sentence": claim.text, "detail": claim.detail}
     return {"rows": rows, "overall": overall, "id": digest(rows)}
 
 

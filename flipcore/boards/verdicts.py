@@ -46,8 +46,8 @@ class Wording:
         row = {"parts": parts, "detail": claim.detail, "lead": verdict.lead if verdict else "T"}
         if verdict is None or claim.withheld:
             code = WITHHELD if claim.withheld else claim.outcome
-            said = claim.text.replace(one.T.text(), "{lead}", 1) if code == REFERENCE else claim.text
-            return row | {"sentences": {CODES[code]: said}, "headlines": {CODES[code]: said}}
+            sentence = claim.text.replace(one.T.text(), "{lead}", 1) if code == REFERENCE else claim.text
+            return row | {"sentences": {CODES[code]: sentence}, "headlines": {CODES[code]: sentence}}
         return row | {
             "sentences": {CODES[key]: text for key, text in verdict.sentences.items()},
             "headlines": {CODES[key]: text for key, text in verdict.headlines.items()},
@@ -93,8 +93,8 @@ def _apart(rule: str, low: Limits, high: Limits, row: int, at: int) -> int | Non
 def _lead(outcomes: Sequence[tuple[int, Verdict, str]]) -> int:
     if not outcomes:
         return -1
-    chosen = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
-    return next(row for row, verdict, _ in outcomes if verdict is chosen)
+    lead = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
+    return next(row for row, verdict, _ in outcomes if verdict is lead)
 
 
 def _plain(value: float) -> float | None:

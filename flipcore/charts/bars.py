@@ -18,23 +18,23 @@ def parts(one) -> tuple[float, float, float]:
     return one.A_plus.value, one.both.value, one.A_minus.value
 
 
-def decomposition_bars(found: Sequence, title_of: Callable[[str], str], c: Colours):
-    """`found`: Decompositions of one model; ticks are the noise floor of each extractor's total, the whisker is T's interval."""
+def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours):
+    """`cells`: Decompositions of one model; ticks are the noise floor of each extractor's total, the whisker is T's interval."""
     import plotly.graph_objects as go
 
-    axes = [[as_text(one.axis.replace("_", " ")) for one in found], [as_text(title_of(one.extractor)) for one in found]]
+    axes = [[as_text(one.axis.replace("_", " ")) for one in cells], [as_text(title_of(one.extractor)) for one in cells]]
     figure = go.Figure()
     for i, (name, marker) in enumerate(_markers(c).items()):
         figure.add_bar(
             x=axes,
-            y=[parts(one)[i] for one in found],
+            y=[parts(one)[i] for one in cells],
             name=name,
             marker=marker,
-            error_y=_whisker(found, c) if name == BOTH else None,
-            customdata=[as_text(_text(one, i)) for one in found],
+            error_y=_whisker(cells, c) if name == BOTH else None,
+            customdata=[as_text(_text(one, i)) for one in cells],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
-    for name, floors in (("noise floor, compared", _floors(found)), ("noise floor, reference", _reference_floors(found))):
+    for name, floors in (("noise floor, compared", _floors(cells)), ("noise floor, reference", _reference_floors(cells))):
         figure.add_scatter(
             x=axes,
             y=[at for at, _ in floors],
@@ -64,17 +64,17 @@ def _text(one, i: int) -> str:
     return one.T.text() if one.is_reference and i == 1 else (one.A_plus, one.both, one.A_minus)[i].text()
 
 
-def _floors(found: Sequence) -> list[tuple[float, str]]:
-    return [(one.W.value, one.W.text()) for one in found]
+def _floors(cells: Sequence) -> list[tuple[float, str]]:
+    return [(one.W.value, one.W.text()) for one in cells]
 
 
-def _reference_floors(found: Sequence) -> list[tuple[float, str]]:
+def _reference_floors(cells: Sequence) -> list[tuple[float, str]]:
     """The reference's total begins above the part that flips under the compared extractor alone."""
-    return [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in found]
+    return [(float("nan") if one.is_reference else parts(one)[0] + one.W_ref.value, one.W_ref.text()) for one in cells]
 
 
-def _whisker(found: Sequence, c: Colours) -> dict:
+def _whisker(cells: Sequence, c: Colours) -> dict:
     """The interval of T at its end."""
-    up = [one.T.high - one.T.value if one.T.has_interval else 0.0 for one in found]
-    down = [one.T.value - one.T.low if one.T.has_interval else 0.0 for one in found]
+    up = [one.T.high - one.T.value if one.T.has_interval else 0.0 for one in cells]
+    down = [one.T.value - one.T.low if one.T.has_interval else 0.0 for one in cells]
     return dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=1.5, width=5)

@@ -45,7 +45,7 @@ def entry_map(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    said = [f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)]
+    hover_texts = [f"{SETS[label]}<br>{as_text(text)}" for label, text in zip(labels, texts, strict=True)]
     for rank, trace in sorted(enumerate(_traces(labels, colouring, c)), key=lambda one: -len(one[1]["rows"])):
         rows = trace.pop("rows")  # the fewest are drawn last: 7,473 entries would hide 1,319
         figure.add_trace(
@@ -54,7 +54,7 @@ def entry_map(
                 y=places[rows, 1],
                 mode="markers",
                 customdata=[[row] for row in rows.tolist()],
-                hovertext=[said[row] for row in rows],
+                hovertext=[hover_texts[row] for row in rows],
                 hovertemplate="%{hovertext}<extra></extra>",
                 marker=dict(size=_size(len(labels)), line=dict(width=1.6 if labels[rows[0]] else 0), **trace.pop("marker")),
                 **trace,
@@ -113,18 +113,18 @@ def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
 
 def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: Colours) -> list[dict]:
     """Known numbers on the scale; unknown ones in the colour of what is undefined."""
-    known = ~np.isnan(numbers[rows])
+    mask = ~np.isnan(numbers[rows])
     traces = []
-    if (~known).any():
+    if (~mask).any():
         traces.append(
-            dict(rows=rows[~known], name=f"{name}, unknown", marker=dict(color=c.undefined, symbol=symbol, opacity=0.5))
+            dict(rows=rows[~mask], name=f"{name}, unknown", marker=dict(color=c.undefined, symbol=symbol, opacity=0.5))
         )
-    if known.any():
+    if mask.any():
         traces.append(
             dict(
-                rows=rows[known],
+                rows=rows[mask],
                 name=name,
-                marker=dict(color=numbers[rows[known]], coloraxis="coloraxis", symbol=symbol, opacity=0.9),
+                marker=dict(color=numbers[rows[mask]], coloraxis="coloraxis", symbol=symbol, opacity=0.9),
             )
         )
     return traces
@@ -132,16 +132,16 @@ def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: 
 
 def _grouped(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> list[dict]:
     """The most frequent groups have a colour each, the rest share the colour of what is undefined."""
-    named = np.asarray([group or "no category" for group in groups], dtype=object)
-    frequent = [name for name, _ in Counter(named.tolist()).most_common(N_GROUPS)]
-    shown = np.where(np.isin(named, frequent), named, OTHERS)
+    group_names = np.asarray([group or "no category" for group in groups], dtype=object)
+    frequent = [name for name, _ in Counter(group_names.tolist()).most_common(N_GROUPS)]
+    labels = np.where(np.isin(group_names, frequent), group_names, OTHERS)
     colours = dict(zip(frequent, (c.genuine, c.artifact, c.fixed, c.broken, c.benchmark, c.retro), strict=False)) | {
         OTHERS: c.undefined
     }
     traces: list[dict] = []
     for group in [*frequent, OTHERS]:
         for rows, symbol in zip(of_set, SYMBOLS, strict=True):
-            mine = rows[shown[rows] == group]
+            mine = rows[labels[rows] == group]
             if len(mine):
                 traces.append(
                     dict(

@@ -29,23 +29,23 @@ def equivalence_figure(versions: Sequence[Mapping], c: Colours):
 
 def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colours) -> None:
     scale = 100 if name == "difficulty" else 1
-    found = [one["results"][name] for one in versions]
+    outcomes = [one["results"][name] for one in versions]
     labels = [one["label"] for one in versions]
     one_sided = name in ONE_SIDED
-    up = [scale * (one["bound"][1] - one["value"]) for one in found]
-    down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in found]
+    up = [scale * (one["bound"][1] - one["value"]) for one in outcomes]
+    down = [0.0 if one_sided else scale * (one["value"] - one["bound"][0]) for one in outcomes]
     figure.add_scatter(
         x=labels,
-        y=[scale * one["value"] for one in found],
+        y=[scale * one["value"] for one in outcomes],
         mode="markers",
         row=1,
         col=column,
-        marker=dict(color=c.text, size=11, symbol=[SYMBOLS.get(one["state"], "circle-open") for one in found]),
+        marker=dict(color=c.text, size=11, symbol=[SYMBOLS.get(one["state"], "circle-open") for one in outcomes]),
         error_y=dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=2, width=6),
-        customdata=[one["state"] for one in found],
+        customdata=[one["state"] for one in outcomes],
         hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
     )
-    margins = [(label, one["margin"]) for label, one in zip(labels, found, strict=True) if one["margin"] is not None]
+    margins = [(label, one["margin"]) for label, one in zip(labels, outcomes, strict=True) if one["margin"] is not None]
     for sign in (1, -1) if name == "difficulty" else (1,):
         figure.add_scatter(
             x=[label for label, _ in margins],

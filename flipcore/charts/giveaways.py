@@ -15,14 +15,17 @@ def giveaway_bars(
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for wanted, said, colour in ((False, "speaks for the target", c.target), (True, "speaks for the retro-holdout", c.retro)):
-        rows = [i for i, value in enumerate(values) if (value > 0) == wanted]
+    for is_positive, side, colour in (
+        (False, "speaks for the target", c.target),
+        (True, "speaks for the retro-holdout", c.retro),
+    ):
+        rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
         if rows:
             figure.add_bar(
                 y=rows,
                 x=[values[i] for i in rows],
                 orientation="h",
-                name=said,
+                name=side,
                 marker_color=colour,
                 error_x=dict(
                     type="data",

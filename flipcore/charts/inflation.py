@@ -26,23 +26,23 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours):
     inflated on top. The left half is left out where no accuracy is known."""
     from plotly.subplots import make_subplots
 
-    shown = sorted(rows, key=lambda row: row.inflation.value)
-    both = any(row.target == row.target for row in shown)
+    by_size = sorted(rows, key=lambda row: row.inflation.value)
+    both = any(row.target == row.target for row in by_size)
     figure = make_subplots(rows=1, cols=2 if both else 1, shared_yaxes=True, horizontal_spacing=0.04)
-    names = [row.label for row in shown]
+    names = [row.label for row in by_size]
     if both:
-        _accuracies(figure, shown, names, c)
-    _differences(figure, shown, names, c, 2 if both else 1)
-    laid_out(figure, c, height=110 + 38 * len(shown))
+        _accuracies(figure, by_size, names, c)
+    _differences(figure, by_size, names, c, 2 if both else 1)
+    laid_out(figure, c, height=110 + 38 * len(by_size))
     if both:
         figure.update_xaxes(title="accuracy", range=[0, 1.02], row=1, col=1)
     figure.update_xaxes(title="inflation, percentage points", row=1, col=2 if both else 1)
-    figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(shown) - 0.2])
+    figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(by_size) - 0.2])
     return figure
 
 
-def _accuracies(figure, shown: Sequence[Inflated], names: list[str], c: Colours) -> None:
-    for row in shown:
+def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) -> None:
+    for row in rows:
         figure.add_scatter(
             x=[row.retro, row.target],
             y=[row.label] * 2,
@@ -55,7 +55,7 @@ def _accuracies(figure, shown: Sequence[Inflated], names: list[str], c: Colours)
         )
     for side, name, symbol, colour in (("target", "target", "circle", c.target), ("retro", "retro", "diamond", c.retro)):
         figure.add_scatter(
-            x=[getattr(row, side) for row in shown],
+            x=[getattr(row, side) for row in rows],
             y=names,
             mode="markers",
             name=name,
@@ -66,13 +66,13 @@ def _accuracies(figure, shown: Sequence[Inflated], names: list[str], c: Colours)
         )
 
 
-def _differences(figure, shown: Sequence[Inflated], names: list[str], c: Colours, column: int) -> None:
-    value = [100 * row.inflation.value for row in shown]
+def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours, column: int) -> None:
+    value = [100 * row.inflation.value for row in rows]
     ends = [
         (100 * (row.inflation.high - row.inflation.value), 100 * (row.inflation.value - row.inflation.low))
         if row.inflation.has_interval
         else (0.0, 0.0)
-        for row in shown
+        for row in rows
     ]
     figure.add_scatter(
         x=value,
@@ -85,7 +85,7 @@ def _differences(figure, shown: Sequence[Inflated], names: list[str], c: Colours
         text=[f"{number_text(x, 1, sign=True)} pp" for x in value],
         textposition="top center",
         textfont=dict(size=13),
-        customdata=[row.inflation.text_pp() for row in shown],
+        customdata=[row.inflation.text_pp() for row in rows],
         error_x=dict(
             type="data",
             symmetric=False,

@@ -36,10 +36,10 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
     return figure
 
 
-def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, chosen: Sequence[int] = (), n_bins: int = 24):
+def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, selection: Sequence[int] = (), n_bins: int = 24):
     """Entries by the cosine of the nearest entry of the other set, a bar a bin and set; `customdata` is (low, high, label).
 
-    Rows in `chosen` (those selected on the map) are drawn again in front, in the colour of text.
+    Rows in `selection` (on the map) are drawn again in front, in the colour of text.
     """
     import plotly.graph_objects as go
 
@@ -47,8 +47,8 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, ch
     edges = np.linspace(lowest, max(float(closest.max()), lowest + 0.01), n_bins + 1)
     bins = np.clip(np.searchsorted(edges, closest, side="right") - 1, 0, n_bins - 1)
     middles = (edges[:-1] + edges[1:]) / 2
-    picked = np.zeros(len(closest), dtype=bool)
-    picked[list(chosen)] = True
+    mask = np.zeros(len(closest), dtype=bool)
+    mask[list(selection)] = True
     figure = go.Figure()
     for label, (name, colour) in enumerate(zip(SETS, (c.target, c.retro), strict=True)):
         mine = labels == label
@@ -67,8 +67,8 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, ch
             textposition="none",
             unselected=dict(marker=dict(opacity=0.35)),
         )
-        if picked.any():
-            front = 100 * np.bincount(bins[mine & picked], minlength=n_bins) / max(1, mine.sum())
+        if mask.any():
+            front = 100 * np.bincount(bins[mine & mask], minlength=n_bins) / max(1, mine.sum())
             figure.add_bar(
                 x=middles,
                 y=front,

@@ -13,12 +13,12 @@ def matrix(share: np.ndarray, names: list[str], c: Colours):
     import plotly.graph_objects as go
 
     names = [as_text(name) for name in names]
-    shown = share.astype(float).copy()
-    np.fill_diagonal(shown, np.nan)
-    text = [["" if np.isnan(value) else f"{value:.2f}" for value in row] for row in shown]
+    off_diagonal = share.astype(float).copy()
+    np.fill_diagonal(off_diagonal, np.nan)
+    text = [["" if np.isnan(value) else f"{value:.2f}" for value in row] for row in off_diagonal]
     figure = go.Figure(
         go.Heatmap(
-            z=shown,
+            z=off_diagonal,
             x=names,
             y=names,
             text=text,

@@ -11,8 +11,8 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
     import plotly.graph_objects as go
 
     figure = go.Figure()
-    for found, name, colour, shift in ((benchmark, names[0], c.benchmark, -0.01), (control, names[1], c.control, 0.01)):
-        ends = (found.accuracy_before, found.accuracy_after)
+    for drop, name, colour, shift in ((benchmark, names[0], c.benchmark, -0.01), (control, names[1], c.control, 0.01)):
+        ends = (drop.accuracy_before, drop.accuracy_after)
         values = [100 * one.value for one in ends]
         figure.add_scatter(
             x=[shift, 1 + shift],

@@ -46,9 +46,9 @@ MODELS_DIFFER = Assertion(
 ASSERTIONS = (READOUTS_DIFFER, MODELS_DIFFER)
 
 
-def findings(given: AuditInput) -> list[Finding]:
+def findings(log: AuditInput) -> list[Finding]:
     """All of them, worst first."""
-    frame = scored(given.frame)
+    frame = scored(log.frame)
     checks: tuple[Callable[..., Iterator[Finding]], ...] = (
         reported_scores,
         own_contradictions,
@@ -60,15 +60,15 @@ def findings(given: AuditInput) -> list[Finding]:
         prompts,
         score_consistency,
     )
-    said = [one for check in checks for one in check(given, frame)]
-    said += [*golds(given), *repeated_items(given), *standard_errors(given, frame), *flip_rates(given)]
-    return sorted(said, key=lambda one: -one.rank)
+    all_findings = [one for check in checks for one in check(log, frame)]
+    all_findings += [*golds(log), *repeated_items(log), *standard_errors(log, frame), *flip_rates(log)]
+    return sorted(all_findings, key=lambda one: -one.rank)
 
 
-def reported_scores(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each reported score against the mean of the rows that the log holds."""
     base = frame[(frame["axis"] == OWN_PROMPT) | (frame["task"] == "")]
-    for one in given.reported:
+    for one in log.reported:
         name = one["readout"]
         part = base[(base["model"] == one["model"]) & (base["extractor"].isin((name, f"{name} (log)")))]
         part = part[part["task"] == one["task"]] if (part["task"] == one["task"]).any() else part
@@ -92,15 +92,17 @@ def reported_scores(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
             yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
 
 
-def own_contradictions(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
-    target = given.items.set_index("item_id")["target"]
-    held = frame[(frame["status"] == "ok") & frame["answer"].notna() & ~frame["extractor"].isin(OURS) & frame["is_base"]]
-    held = held[held["score"].isin((0.0, 1.0))]
-    said = [answer in str(target.get(item)).split("\n") for item, answer in zip(held["item_id"], held["answer"], strict=True)]
-    wrong = held[np.asarray(said, dtype=bool) != (held["score"] == 1)]
+    target = log.items.set_index("item_id")["target"]
+    rows = frame[(frame["status"] == "ok") & frame["answer"].notna() & ~frame["extractor"].isin(OURS) & frame["is_base"]]
+    rows = rows[rows["score"].isin((0.0, 1.0))]
+    is_right = [
+        answer in str(target.get(item)).split("\n") for item, answer in zip(rows["item_id"], rows["answer"], strict=True)
+    ]
+    wrong = rows[np.asarray(is_right, dtype=bool) != (rows["score"] == 1)]
     for (model, extractor), part in wrong.groupby(["model", "extractor"], sort=False):
-        n = int(((held["model"] == model) & (held["extractor"] == extractor)).sum())
+        n = int(((rows["model"] == model) & (rows["extractor"] == extractor)).sum())
         calls_wrong = int((part["score"] == 0).sum())
         sentence = (
             f"{model}, {extractor}: {len(part):,} of {n:,} scores contradict the log's own answer; "
@@ -114,9 +116,9 @@ def _some(part: pd.DataFrame) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
 
 
-def calls_lost(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Completions that failed and those that were cut off."""
-    for model, part in given.calls.groupby("model", sort=False):
+    for model, part in log.calls.groupby("model", sort=False):
         n = int(part["n"].sum())
         failed = int(part.loc[part["status"] == "failed", "n"].sum())
         short = part["finish_reason"].isin(ENDED_EARLY)
@@ -128,7 +130,7 @@ def calls_lost(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 yield Finding(word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model))
 
 
-def unreadable(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Answers that a recorded readout could not read, and how many of them another readout reads, and reads right."""
     base = frame[frame["is_base"]]
     key = ["model", "item_id", "variant_id", "sample"]
@@ -149,25 +151,25 @@ def unreadable(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
 
 
-def difference_claim(found: PairedScores, assertion: Assertion, first: str, second: str, detail: str = "") -> Claim:
+def difference_claim(scores: PairedScores, assertion: Assertion, first: str, second: str, detail: str = "") -> Claim:
     """The sentence on a paired difference: asserted where the two-sided test rejects at the assertion's rate and an interval
     could be given."""
-    asserted = found.difference.has_interval and found.p < assertion.error_rate
-    low, high = (first, second) if found.difference.value >= 0 else (second, first)
-    gap = f"{found.difference.text_pp()} ({second} − {first})"
+    asserted = scores.difference.has_interval and scores.p < assertion.error_rate
+    low, high = (first, second) if scores.difference.value >= 0 else (second, first)
+    gap = f"{scores.difference.text_pp()} ({second} − {first})"
     if asserted:
-        sentence = f"{high} scores higher than {low} on the same {found.n_items:,} items: {gap}, {p_text(found.p)}."
+        sentence = f"{high} scores higher than {low} on the same {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
     else:
-        sentence = f"Undecided whether {first} and {second} differ on {found.n_items:,} items: {gap}, {p_text(found.p)}."
-    flips = f"Right only under {first}: {found.broken:,}; only under {second}: {found.fixed:,}."
-    unpaired = f"Unpaired, as harnesses print it: {found.unpaired.text_pp()}."
+        sentence = f"Undecided whether {first} and {second} differ on {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
+    flips = f"Right only under {first}: {scores.first_only:,}; only under {second}: {scores.second_only:,}."
+    unpaired = f"Unpaired, as harnesses print it: {scores.unpaired.text_pp()}."
     outcome = "differ" if asserted else "undecided"
     return Claim(
-        assertion, outcome, sentence, asserted, f"{flips} {unpaired} {detail}".strip(), "", {"difference": found.difference}
+        assertion, outcome, sentence, asserted, f"{flips} {unpaired} {detail}".strip(), "", {"difference": scores.difference}
     )
 
 
-def readouts_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each pair of readouts of one model on the texts that both saw: where they call different things right."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     for model, part in base.groupby("model", sort=False):
@@ -179,22 +181,22 @@ def readouts_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
             if apart.empty:
                 continue
             means = both.groupby(level="item_id", sort=False).mean()
-            found = paired_scores(means[first], means[second], _templates(given, means.index))
-            claim = difference_claim(found, READOUTS_DIFFER, first, second, f"Model {model}.")
+            scores = paired_scores(means[first], means[second], _templates(log, means.index))
+            claim = difference_claim(scores, READOUTS_DIFFER, first, second, f"Model {model}.")
             rank = 55 + 40 * len(apart) / len(both)
             items = tuple(dict.fromkeys(apart.index.get_level_values("item_id")))[:N_LISTED]
             yield Finding("readouts", claim, rank, items, str(model), extractor=first)
 
 
-def _templates(given: AuditInput, items: pd.Index) -> np.ndarray | None:
+def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
     """The template of each item where the items say one (`source_id`); None where every item is its own."""
-    if "source_id" not in given.items:
+    if "source_id" not in log.items:
         return None
-    named = given.items.set_index("item_id")["source_id"].reindex(items)
-    return None if named.isna().all() else named.where(named.notna(), pd.Series(items, index=items)).to_numpy()
+    sources = log.items.set_index("item_id")["source_id"].reindex(items)
+    return None if sources.isna().all() else sources.where(sources.notna(), pd.Series(items, index=items)).to_numpy()
 
 
-def models_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each pair of models on the items of one task that both were asked, under each recorded readout."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     for (task, extractor), part in base.groupby(["task", "extractor"], sort=False):
@@ -204,20 +206,20 @@ def models_differ(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             items = a.index.intersection(b.index, sort=False)
             if len(items) < 2 or extractor in OURS and part["extractor"].nunique() > 1:
                 continue
-            found = paired_scores(a[items], b[items], _templates(given, items))
-            if found.broken == found.fixed == 0 and found.difference.value == 0:
+            scores = paired_scores(a[items], b[items], _templates(log, items))
+            if scores.first_only == scores.second_only == 0 and scores.difference.value == 0:
                 continue
-            claim = difference_claim(found, MODELS_DIFFER, first, second, f"{task}, {extractor}.")
+            claim = difference_claim(scores, MODELS_DIFFER, first, second, f"{task}, {extractor}.")
             apart = tuple(items[(a[items] != b[items]).to_numpy()])[:N_LISTED]
             yield Finding("two logs", claim, 30 + 10 * claim.asserted, apart, first, extractor=str(extractor))
 
 
-def repeats(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def repeats(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """How often the same prompt asked again gives another answer: the floor under every comparison."""
     own = frame[(frame["axis"] == OWN_PROMPT) & frame["is_base"] & (frame["status"] != "absent")]
-    own = own.assign(said=own["answer"].where(own["answer"].notna(), own["score"].astype(str)))
+    own = own.assign(answer_or_score=own["answer"].where(own["answer"].notna(), own["score"].astype(str)))
     for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
-        rates = part.groupby("item_id", sort=False)["said"].agg(_disagreement).dropna().astype(float)
+        rates = part.groupby("item_id", sort=False)["answer_or_score"].agg(_disagreement).dropna().astype(float)
         if rates.empty or not rates.sum():
             continue
         floor = mean_interval(rates)
@@ -229,14 +231,14 @@ def repeats(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))
 
 
-def _disagreement(said: pd.Series) -> float:
+def _disagreement(answers: pd.Series) -> float:
     """The share of pairs of samples that differ; NaN for one sample."""
-    n = len(said)
-    counts = said.value_counts(dropna=False).to_numpy()
+    n = len(answers)
+    counts = answers.value_counts(dropna=False).to_numpy()
     return math.nan if n < 2 else 1 - float((counts * (counts - 1)).sum()) / (n * (n - 1))
 
 
-def prompts(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def prompts(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Several prompts of one item: how often the answer differs from the base's, and the range of the scores."""
     other = frame[(frame["axis"] != OWN_PROMPT) & (frame["status"] != "absent")]
     for (model, axis, extractor), part in other.groupby(["model", "axis", "extractor"], sort=False):
@@ -253,18 +255,18 @@ def prompts(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("prompts", claim, 45 + 30 * flips.value, items, str(model), str(axis), str(extractor))
 
 
-def score_consistency(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """lm-eval's SCORE rate as it computes it, and what it means to be, where the log moved the right option about."""
     moved = frame[(frame["axis"] == "option_order") & frame["variant"].str.match("base|right at ")]
-    right = given.items.set_index("item_id")["target"]
+    right = log.items.set_index("item_id")["target"]
     for (model, extractor), part in moved.groupby(["model", "extractor"], sort=False):
         part = part[part["item_id"].map(right).astype(str).str.isdecimal() & part["answer"].notna()]
         if not part["variant"].str.startswith("right at ").any():
             continue
         items = list(dict.fromkeys(part["item_id"]))
         original = np.array([int(right[item]) for item in items])
-        said, shown = _places(part, items, original)
-        harness, true = score_rates(said, shown, original)
+        answer_places, right_places = _places(part, items, original)
+        harness, true = score_rates(answer_places, right_places, original)
         if abs(harness - true) > ROUNDING:
             sentence = (
                 f"{model}, {extractor}: lm-eval's SCORE consistency is {number_text(harness, 3)}; "
@@ -287,11 +289,11 @@ def _places(part: pd.DataFrame, items: Sequence[str], original: np.ndarray) -> t
     the item's own order; the version shows it where the swap put it."""
     row = {item: i for i, item in enumerate(items)}
     versions = list(dict.fromkeys(part["variant"]))
-    said, shown = np.full((len(items), len(versions)), -1), np.full((len(items), len(versions)), -1)
+    answer_places, right_places = np.full((len(items), len(versions)), -1), np.full((len(items), len(versions)), -1)
     for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
         i, v, gold = row[item], versions.index(variant), original[row[item]]
         place = gold if variant == "base" else ord(variant[-1]) - ord("A")
         option = int(answer)
-        shown[i, v] = place
-        said[i, v] = place if option == gold else gold if option == place else option
-    return said, shown
+        right_places[i, v] = place
+        answer_places[i, v] = place if option == gold else gold if option == place else option
+    return answer_places, right_places

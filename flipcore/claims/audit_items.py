@@ -34,9 +34,9 @@ def _right_words(row: pd.Series) -> str:
     )
 
 
-def golds(given: AuditInput) -> Iterator[Finding]:
+def golds(log: AuditInput) -> Iterator[Finding]:
     """The same question with different right answers."""
-    items = given.items[given.items["target"].notna()]
+    items = log.items[log.items["target"].notna()]
     if items.empty:
         return
     right = pd.Series([_right_words(row) for _, row in items.iterrows()], index=items.index)
@@ -51,44 +51,44 @@ def golds(given: AuditInput) -> Iterator[Finding]:
         yield Finding("contradicting golds", description(sentence, "contradicting golds"), 85, listed[:N_LISTED])
 
 
-def repeated_items(given: AuditInput) -> Iterator[Finding]:
+def repeated_items(log: AuditInput) -> Iterator[Finding]:
     """The same question under several ids: it counts several times in the score and in its standard error."""
-    same = _questions(given.items)
+    same = _questions(log.items)
     twice = same.duplicated(keep=False)
     if twice.any():
         n, extra = int(same[twice].nunique()), int(same.duplicated().sum())
         sentence = f"{n:,} question{'s' * (n != 1)} occur{'s' * (n == 1)} more than once: {extra:,} of {len(same):,} items are repeats."
         claim = description(sentence, "repeated items")
-        yield Finding("repeated items", claim, 42 + 40 * extra / len(same), tuple(given.items.loc[twice, "item_id"])[:N_LISTED])
+        yield Finding("repeated items", claim, 42 + 40 * extra / len(same), tuple(log.items.loc[twice, "item_id"])[:N_LISTED])
 
 
-def standard_errors(given: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+def standard_errors(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """The standard error by items against the one by template or subject, where that is at least a fifth larger."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
-    category = given.items.set_index("item_id")["category"]
+    category = log.items.set_index("item_id")["category"]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
         means = item_scores(part)
-        named = category.reindex(means.index).fillna("")
-        if named.nunique() < LEAST_TEMPLATES or (named == "").any():
+        groups = category.reindex(means.index).fillna("")
+        if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        by_item, by_group = clt(means)["se"], cluster_clt(means, named)["se_cr1"]
+        by_item, by_group = clt(means)["se"], cluster_clt(means, groups)["se_cr1"]
         if by_item > 0 and by_group / by_item >= 1.2:
             sentence = (
                 f"{model}, {extractor}: the standard error is {number_text(by_group, 4)} by subject or template "
                 f"and {number_text(by_item, 4)} by items."
             )
-            claim = description(sentence, "clustered", f"{named.nunique()} groups; their items rise and fall together.")
+            claim = description(sentence, "clustered", f"{groups.nunique()} groups; their items rise and fall together.")
             yield Finding("standard error", claim, 38, model=str(model), extractor=str(extractor))
 
 
-def flip_rates(given: AuditInput) -> Iterator[Finding]:
+def flip_rates(log: AuditInput) -> Iterator[Finding]:
     """Reported rates of changed answers that no two such scores allow."""
-    for one in given.reported:
+    for one in log.reported:
         if "flip" not in str(one.get("metric") or one["readout"]).lower():
             continue
         scores = [
             other["value"]
-            for other in given.reported
+            for other in log.reported
             if other["model"] == one["model"] and str(other.get("metric", "")).startswith(("acc", "exact"))
         ]
         for first, second in combinations(scores, 2):

@@ -8,15 +8,15 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.predictor import FlipPrediction
 
 
-def prediction(found: FlipPrediction) -> Claim:
+def prediction(fit: FlipPrediction) -> Claim:
     """The out-of-fold AUC beside what knowing the axis alone reaches, with the permutation p; in small type the rest."""
     detail = (
-        f"Brier score {number_text(found.brier, 3)}, {number_text(found.brier_constant, 3)} for always saying the mean; "
-        f"{found.n_rows:,} item-axis rows ({found.n_dropped:,} dropped for a missing feature). Calibration slope "
-        f"{number_text(found.slope)}: 1 is calibrated, below 1 overconfident."
+        f"Brier score {number_text(fit.brier, 3)}, {number_text(fit.brier_constant, 3)} for always saying the mean; "
+        f"{fit.n_rows:,} item-axis rows ({fit.n_dropped:,} dropped for a missing feature). Calibration slope "
+        f"{number_text(fit.slope)}: 1 is calibrated, below 1 overconfident."
     )
     return description(
-        f"Out-of-fold AUC {found.auc.text()}; the axis alone gives {number_text(found.auc_by_axis)} ({p_text(found.p)}).",
+        f"Out-of-fold AUC {fit.auc.text()}; the axis alone gives {number_text(fit.auc_by_axis)} ({p_text(fit.p)}).",
         detail=detail,
-        p=found.p,
+        p=fit.p,
     )

@@ -97,25 +97,25 @@ class Verdict:
         return MORE if self.contrast.direction > 0 else LESS
 
 
-def verdicts(found: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None):
+def verdicts(cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None):
     """Place (axis, extractor) -> Verdict of each cell that has one. Cells behind a closed gate are no part of the family."""
-    asked = [one for one in found if _is_contested(one)]
-    contrasts = {id(one): contrast(one.item_values, _worst(one)) for one in asked}
-    family = [one for one in asked if not _why(one, closed or {})]
+    contested = [one for one in cells if _is_contested(one)]
+    contrasts = {id(one): contrast(one.item_values, _worst(one)) for one in contested}
+    family = [one for one in contested if not _why(one, closed or {})]
     adjusted = dict(zip(map(id, family), holm([contrasts[id(one)].p for one in family]), strict=True)) if family else {}
     return {
         (one.axis, one.extractor): _verdict(one, contrasts[id(one)], adjusted.get(id(one), contrasts[id(one)].p), temperature)
-        for one in asked
+        for one in contested
     }
 
 
 def cell_claims(
-    found: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> list[Claim]:
     """One claim a cell, in order. `closed`: axis or extractor -> why it is not claimed; `temperature`: None where unknown."""
-    held = verdicts(found, closed, temperature)
-    n_family = sum(not _why(one, closed or {}) for one in found if _is_contested(one))
-    return [_claim(one, held.get((one.axis, one.extractor)), closed or {}, n_family, temperature) for one in found]
+    by_place = verdicts(cells, closed, temperature)
+    n_family = sum(not _why(one, closed or {}) for one in cells if _is_contested(one))
+    return [_claim(one, by_place.get((one.axis, one.extractor)), closed or {}, n_family, temperature) for one in cells]
 
 
 def _claim(one: Decomposition, verdict: Verdict | None, closed: Mapping[str, str], n_family: int, temperature) -> Claim:
@@ -123,7 +123,7 @@ def _claim(one: Decomposition, verdict: Verdict | None, closed: Mapping[str, str
         return _undecidable(one)
     outcome = outcome_of(verdict)
     sentence = filled(verdict.sentences[outcome], one, verdict.lead)
-    made = Claim(
+    claim = Claim(
         LARGER,
         outcome,
         sentence,
@@ -132,7 +132,7 @@ def _claim(one: Decomposition, verdict: Verdict | None, closed: Mapping[str, str
         "",
         {"p": verdict.p, "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both},
     )
-    return made.not_claimed(_why(one, closed))
+    return claim.not_claimed(_why(one, closed))
 
 
 def outcome_of(verdict: Verdict) -> str:
@@ -171,20 +171,20 @@ def _why(one: Decomposition, closed: Mapping[str, str]) -> str:
     return " ".join(dict.fromkeys(closed[name] for name in (one.axis, one.extractor, one.reference) if name in closed))
 
 
-def _verdict(one: Decomposition, found: Contrast, p: float, temperature: float | None) -> Verdict:
-    beyond = found.above_floor and not (one.W.value == 0 and one.W_ref.value == 0)
-    start, said = place(one), three_parts(one)
+def _verdict(one: Decomposition, difference: Contrast, p: float, temperature: float | None) -> Verdict:
+    beyond = difference.above_floor and not (one.W.value == 0 and one.W_ref.value == 0)
+    start, rates_text = place(one), three_parts(one)
     lead = "excess" if beyond else "A_plus"
     if beyond:
         floor = f"the noise floor {number_text(one.W.value)}"
-        said = f"{{lead}} of pairs flip beyond {floor}, {number_text(one.G_excess.value)} beyond it under the reference"
+        rates_text = f"{{lead}} of pairs flip beyond {floor}, {number_text(one.G_excess.value)} beyond it under the reference"
     few = f"too few {'items' if one.n_items == one.T.n else 'families of items'} for a claim ({one.T.n})"
     ends = {key: f"{word}{' beyond the floor' if beyond else ''}, {p_text(p)}" for key, word in _VERDICTS.items()}
-    sentences = {key: f"{start}: {said}; {end}." for key, end in (ends | {FEW: few}).items()}
+    sentences = {key: f"{start}: {rates_text}; {end}." for key, end in (ends | {FEW: few}).items()}
     tail = "beyond the noise floor" if beyond else "under it alone"
     short = {key: f"{word}, {p_text(p)}" for key, word in _VERDICTS.items()} | {FEW: few}
     headlines = {key: f"{start}: {end}. {{lead}} of pairs flip {tail}." for key, end in short.items()}
-    return Verdict(one, found, p, lead, sentences, headlines)
+    return Verdict(one, difference, p, lead, sentences, headlines)
 
 
 def three_parts(one: Decomposition) -> str:
@@ -218,13 +218,13 @@ def _detail(one: Decomposition, verdict: Verdict, n_family: int, temperature: fl
 
 
 def headline(
-    found: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> Claim:
     """The answer of a page: the largest artifact among the cells that hold more of it, or else among all cells."""
-    held = verdicts(found, closed, temperature)
-    contested = [one for one in held.values() if not _why(one.cell, closed or {})]
-    if not contested and held:
-        why = " ".join(dict.fromkeys(_why(one.cell, closed or {}) for one in held.values()))
+    by_place = verdicts(cells, closed, temperature)
+    contested = [one for one in by_place.values() if not _why(one.cell, closed or {})]
+    if not contested and by_place:
+        why = " ".join(dict.fromkeys(_why(one.cell, closed or {}) for one in by_place.values()))
         return Claim(LARGER_ANYWHERE, OPEN, "").not_claimed(why)
     if not contested:
         return description("No extractor besides the reference has a flip rate yet.", UNDEFINED)
@@ -236,36 +236,36 @@ def headline(
 
 
 def headline_of(
-    found: Sequence[Decomposition], extractor: str, closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition], extractor: str, closed: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> Claim:
     """The answer about one extractor, from cells over all axes (`stats.flips.pooled`) of every extractor."""
-    one = next(one for one in found if one.extractor == extractor)
-    held = verdicts(found, closed, temperature)
-    verdict = held.get((one.axis, extractor))
+    one = next(one for one in cells if one.extractor == extractor)
+    by_place = verdicts(cells, closed, temperature)
+    verdict = by_place.get((one.axis, extractor))
     if np.isnan(one.T.value):
         return _undecidable(one)
     if verdict is None:
-        said = f"{one.T.text()} of variant pairs flip under {title_of(extractor).lower()}, read one way only."
-        return description(said, REFERENCE, f"{one.n_items:,} items.")
+        text = f"{one.T.text()} of variant pairs flip under {title_of(extractor).lower()}, read one way only."
+        return description(text, REFERENCE, f"{one.n_items:,} items.")
     outcome = outcome_of(verdict)
     sentence = filled(verdict.headlines[outcome], one, verdict.lead)
-    detail = _detail(one, verdict, len(held), temperature)
+    detail = _detail(one, verdict, len(by_place), temperature)
     if verdict.lead != "excess":
         detail = f"{filled(f'Of all pairs {three_parts(one)}.', one, 'A_plus')} {detail}"
-    made = Claim(LARGER, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": verdict.p})
-    return made.not_claimed(_why(one, closed or {}))
+    claim = Claim(LARGER, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": verdict.p})
+    return claim.not_claimed(_why(one, closed or {}))
 
 
 def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     """The one of these verdicts, each with its outcome, that a headline names."""
-    shown = [one for one, outcome in decided if outcome == MORE]
-    return max(shown or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value))
+    larger = [one for one, outcome in decided if outcome == MORE]
+    return max(larger or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value))
 
 
-def tally(found: Sequence[Decomposition], closed: Mapping[str, str] | None = None) -> Claim:
+def tally(cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None) -> Claim:
     """How many cells hold more artifact, how many more genuine flips, how many are undecided."""
-    held = verdicts(found, closed)
-    return tally_of([outcome_of(one) for one in held.values() if not _why(one.cell, closed or {})])
+    by_place = verdicts(cells, closed)
+    return tally_of([outcome_of(one) for one in by_place.values() if not _why(one.cell, closed or {})])
 
 
 def tally_of(outcomes: Sequence[str]) -> Claim:
@@ -293,12 +293,12 @@ def plan_sentence(n: int, n_cells: int) -> str:
     if n < MIN_N:
         return f"Below {MIN_N} items read in two ways nothing is claimed of artifact and genuine: take more items."
     cells = f" and {n_cells} pairings of axis and extractor" if n_cells > 1 else ""
-    found = detectable_difference(n, max(n_cells, 1))
-    if np.isnan(found):
+    difference = detectable_difference(n, max(n_cells, 1))
+    if np.isnan(difference):
         return (
             f"With {n:,} items{cells} no difference between artifact and genuine is found four times in five: take more items."
         )
     return (
-        f"With {n:,} items{cells}, a difference of {found:.2f} between artifact and genuine is found four times in five "
+        f"With {n:,} items{cells}, a difference of {difference:.2f} between artifact and genuine is found four times in five "
         "(simulated)."
     )

@@ -48,15 +48,15 @@ def closed(
     store: Store, study_id: str, axes: Iterable[str], extractors: Iterable[str], judge: Callable[[], JudgeReport] | None = None
 ) -> dict[str, str]:
     """Of these axes and extractors those whose gate is closed: name -> what is missing."""
-    said = {}
+    reason_of = {}
     if PARAPHRASE in set(axes) and (why := _paraphrases(store, study_id)):
-        said[PARAPHRASE] = why
+        reason_of[PARAPHRASE] = why
     judges = sorted({name for name in extractors if name.startswith(JUDGE)})
     if judges:
         report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
         if not report.gate.is_open:
-            said |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Paraphrase review, Judge.")
-    return said
+            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} Label texts under Paraphrase review, Judge.")
+    return reason_of
 
 
 def reason(closed_gates: dict[str, str], axis: str = "", extractor: str = "", reference: str = "") -> str:

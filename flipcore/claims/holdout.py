@@ -24,7 +24,7 @@ from flipcore.stats.holdout.verdict import (
     HoldoutVerdict,
 )
 
-SAID = {
+TOPICS = {
     "difficulty": "difficulty",
     "semantic": "semantic similarity",
     "prediction": "prediction accuracy",
@@ -76,19 +76,19 @@ _WHO = {
 
 def outcome_claim(test: HoldoutTest) -> Claim:
     """The outcome of one test at its margin."""
-    said, p, margin = SAID[test.name], p_text(test.p), margin_text(test.name, test.margin)
+    topic, p, margin = TOPICS[test.name], p_text(test.p), margin_text(test.name, test.margin)
     numbers = {"estimate": test.estimate, "p": test.p, "margin": test.margin, "bound": test.bound}
     outcome = test.state
     if outcome == BEYOND:
-        sentence = f"The sets differ on {said} beyond the margin: {estimate_text(test)} against {margin} ({p})."
+        sentence = f"The sets differ on {topic} beyond the margin: {estimate_text(test)} against {margin} ({p})."
     elif outcome == WITHIN:
-        sentence = f"The sets differ on {said} ({p}), but within the margin: {held_text(test)} against {margin}."
+        sentence = f"The sets differ on {topic} ({p}), but within the margin: {held_text(test)} against {margin}."
     elif outcome == DIFFERENT:
-        sentence = f"The sets differ on {said} ({p}), {_not_placed(test)}."
+        sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
-        sentence = f"The sets are equivalent on {said}: {held_text(test)} lies within the margin {margin}."
+        sentence = f"The sets are equivalent on {topic}: {held_text(test)} lies within the margin {margin}."
     else:
-        return Claim(None, outcome, f"Undecided on {said}: {_why_open(test, margin)}.", numbers=numbers)
+        return Claim(None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers)
     return Claim(_BY_OUTCOME[outcome], outcome, sentence, True, numbers=numbers)
 
 
@@ -105,15 +105,17 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
         return test.too_few
     if test.margin is None:
         return f"no difference is shown ({p_text(test.p)}), and no margin is set"
-    shown = "no difference is shown" if not test.p < ALPHA else f"{p_text(test.p)} alone, no difference by Holm over the tests"
-    return f"{shown}, and {held_text(test)} reaches past the margin {margin}"
+    outcome = (
+        "no difference is shown" if not test.p < ALPHA else f"{p_text(test.p)} alone, no difference by Holm over the tests"
+    )
+    return f"{outcome}, and {held_text(test)} reaches past the margin {margin}"
 
 
 def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     """What the tests say together, and beside it what the source's rule says."""
     detail = f"The source's rule says {verdict.source_state}."
     by_outcome = {
-        outcome: [SAID[test.name] for test in verdict.tests if test.state == outcome]
+        outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]
         for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
     }
     if verdict.state == DISTINGUISHABLE:

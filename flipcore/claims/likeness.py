@@ -82,8 +82,8 @@ def mixing_claim(mixing: Mixing) -> Claim:
 
 def compared_claims(compared: Comparison) -> tuple[Claim, Claim]:
     """(neighbours, likeness inside a set) of two sets in one embedding; of each template one entry counts."""
-    counted = compared.distinct
-    return mixing_claim(counted.mixing), likeness_claim(*compared.likeness, counted.likeness_difference)
+    distinct = compared.distinct
+    return mixing_claim(distinct.mixing), likeness_claim(*compared.likeness, distinct.likeness_difference)
 
 
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:

@@ -24,9 +24,9 @@ ASSERTIONS = (LOCKED,)
 
 def locked(store: Store, record_id: str, page: str) -> Claim | None:
     """The claim of the lock that holds for a page of a study; None without one."""
-    found = lock_queries.locks(store, record_id)
+    all_locks = lock_queries.locks(store, record_id)
     lock = lock_queries.lock_of_page(store, record_id, page)
-    return None if lock is None else locked_claim(lock, found, lock_queries.n_verdicts_changed(store, lock))
+    return None if lock is None else locked_claim(lock, all_locks, lock_queries.n_verdicts_changed(store, lock))
 
 
 def locked_claim(lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]], n_changed: int = 0) -> Claim:

@@ -63,13 +63,13 @@ def gap_claim(decision: GapDecision, margin: float = MARGIN, adjusted: float | N
     (`memory.adjusted`); without it the gap stands alone."""
     numbers = {"gap": decision.gap, "p": decision.p, "p_adjusted": decision.p if adjusted is None else adjusted}
     if decision.withheld:
-        made = Claim(_ASSERTS[decision.control], NO_CLAIM, "No verdict on the drop gap.", False, "", "", numbers)
-        return made.not_claimed(decision.withheld)
+        claim = Claim(_ASSERTS[decision.control], NO_CLAIM, "No verdict on the drop gap.", False, "", "", numbers)
+        return claim.not_claimed(decision.withheld)
     detail = _detail(decision, adjusted, n_family)
     if decision.is_larger:
         if adjusted is not None and adjusted > FAMILY_LEVEL:
-            said = f"None shown: {p_text(decision.p)} alone, {p_text(adjusted)} over all {n_family} detectors (Holm)."
-            return Claim(_ASSERTS[decision.control], NONE_SHOWN, said, False, detail, "", numbers)
+            sentence = f"None shown: {p_text(decision.p)} alone, {p_text(adjusted)} over all {n_family} detectors (Holm)."
+            return Claim(_ASSERTS[decision.control], NONE_SHOWN, sentence, False, detail, "", numbers)
         return Claim(_ASSERTS[decision.control], *_larger(decision), True, detail, "", numbers)
     low, high = decision.gap_90.low, decision.gap_90.high
     if -margin < low and high < margin:
@@ -116,17 +116,17 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
     first, second = decision.units
     unit = "families of items" if decision.families else "pairs" if decision.control in (PAIRED, CALIBRATED) else "items"
     n = f"{first:,} {unit}" if unit == "pairs" else f"{first:,} benchmark and {second:,} control {unit}"
-    said = f"{n}; the control is {CONTROL_TITLES[decision.control]}."
+    detail = f"{n}; the control is {CONTROL_TITLES[decision.control]}."
     if decision.scales:
         scales = "; ".join(
             f"{one.scale} {number_text(one.value, 2, sign=True)} [{number_text(one.low, 2, sign=True)}, "
             f"{number_text(one.high, 2, sign=True)}]"
             for one in decision.scales
         )
-        said += f" {scales} (share kept and odds as differences of logarithms)."
+        detail += f" {scales} (share kept and odds as differences of logarithms)."
     if adjusted is not None and n_family > 1:
-        said += f" Holm over {n_family} detectors: {p_text(adjusted)}."
-    return said
+        detail += f" Holm over {n_family} detectors: {p_text(adjusted)}."
+    return detail
 
 
 def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:

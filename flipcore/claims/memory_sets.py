@@ -69,17 +69,19 @@ def set_claim(
     blocked = _blocked(test, items, templated)
     if blocked:
         return Claim(SET_BEYOND, NO_CLAIM, "No verdict on the set.", False, "", "", numbers).not_claimed(blocked)
-    found = f"{test.n_beyond:,} of {test.n:,} {items} beyond the controls' mark, chance {_count(test.chance)}"
+    count_text = f"{test.n_beyond:,} of {test.n:,} {items} beyond the controls' mark, chance {_count(test.chance)}"
     detail = _detail(test, control, adjusted, n_family)
     p = test.p if adjusted is None else adjusted
     if not p <= FAMILY_LEVEL:
         after = "" if test.p > FAMILY_LEVEL or adjusted is None else f" alone, {p_text(p)} over all {n_family} detectors"
-        shown = "No memory shown" if control != OTHER else "No more than chance is shown"
-        return Claim(SET_BEYOND, NONE_SHOWN, f"{shown}: {found} ({p_text(test.p)}{after}).", False, detail, "", numbers)
+        opening = "No memory shown" if control != OTHER else "No more than chance is shown"
+        return Claim(SET_BEYOND, NONE_SHOWN, f"{opening}: {count_text} ({p_text(test.p)}{after}).", False, detail, "", numbers)
     if control == OTHER:
-        said = f"The set lies beyond its controls: {found} ({p_text(test.p)}). Controls of another kind can do the same."
-        return Claim(SET_BEYOND, BEYOND, said, True, detail, "", numbers)
-    return Claim(SET_BEYOND, MEMORY, f"Memory: {found} ({p_text(test.p)}).", True, detail, "", numbers)
+        sentence = (
+            f"The set lies beyond its controls: {count_text} ({p_text(test.p)}). Controls of another kind can do the same."
+        )
+        return Claim(SET_BEYOND, BEYOND, sentence, True, detail, "", numbers)
+    return Claim(SET_BEYOND, MEMORY, f"Memory: {count_text} ({p_text(test.p)}).", True, detail, "", numbers)
 
 
 def _blocked(test: SetTest, items: str, templated: bool) -> str:
@@ -95,7 +97,7 @@ def _count(x: float) -> str:
 
 
 def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) -> str:
-    said = (
+    detail = (
         f"The mark is the {_ordinal(test.k)} of {test.m:,} controls ({CONTROL_TITLES[control]}); chance alone would put "
         f"n·k/(m + 1) = {_count(test.chance)} beyond it."
     )
@@ -104,10 +106,10 @@ def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) 
             f"standard deviation {number_text(test.sd, 3)} on the benchmark, {number_text(test.control_sd, 3)} on the controls"
         )
         apart = "differs, which memory or another making can do" if test.spread_p < 0.05 else "shows no difference"
-        said += f" Spread {apart}: {sds} ({p_text(test.spread_p)})."
+        detail += f" Spread {apart}: {sds} ({p_text(test.spread_p)})."
     if adjusted is not None and n_family > 1:
-        said += f" Holm over {n_family} detectors: {p_text(adjusted)}."
-    return said
+        detail += f" Holm over {n_family} detectors: {p_text(adjusted)}."
+    return detail
 
 
 def _ordinal(k: int) -> str:
@@ -125,19 +127,21 @@ def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim
     if not test.n_least:
         return Claim(AT_LEAST, NONE_SHOWN, "No share beyond chance can be claimed.", False, "", "", numbers)
     share = math.floor(1000 * test.share_least + 1e-9) / 1000  # rounded down: a lower bound is never printed as more
-    said = f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance (one-sided 95 %)."
-    return Claim(AT_LEAST, "at least", said, True, "", "", numbers)
+    sentence = f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance (one-sided 95 %)."
+    return Claim(AT_LEAST, "at least", sentence, True, "", "", numbers)
 
 
 def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
     """How many single items Benjamini and Hochberg's rule names: only where the set's own verdict is claimed."""
     if not verdict.is_made:
-        said = f"{n_named:,} {items} stand out by Benjamini–Hochberg; no single one is claimed without a verdict on the set."
-        return description(said if n_named else f"No single one of the {items} stands out.", n_named=n_named)
+        sentence = (
+            f"{n_named:,} {items} stand out by Benjamini–Hochberg; no single one is claimed without a verdict on the set."
+        )
+        return description(sentence if n_named else f"No single one of the {items} stands out.", n_named=n_named)
     if not n_named:
         return description(f"No single one of the {items} can be named.", n_named=0)
-    said = f"{n_named:,} {items} are named; at most 5 % of them falsely, on average."
-    return Claim(NAMED, "named", said, True, "", "", {"n_named": n_named})
+    sentence = f"{n_named:,} {items} are named; at most 5 % of them falsely, on average."
+    return Claim(NAMED, "named", sentence, True, "", "", {"n_named": n_named})
 
 
 def any_cutoff_claim(p: float, control: str = OTHER) -> Claim:
@@ -145,24 +149,25 @@ def any_cutoff_claim(p: float, control: str = OTHER) -> Claim:
     if not p <= ANY_CUTOFF.error_rate:
         return Claim(ANY_CUTOFF, NONE_SHOWN, f"At no cut-off does the set lie beyond its controls ({p_text(p)}).", False)
     caution = "" if control != OTHER else " Controls of another kind can do the same."
-    said = f"At some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
-    return Claim(ANY_CUTOFF, BEYOND, said, True, "", "", {"p": p})
+    sentence = f"At some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
+    return Claim(ANY_CUTOFF, BEYOND, sentence, True, "", "", {"p": p})
 
 
-def corrected_accuracy_claim(found: CorrectedAccuracy) -> Claim:
+def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:
     """Accuracy without the flagged items beside its placebo. It asserts nothing: flagging selects items that are right."""
-    if not found.n_flagged:
-        return description("No item is flagged, so accuracy stays as it is.", raw=found.raw)
-    change = found.beyond_placebo
+    if not accuracy.n_flagged:
+        return description("No item is flagged, so accuracy stays as it is.", raw=accuracy.raw)
+    change = accuracy.beyond_placebo
     beyond = (
         "" if change != change else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} pp, without an interval."
     )
     return description(
-        f"Accuracy is {found.raw.text()}, or {_kept(found.corrected)} after dropping the {found.n_flagged:,} flagged items. "
-        f"Placebo (same cut-off on the controls): {found.control_raw.text()}, or {_kept(found.control_corrected)} after "
-        f"dropping {found.n_controls_flagged:,}.{beyond}",
-        raw=found.raw,
-        corrected=found.corrected,
+        f"Accuracy is {accuracy.raw.text()}, or {_kept(accuracy.corrected)} after dropping the "
+        f"{accuracy.n_flagged:,} flagged items. "
+        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_kept(accuracy.control_corrected)} after "
+        f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
+        raw=accuracy.raw,
+        corrected=accuracy.corrected,
     )
 
 

@@ -26,42 +26,45 @@ SHIFTS = Assertion(
 )
 
 
-def detector_claim(found: Detector) -> Claim:
+def detector_claim(detector: Detector) -> Claim:
     """What one detector sees; its sentence names the dose from which on it does."""
-    if found.cutoff is None:
-        made = Claim(SEES, "no claim", f"{found.name}: no cut-off.", False)
-        return made.not_claimed(f"{found.name} has {len(found.never):,} never-seen items, too few to set a cut-off.")
-    by_dose = {one.dose: one for one in found.at}
-    if found.sees is not None:
-        share = share_text(by_dose[found.sees].detected)
-        return Claim(SEES, "sees", f"{found.name} sees memory from dose {found.sees:,} on ({share} flagged there).", True)
-    if found.shifts is not None:
-        above = by_dose[found.shifts].above.text()
-        said = f"{found.name} tells no single item, but a group from dose {found.shifts:,} on (mean {above} above never-seen)."
-        return Claim(SHIFTS, "group", said, True)
-    return Claim(SEES, "none shown", f"{found.name}: nothing shown at any dose.", False)
+    if detector.cutoff is None:
+        claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.", False)
+        return claim.not_claimed(f"{detector.name} has {len(detector.never):,} never-seen items, too few to set a cut-off.")
+    by_dose = {one.dose: one for one in detector.at}
+    if detector.sees is not None:
+        share = share_text(by_dose[detector.sees].detected)
+        return Claim(SEES, "sees", f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there).", True)
+    if detector.shifts is not None:
+        above = by_dose[detector.shifts].above.text()
+        sentence = (
+            f"{detector.name} tells no single item, but a group from dose {detector.shifts:,} on "
+            f"(mean {above} above never-seen)."
+        )
+        return Claim(SHIFTS, "group", sentence, True)
+    return Claim(SEES, "none shown", f"{detector.name}: nothing shown at any dose.", False)
 
 
-def truth_claim(found: GroundTruth) -> Claim:
+def truth_claim(truth: GroundTruth) -> Claim:
     """The first sentence of the tab: which detectors see how little, and which show nothing."""
-    made = [(one, detector_claim(one)) for one in found.detectors]
-    if not any(one.cutoff is not None for one in found.detectors):
+    by_detector = [(one, detector_claim(one)) for one in truth.detectors]
+    if not any(one.cutoff is not None for one in truth.detectors):
         return description("Not enough never-seen items to set any cut-off; nothing can be said of any detector.", "no claim")
-    single = _by_dose([(one.sees, one.name) for one, claim in made if claim.outcome == "sees"])
-    groups = _by_dose([(one.shifts, one.name) for one, claim in made if claim.outcome == "group"])
-    blind = [one.name for one, claim in made if claim.outcome == "none shown"]
+    single = _by_dose([(one.sees, one.name) for one, claim in by_detector if claim.outcome == "sees"])
+    groups = _by_dose([(one.shifts, one.name) for one, claim in by_detector if claim.outcome == "group"])
+    blind = [one.name for one, claim in by_detector if claim.outcome == "none shown"]
     parts = [f"memory is seen by {'; by '.join(single)}" if single else "no detector shows memory of a single item"]
     parts += [f"of whole groups only by {'; by '.join(groups)}"] if groups else []
     parts += [f"nothing is shown by {_listed(blind)}"] if blind and (single or groups) else []
-    said = f"At {100 * found.rate:g} % false positives {'; '.join(parts)}."
+    sentence = f"At {100 * truth.rate:g} % false positives {'; '.join(parts)}."
     return Claim(
-        SEES if single else SHIFTS, "sees" if single else "group" if groups else "none shown", said, bool(single or groups)
+        SEES if single else SHIFTS, "sees" if single else "group" if groups else "none shown", sentence, bool(single or groups)
     )
 
 
-def _by_dose(found: Sequence[tuple[int | None, str]]) -> list[str]:
+def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
     names: dict[int, list[str]] = {}
-    for dose, name in found:
+    for dose, name in pairs:
         if dose is not None:
             names.setdefault(dose, []).append(name)
     return [f"{_listed(mine)} from dose {dose:,} on" for dose, mine in sorted(names.items())]
@@ -98,14 +101,14 @@ class Record:
         return sum(one.is_claimed for one in self.at)
 
 
-def record_claim(found: Sequence[Record]) -> Claim:
+def record_claim(records: Sequence[Record]) -> Claim:
     """Hits and false accusations of every decision, counted and not inferred."""
-    hits, known = sum(one.hits for one in found), sum(len(one.at) for one in found)
-    wrong, clean = sum(one.n_accused for one in found), sum(one.n_clean for one in found)
+    hits, n_sets = sum(one.hits for one in records), sum(len(one.at) for one in records)
+    wrong, clean = sum(one.n_accused for one in records), sum(one.n_clean for one in records)
     return description(
-        f"The decisions: “memory” on {hits} of {known} sets that were read, and on {wrong} of {clean} sets that never were.",
+        f"The decisions: “memory” on {hits} of {n_sets} sets that were read, and on {wrong} of {clean} sets that never were.",
         hits=hits,
-        known=known,
+        known=n_sets,
         wrong=wrong,
         clean=clean,
     )

@@ -55,7 +55,7 @@ def _answer(study_id: str, revision: int, model: str, field: str, faithful: str,
 
 def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questions: dict[str, str]) -> list[int]:
     """Indices of the items to show, in order."""
-    keep = surface.kept(first, second)
+    keep = surface.flip_mask(first, second)
     words = search.lower().strip()
     return [
         i

@@ -111,7 +111,7 @@ def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colou
     st.markdown(f"**{plain(found.coverage_sentence())}**")
     with st.container(key=selection.BARS):
         st.plotly_chart(
-            nearest_histogram(found.across[1][:, 0], found.labels, theme, chosen=on_map),
+            nearest_histogram(found.across[1][:, 0], found.labels, theme, selection=on_map),
             theme=None,
             key=selection.chart_key(selection.BARS),
             on_select=lambda: selection.from_bars(key),

@@ -104,7 +104,7 @@ def test_pairs_are_shown_as_shares_of_their_own_set():
 
 def test_bars_say_what_they_hold_and_mark_what_is_chosen():
     closest = np.array([0.1, 0.2, 0.9, 0.1, 0.9, 0.9])
-    figure = nearest_histogram(closest, LABELS, LIGHT, chosen=[2, 3], n_bins=4)
+    figure = nearest_histogram(closest, LABELS, LIGHT, selection=[2, 3], n_bins=4)
     target, front, retro, front_retro = figure.data
     third = 100 / 3
     assert target.y.tolist() == pytest.approx([2 * third, 0, 0, third])

@@ -18,16 +18,16 @@ MOST_EXACT = 0.999  # a share of clusters with one item each, above which McNema
 
 @dataclass(frozen=True)
 class PairedScores:
-    """`difference` is second - first over items (clusters), `unpaired` the same from the two standard errors alone. `broken`
-    and `fixed` items were right only in the first and only in the second. `p` is two-sided: McNemar's exact test for single
+    """`difference` is second - first over items (clusters), `unpaired` the same from the two standard errors alone.
+    `first_only` and `second_only` items were right in that one alone. `p` is two-sided: McNemar's exact test for single
     items, the interval's own t test where items share clusters."""
 
     first: float
     second: float
     difference: Estimate
     unpaired: Estimate
-    broken: int
-    fixed: int
+    first_only: int
+    second_only: int
     n_items: int
     p: float
 
@@ -39,12 +39,12 @@ def paired_scores(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | Non
     names = np.arange(a.size) if clusters is None else np.asarray(clusters)
     a, b, names = a[both], b[both], names[both]
     difference = mean_interval(b - a, names, bounds=SIGNED)
-    broken, fixed = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
+    first_only, second_only = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
     single = len(set(names.tolist())) >= MOST_EXACT * max(1, a.size)
     binary = bool(np.isin(a, (0, 1)).all() and np.isin(b, (0, 1)).all())
-    p = mcnemar(broken, fixed)["exact"] if single and binary else _p_of(difference)
+    p = mcnemar(first_only, second_only)["exact"] if single and binary else _p_of(difference)
     means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
-    return PairedScores(*means, difference, unpaired_difference(a, b), broken, fixed, int(a.size), p)
+    return PairedScores(*means, difference, unpaired_difference(a, b), first_only, second_only, int(a.size), p)
 
 
 def _p_of(estimate: Estimate) -> float:

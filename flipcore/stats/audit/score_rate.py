@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 
-def score_rates(said: np.ndarray, shown: np.ndarray, original: np.ndarray) -> tuple[float, float]:
+def score_rates(answer_places: np.ndarray, right_places: np.ndarray, original: np.ndarray) -> tuple[float, float]:
     """(the rate as SCORE computes it, the true pairwise agreement), means over items.
 
-    `said[i, v]` is the place answered (-1 for none) in version v of item i, `shown[i, v]` the right option's place there (-1
-    where there is no such version), `original[i]` its place in the item's own order."""
-    said, shown, original = np.asarray(said), np.asarray(shown), np.asarray(original)[:, None]
-    harness = np.where((said == original) | (said == shown), original, said)
-    true = np.where(said == shown, original, np.where(said == original, shown, said))
-    there = shown >= 0
+    `answer_places[i, v]` is the place answered (-1 for none) in version v of item i, `right_places[i, v]` the right option's
+    place there (-1 where there is no such version), `original[i]` its place in the item's own order."""
+    answer_places, right_places, original = np.asarray(answer_places), np.asarray(right_places), np.asarray(original)[:, None]
+    harness = np.where((answer_places == original) | (answer_places == right_places), original, answer_places)
+    true = np.where(answer_places == right_places, original, np.where(answer_places == original, right_places, answer_places))
+    there = right_places >= 0
     return _agreement(harness, there), _agreement(true, there)
 
 
@@ -34,5 +34,5 @@ def _agreement(answers: np.ndarray, there: np.ndarray) -> float:
 def always_one_place(share: float, n_options: int) -> tuple[float, float]:
     """(SCORE's rate, the true one) of a model that always names one place, where `share` of the items have their right option
     there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K. With K = 10 and .095: .819 and .724."""
-    kept = (1 - share) * (n_options - 2) / n_options
-    return share + kept, kept
+    true_rate = (1 - share) * (n_options - 2) / n_options
+    return share + true_rate, true_rate

@@ -167,11 +167,11 @@ class Agreement:
 
 def prevalence_warning(ratings: Sequence) -> str:
     """A sentence when one category takes 90 % or more of `ratings`: kappa is then low at any quality (Feinstein 1990)."""
-    kept = [rating for rating in ratings if not is_missing(rating)]
-    if not kept:
+    present_ratings = [rating for rating in ratings if not is_missing(rating)]
+    if not present_ratings:
         return ""
-    top = max(set(kept), key=kept.count)
-    share = kept.count(top) / len(kept)
+    top = max(set(present_ratings), key=present_ratings.count)
+    share = present_ratings.count(top) / len(present_ratings)
     return (
         f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
         "look at the raw agreement too. Its 95 % interval then covers .68 to .93 in simulation: claim nothing from it."
@@ -204,9 +204,9 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     variance = float((shares * influence**2).sum()) - float((shares * influence).sum()) ** 2
     if variance <= SLACK:
         return math.nan, math.nan
-    left = (1 - agreed) / (1 - chance)  # 1 - kappa
-    step = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance / float(table.sum())) / left
-    return max(-1.0, 1 - left * math.exp(step)), 1 - left * math.exp(-step)
+    complement = (1 - agreed) / (1 - chance)  # 1 - kappa
+    step = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance / float(table.sum())) / complement
+    return max(-1.0, 1 - complement * math.exp(step)), 1 - complement * math.exp(-step)
 
 
 def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreement:

@@ -41,19 +41,19 @@ class ParaphraseGate:
         if not self.accepted.n:
             return f"No pair has been reviewed yet; {self.fewest} are needed."
         if self.is_open:
-            return f"{self.found}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
+            return f"{self.acceptance_text}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
         n = self.accepted.n
         if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
             return f"{self.missing} At that rate it never opens, but so few say little: review more."
         if self.n_more is None:
             return (
-                f"{self.found}: at that rate the lower bound never reaches {self.threshold:.2f}. Discard this generator's "
-                "paraphrases."
+                f"{self.acceptance_text}: at that rate the lower bound never reaches {self.threshold:.2f}. "
+                "Discard this generator's paraphrases."
             )
         return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate."
 
     @property
-    def found(self) -> str:
+    def acceptance_text(self) -> str:
         """The share accepted, in words."""
         n = self.accepted.n
         return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {self.accepted.text()}"
@@ -63,7 +63,7 @@ class ParaphraseGate:
         """What a closed gate lacks: pairs, a higher bound, or both."""
         few = f"at least {self.fewest} reviewed pairs" if self.accepted.n < self.fewest else ""
         low = "" if self.accepted.low >= self.threshold else f"a lower bound of {self.threshold:.2f}"
-        return f"{self.found}; the gate wants {' and '.join(filter(None, (few, low)))}."
+        return f"{self.acceptance_text}; the gate wants {' and '.join(filter(None, (few, low)))}."
 
 
 def paraphrase_gate(
@@ -183,22 +183,22 @@ class JudgeGate:
             return f"the re-ask test needs {FEWEST_TWICE} prompts sent to it twice and has {self.again.n}"
         if self.again.high <= MOST_CHANGED:
             return ""
-        said = f"it reads {self.again.text()} of {self.again.n} prompts differently when asked again"
-        return f"{said}, where the upper bound must be {number_text(MOST_CHANGED)} or less"
+        clause = f"it reads {self.again.text()} of {self.again.n} prompts differently when asked again"
+        return f"{clause}, where the upper bound must be {number_text(MOST_CHANGED)} or less"
 
     def sentence(self) -> str:
         """Passed or not, and why."""
         n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
-        found = f"kappa {self.agreement.estimate.text()} on {n}"
+        agreement_text = f"kappa {self.agreement.estimate.text()} on {n}"
         if math.isnan(self.agreement.estimate.value):
-            found = f"people and judge give one and the same answer to all {n}, which says nothing beyond chance"
+            agreement_text = f"people and judge give one and the same answer to all {n}, which says nothing beyond chance"
         if self.is_open:
-            return f"The judge passes: {found}."
+            return f"The judge passes: {agreement_text}."
         missing = "; ".join(self.reasons)
         if not self.agreement.n_items:
             return f"The judge has not passed yet: {missing}."
         verdict = "has not passed yet" if self.n_more else "does not pass"
-        return f"The judge {verdict}: {found}; {missing}."
+        return f"The judge {verdict}: {agreement_text}; {missing}."
 
 
 def judge_gate(

@@ -152,17 +152,17 @@ def mean_interval(
     if x.size == 0:
         return missing(level=level, note="No value is defined.")
     sums, sizes = cluster_sums(x, names)
-    value, n, chosen = float(x.mean()), sums.size, kind
+    value, n, interval_kind = float(x.mean()), sums.size, kind
     if kind == "default":
         if n < MIN_N:
             return without_interval(value, n, level)
-        chosen = default_kind(sums, sizes, bounds)
-    low, high, method, note = _limits(chosen, sums, sizes, level, seed, n_boot, may_replace=kind == "default")
+        interval_kind = default_kind(sums, sizes, bounds)
+    low, high, method, note = _limits(interval_kind, sums, sizes, level, seed, n_boot, may_replace=kind == "default")
     if math.isnan(low) or high - low <= SLACK:
         return fallback(x, sums, sizes, level, bounds, method)
     low, high = within(low, high, x, bounds)
-    drawn = seed if method in ("percentile", "bca", "studentized") else None
-    return Estimate(value, float(low), float(high), level, method, n, drawn, note)
+    draw_seed = seed if method in ("percentile", "bca", "studentized") else None
+    return Estimate(value, float(low), float(high), level, method, n, draw_seed, note)
 
 
 def within(low: float, high: float, values: np.ndarray, bounds: tuple[float, float] | None) -> tuple[float, float]:
@@ -233,9 +233,9 @@ def _limits_of_single_values(kind: str, sums: np.ndarray, sizes: np.ndarray, lev
     """Kinds that are defined for one value an item only."""
     allowed = {"wilson": (0, 1), "bonett_price": (-1, 0, 1)}
     if not (sizes == 1).all() or (kind in allowed and not np.isin(sums, allowed[kind]).all()):
-        wanted = f"one of {', '.join(map(str, allowed[kind]))}" if kind in allowed else "one value"
+        requirement = f"one of {', '.join(map(str, allowed[kind]))}" if kind in allowed else "one value"
         raise BadInput(
-            f"The interval {kind!r} needs {wanted} for each item, and these values are others. "
+            f"The interval {kind!r} needs {requirement} for each item, and these values are others. "
             "Average each item first, or choose 'clt_cluster'."
         )
     if kind == "wilson":
@@ -275,7 +275,7 @@ def fallback(
         limits, method = bonett_price((sums == 1).sum(), (sums == -1).sum(), n, level), "bonett_price"
     else:
         limits, method = hoeffding(value, n, level, bounds), "hoeffding"
-    named = {"wilson": "Wilson's", "bonett_price": "Bonett and Price's", "hoeffding": "Hoeffding's"}[method]
+    author = {"wilson": "Wilson's", "bonett_price": "Bonett and Price's", "hoeffding": "Hoeffding's"}[method]
     return Estimate(
         value,
         float(limits[0]),
@@ -284,5 +284,5 @@ def fallback(
         method,
         n,
         None,
-        f"The {kind} interval has no width, so {named} stands in.",
+        f"The {kind} interval has no width, so {author} stands in.",
     )

@@ -117,9 +117,9 @@ class JointMeans:
             table.append([])
             for at, level in enumerate(levels):
                 lost = of_column == "studentized" and undetermined(skipped[j])
-                chosen = "bca" if lost else of_column
-                pair = limits[chosen][:, at, j] if chosen in limits else None
-                estimate = self._estimate(j, chosen, level, pair, bounds[j])
+                interval_kind = "bca" if lost else of_column
+                pair = limits[interval_kind][:, at, j] if interval_kind in limits else None
+                estimate = self._estimate(j, interval_kind, level, pair, bounds[j])
                 table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
         return table
 

@@ -37,10 +37,10 @@ def _step_up(q: np.ndarray) -> np.ndarray:
 
 def _adjusted(p: Sequence[float] | np.ndarray, adjust: Callable[[np.ndarray], np.ndarray]) -> list[float]:
     """`adjust` gets the family's p-values in ascending order; its result is capped at 1 and put back in place."""
-    given = np.asarray(p, dtype=float).ravel()
-    family = np.flatnonzero(~np.isnan(given))
-    order = family[np.argsort(given[family], kind="stable")]
-    out = np.full(given.size, np.nan)
+    p_values = np.asarray(p, dtype=float).ravel()
+    family = np.flatnonzero(~np.isnan(p_values))
+    order = family[np.argsort(p_values[family], kind="stable")]
+    out = np.full(p_values.size, np.nan)
     if order.size:
-        out[order] = np.minimum(adjust(given[order]), 1.0)
+        out[order] = np.minimum(adjust(p_values[order]), 1.0)
     return out.tolist()

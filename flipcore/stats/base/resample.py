@@ -50,13 +50,13 @@ def replicate_sums(columns: np.ndarray, n_boot: int, rng: np.random.Generator) -
     if n >= _MANY_ITEMS:
         return _sums_of_many(columns, n_boot, rng)[:, which]
     sums = np.empty((n_boot, columns.shape[1]))
-    done = 0
+    start = 0
     for draw in index_draws(n, n_boot, rng):
         counts = np.empty(draw.shape)
         for row, indices in enumerate(draw):
             counts[row] = np.bincount(indices, minlength=n)
-        sums[done : done + len(draw)] = counts @ columns
-        done += len(draw)
+        sums[start : start + len(draw)] = counts @ columns
+        start += len(draw)
     return sums[:, which]
 
 
@@ -102,9 +102,9 @@ def _poisson_cuts(mean: float) -> list[int]:
 
 def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """First place, count and number of each distinct row, by its bytes (numpy's unique over an axis is far slower)."""
-    seen: dict[bytes, int] = {}
+    index_of: dict[bytes, int] = {}
     rows = np.ascontiguousarray(rows)
-    which = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=int)
+    which = np.array([index_of.setdefault(row.tobytes(), len(index_of)) for row in rows], dtype=int)
     _, first, counts = np.unique(which, return_index=True, return_counts=True)
     return first, counts, which
 
@@ -149,14 +149,14 @@ def monte_carlo_p(
     p straddles `alpha` the number of draws is doubled, up to max_m. A NaN statistic has a NaN p."""
     if np.isnan(observed):
         return MonteCarloP(float("nan"), float("nan"), float("nan"), 0, 0)
-    b, done, step = 0, 0, m
+    b, n_draws, step = 0, 0, m
     while True:
         b += int(np.count_nonzero(draw(step) >= observed - SLACK))
-        done += step
-        low, high = _clopper_pearson_99(b, done)
-        step = min(done, max_m - done)
+        n_draws += step
+        low, high = _clopper_pearson_99(b, n_draws)
+        step = min(n_draws, max_m - n_draws)
         if not low < alpha < high or step <= 0:
-            return MonteCarloP((b + 1) / (done + 1), low, high, b, done)
+            return MonteCarloP((b + 1) / (n_draws + 1), low, high, b, n_draws)
 
 
 def _clopper_pearson_99(b: int, m: int) -> tuple[float, float]:

@@ -86,7 +86,7 @@ def separability(
     n_folds: int = FOLDS,
     m: int = PERMUTATIONS,
     seed: int = 0,
-    watch: Callable[[int, int], None] = lambda done, m: None,
+    watch: Callable[[int, int], None] = lambda step, m: None,
 ) -> Separability:
     """Cross-validated separability of rows X (n, ...) labelled 0 / 1. `groups` keeps rows of one source in one fold;
     with `paired` (each group has one row of either label) labels swap within groups; where no group has both labels (templates)

@@ -193,8 +193,8 @@ def _flip_rate_bounds(codes: np.ndarray) -> tuple[float, float]:
     if codes.shape[2] != 1:
         return float("nan"), float("nan")
     low, high = null_bounds(codes)
-    asked = ~np.isnan(low)
-    return (float(low[asked].mean()), float(high[asked].mean())) if asked.any() else (float("nan"), float("nan"))
+    mask = ~np.isnan(low)
+    return (float(low[mask].mean()), float(high[mask].mean())) if mask.any() else (float("nan"), float("nan"))
 
 
 def _null_share(codes: np.ndarray) -> float:

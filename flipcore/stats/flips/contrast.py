@@ -33,16 +33,16 @@ def contrast_values(values: np.ndarray) -> tuple[np.ndarray, bool]:
     raw = values[:, _AT["A_minus_G"]]
     beyond = values[:, _AT["A_excess"]] - values[:, _AT["G_excess"]]
     defined = ~np.isnan(raw)
-    measured = bool(defined.any()) and not np.isnan(beyond[defined]).any()
-    return (beyond, True) if measured else (raw, False)
+    has_floor = bool(defined.any()) and not np.isnan(beyond[defined]).any()
+    return (beyond, True) if has_floor else (raw, False)
 
 
 def contrast(values: np.ndarray, worst: tuple[np.ndarray, np.ndarray] | None = None) -> Contrast:
     """Of a cell's item values; `worst` are A - G with every cut pair taken one way and the other (`cut_answers`): where they
     do not agree with the rest, p is 1."""
     x, above_floor = contrast_values(values)
-    found = guarded_t(x, BOUNDS)
-    direction, p = (1 if found.is_above else -1), float(found.p)
+    t_test = guarded_t(x, BOUNDS)
+    direction, p = (1 if t_test.is_above else -1), float(t_test.p)
     if worst is not None:
         one_way = [guarded_t(one, BOUNDS) for one in worst]
         sides = [float(one.p_above if direction > 0 else one.p_below) for one in one_way]

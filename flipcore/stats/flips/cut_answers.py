@@ -30,12 +30,12 @@ class CutAnswers:
 def cut_answers(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class") -> CutAnswers:
     """Counts and bounds; without a cut answer the bounds are A - G itself."""
     cells = [_Cell(answers, axis, name) for name in (extractor, reference)]
-    known = cells[0].there & cells[1].there
+    both_there = cells[0].there & cells[1].there
     low, high, pairs = np.zeros((2, len(answers.items))), np.zeros((2, len(answers.items))), np.zeros(len(answers.items))
-    v = known.shape[1]
+    v = both_there.shape[1]
     for j in range(v):
         for k in range(j + 1, v):
-            there = known[:, j, :, None] & known[:, k, None, :]
+            there = both_there[:, j, :, None] & both_there[:, k, None, :]
             used = there.sum(axis=(1, 2))
             pairs += used > 0
             for which, cell in enumerate(cells):

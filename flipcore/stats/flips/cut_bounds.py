@@ -44,10 +44,10 @@ class CutBounds:
         """What a page shows beside the flip rate; "" where nothing was cut off."""
         if not self.n_cut:
             return ""
-        said = f"{self.n_cut:,} of {self.n_answers:,} answers were cut off ({100 * self.share:.1f} %)."
+        count_sentence = f"{self.n_cut:,} of {self.n_answers:,} answers were cut off ({100 * self.share:.1f} %)."
         if np.isnan(self.lowest):
-            return said
-        return f"{said} Whatever they were, the flip rate lies between {self.lowest:.2f} and {self.highest:.2f}."
+            return count_sentence
+        return f"{count_sentence} Whatever they were, the flip rate lies between {self.lowest:.2f} and {self.highest:.2f}."
 
 
 def cut_bounds(

@@ -179,8 +179,8 @@ def decompositions(
     rates = [item_rates(answers, axis, extractor, reference, policy, include_base) for axis, extractor in cells]
     k = len(COLUMNS)
     joint = JointMeans(np.hstack([r.values for r in rates]), seed, n_boot, answers.families is not None)
-    wanted = [q + k * cell for cell in range(len(cells)) for q, name in enumerate(COLUMNS) if name in CONTRASTS]
-    estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells), wanted)
+    contrast_columns = [q + k * cell for cell in range(len(cells)) for q, name in enumerate(COLUMNS) if name in CONTRASTS]
+    estimates = joint.estimates(kind, [level], list(COLUMNS.values()) * len(cells), contrast_columns)
     shares = artifact_shares([r.values[:, [2, 0]] for r in rates], level, seed, n_boot) if tests else [missing()] * len(cells)
     out = []
     for at, ((axis, extractor), r) in enumerate(zip(cells, rates, strict=True)):
@@ -230,9 +230,9 @@ def cut_of(answers: CodedAnswers, axis: str, extractor: str, reference: str, pol
     """What cut answers leave open of a cell; None where it has none."""
     if not answers.cut.keys() & {(axis, extractor), (axis, reference)}:
         return None
-    found = cut_answers(answers, axis, extractor, reference, policy)
-    lowest, highest = (by_family(x[:, None], answers.families)[:, 0] for x in (found.lowest, found.highest))
-    return replace(found, lowest=lowest, highest=highest)
+    by_item = cut_answers(answers, axis, extractor, reference, policy)
+    lowest, highest = (by_family(x[:, None], answers.families)[:, 0] for x in (by_item.lowest, by_item.highest))
+    return replace(by_item, lowest=lowest, highest=highest)
 
 
 def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
@@ -268,8 +268,8 @@ def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: 
         return missing(n, level, "n/a: nothing flips.")
     usable = t > 0
     reps, value = a[usable] / t[usable], float(total_a / total_t)
-    left = total_t - pairs[:, 1] > 0
-    jackknife = (total_a - pairs[left, 0]) / (total_t - pairs[left, 1])
+    mask = total_t - pairs[:, 1] > 0
+    jackknife = (total_a - pairs[mask, 0]) / (total_t - pairs[mask, 1])
     low, high = bca_limits(reps, value, jackknife, level) if jackknife.size and np.ptp(reps) > SLACK else (np.nan, np.nan)
     return Estimate(value, low, high, level, "bca", n, seed)
 

@@ -113,8 +113,8 @@ def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_clas
 
 def common(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both readouts with `ABSENT` wherever either is absent: the variants present under both."""
-    gone = (codes == ABSENT) | (reference == ABSENT)
-    return np.where(gone, ABSENT, codes), np.where(gone, ABSENT, reference)
+    absent = (codes == ABSENT) | (reference == ABSENT)
+    return np.where(absent, ABSENT, codes), np.where(absent, ABSENT, reference)
 
 
 def _rate(shares: np.ndarray, parts: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -159,8 +159,8 @@ def answer_counts(flat: np.ndarray) -> np.ndarray:
 def _spread_out(counts: np.ndarray, n_null: np.ndarray, n_options: np.ndarray | None) -> np.ndarray:
     """Counts after each NULL went to the rarest answer that is allowed; columns beyond v are answers not yet given."""
     n, v = counts.shape
-    given = (counts > 0).sum(axis=1)
-    free = np.full(n, v) if n_options is None else np.clip(np.asarray(n_options) - given, 0, v)
+    n_answers = (counts > 0).sum(axis=1)
+    free = np.full(n, v) if n_options is None else np.clip(np.asarray(n_options) - n_answers, 0, v)
     slots = np.hstack([counts, np.zeros((n, v), dtype=int)])
     closed = np.hstack([counts == 0, np.arange(v) >= free[:, None]])
     for step in range(int(n_null.max(initial=0))):

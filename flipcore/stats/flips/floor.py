@@ -64,11 +64,11 @@ def permuted_readouts(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray
     """Each item's readouts in random order over the places where it has one; absent places stay absent."""
     n, v, s = codes.shape
     flat = codes.reshape(n, v * s)
-    gone = flat == ABSENT
-    if not gone.any():
+    absent = flat == ABSENT
+    if not absent.any():
         return rng.permuted(flat, axis=1).reshape(n, v, s)
-    order = np.argsort(np.where(gone, 2.0, rng.random(flat.shape)), axis=1)
-    places = np.argsort(gone, axis=1, kind="stable")
+    order = np.argsort(np.where(absent, 2.0, rng.random(flat.shape)), axis=1)
+    places = np.argsort(absent, axis=1, kind="stable")
     out = np.empty_like(flat)
     np.put_along_axis(out, places, np.take_along_axis(flat, order, axis=1), axis=1)
     return out.reshape(n, v, s)

@@ -46,28 +46,29 @@ class HumanShare:
         low, high = self.interval
         return total.value * share_low, total.value * share_high, total.low * low, total.high * high
 
-    def sentence(self, total: Estimate, measured: Estimate) -> str:
+    def sentence(self, total: Estimate, genuine_rate: Estimate) -> str:
         """What people made of the flips, beside the measured G."""
         if not self.n:
             return "Nobody has marked a flip of this readout yet."
-        said = (
+        counts_text = (
             f"Of {self.n} marked flips {self.n_genuine} are the model's, {self.n_artifact} the readout's and "
             f"{self.n_ambiguous} unclear"
         )
         if self.n < FEWEST:
-            return f"{said}; {FEWEST} are needed before they bound anything."
+            return f"{counts_text}; {FEWEST} are needed before they bound anything."
         low, high, outer_low, outer_high = map(number_text, self.bounds(total))
-        return f"{said}: by that G lies between {low} and {high} [{outer_low}, {outer_high}]; measured it is {measured.text()}."
+        between = f"{low} and {high} [{outer_low}, {outer_high}]"
+        return f"{counts_text}: by that G lies between {between}; measured it is {genuine_rate.text()}."
 
 
 def human_share(marks: Sequence[Mapping[str, object]], level: float = 0.95) -> HumanShare:
     """`marks` are {flip, reviewer, verdict}, oldest first; a reviewer's last word on a flip counts, then the majority of
     reviewers, and a tie is ambiguous."""
-    said: dict[object, dict[object, str]] = {}
+    votes_by_flip: dict[object, dict[object, str]] = {}
     for mark in marks:
-        said.setdefault(mark["flip"], {})[mark["reviewer"]] = str(mark["verdict"])
+        votes_by_flip.setdefault(mark["flip"], {})[mark["reviewer"]] = str(mark["verdict"])
     counts = dict.fromkeys(VERDICTS, 0)
-    for votes in said.values():
+    for votes in votes_by_flip.values():
         tally = [list(votes.values()).count(verdict) for verdict in VERDICTS]
         most = max(tally)
         counts[VERDICTS[tally.index(most)] if tally.count(most) == 1 else "ambiguous"] += 1

@@ -11,18 +11,18 @@ LEAST_ANSWERS = 5
 def unreadable_labels(frame: pd.DataFrame) -> list[str]:
     """A sentence for each model, extractor and variant (of one axis) whose labels hold less than `LEAST_MASS` on the median
     answer. `frame` holds readouts with `label_mass`; where the mass is unknown nothing is said."""
-    known = frame[frame["label_mass"].notna()]
-    if known.empty:
+    rows = frame[frame["label_mass"].notna()]
+    if rows.empty:
         return []
-    said = []
-    for (model, extractor, axis, variant), mass in known.groupby(["model", "extractor", "axis", "variant"], sort=False)[
+    sentences = []
+    for (model, extractor, axis, variant), mass in rows.groupby(["model", "extractor", "axis", "variant"], sort=False)[
         "label_mass"
     ]:
         n_low = int((mass < LEAST_MASS).sum())
         if len(mass) >= LEAST_ANSWERS and mass.median() < LEAST_MASS:
-            said.append(
+            sentences.append(
                 f"{model}: the labels of {str(axis).replace('_', ' ')} {variant} cannot be read as first tokens "
                 f"({str(extractor).replace('_', ' ')}): they hold {mass.mean():.2f} of the probability, and less than "
                 f"{LEAST_MASS:.2f} on {n_low:,} of {len(mass):,} answers."
             )
-    return said
+    return sentences

@@ -124,13 +124,13 @@ def _ratio(a: float, b: float) -> float:
 
 def alone(answers: CodedAnswers, policy: str = "own_class", n_permutations: int = 499) -> list[tuple[FlipSummary, float]]:
     """(summary, p of the excess over asking again) of every axis and readout; p is NaN where a variant was asked once."""
-    found = []
+    summaries = []
     for axis in (axis for axis in answers.axes if axis != IDENTITY):
         for extractor in answers.extractors:
             codes = answers.cell(axis, extractor, True)
             p = excess_test(codes, policy=policy, m=n_permutations).p if codes.shape[2] > 1 else math.nan
-            found.append((flip_summary(answers, axis, extractor, policy=policy), p))
-    return found
+            summaries.append((flip_summary(answers, axis, extractor, policy=policy), p))
+    return summaries
 
 
 def arriving(answers: CodedAnswers, axis: str, policy: str = "own_class") -> dict[str, SequencePath]:

@@ -19,15 +19,15 @@ from flipcore.stats.flips.decomposition import COLUMNS, CONTRASTS, FLOORS, Decom
 ALL_AXES = "all_changes"
 
 
-def across_axes(found: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT):
+def across_axes(cells: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT):
     """One Decomposition an extractor, from the cells of its axes; items that an axis does not define leave that axis only.
     Above a floor only where every axis has one. `p_artifact` and `share` are not computed."""
-    names = list(dict.fromkeys(one.extractor for one in found))
-    groups = [[one for one in found if one.extractor == name] for name in names]
+    names = list(dict.fromkeys(one.extractor for one in cells))
+    groups = [[one for one in cells if one.extractor == name] for name in names]
     if not groups:
         return []
     columns = [_over_axes([one.item_values for one in group]) for group in groups]
-    level, families = found[0].T.level, any(one.T.n != one.n_items for one in found)
+    level, families = cells[0].T.level, any(one.T.n != one.n_items for one in cells)
     contrasts = [at * len(COLUMNS) + i for at in range(len(groups)) for i, name in enumerate(COLUMNS) if name in CONTRASTS]
     table = JointMeans(np.hstack(columns), seed, n_boot, families).estimates(
         kind, [level], list(COLUMNS.values()) * len(groups), contrasts
@@ -73,15 +73,15 @@ def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[st
 
 
 def _cut(group: Sequence[Decomposition]) -> CutAnswers | None:
-    held = [one.cut for one in group if one.cut is not None]
-    if not held:
+    cuts = [one.cut for one in group if one.cut is not None]
+    if not cuts:
         return None
     at = list(COLUMNS).index("A_minus_G")
     lowest, highest = (
         _column_means(np.array([getattr(one.cut, side) if one.cut is not None else one.item_values[:, at] for one in group]))
         for side in ("lowest", "highest")
     )
-    n, share = sum(one.n for one in held), max(one.share for one in held)
+    n, share = sum(one.n for one in cuts), max(one.share for one in cuts)
     return CutAnswers(n, share, lowest, highest, _mean_bounds(group, "T"), _mean_bounds(group, "G"))
 
 

@@ -31,18 +31,18 @@ def power(n: int, difference: float, n_cells: int = 1, level: float = 0.95, seed
     rng = generator(seed, "power of flips", n, round(difference, 6))
     u = rng.random((runs, n))
     values = np.select([u < alone, u < alone + BOTH, u < alone + BOTH + REFERENCE_ALONE], [1.0, -1.0, -2.0], 0.0)
-    found = guarded_t(values, BOUNDS)
-    return float(np.mean(found.is_above & (n_cells * found.p <= 1 - level)))
+    t_test = guarded_t(values, BOUNDS)
+    return float(np.mean(t_test.is_above & (n_cells * t_test.p <= 1 - level)))
 
 
 @lru_cache(maxsize=256)
-def detectable_difference(n: int, n_cells: int = 1, wanted: float = 0.8, seed: int = 0) -> float:
-    """The smallest A - G, in hundredths, that is found with at least the `wanted` power; NaN where none is."""
-    drawn = min(n, MOST_DRAWN)
+def detectable_difference(n: int, n_cells: int = 1, target_power: float = 0.8, seed: int = 0) -> float:
+    """The smallest A - G, in hundredths, that is found with at least the `target_power`; NaN where none is."""
+    sample_size = min(n, MOST_DRAWN)
     low, high = 0, int(LARGEST / STEP)
-    if n < MIN_N or not power(drawn, high * STEP, n_cells, seed=seed) >= wanted:
+    if n < MIN_N or not power(sample_size, high * STEP, n_cells, seed=seed) >= target_power:
         return math.nan
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power(drawn, middle * STEP, n_cells, seed=seed) >= wanted else (middle, high)
-    return math.ceil(100 * high * STEP * math.sqrt(drawn / n) - 1e-9) / 100
+        low, high = (low, middle) if power(sample_size, middle * STEP, n_cells, seed=seed) >= target_power else (middle, high)
+    return math.ceil(100 * high * STEP * math.sqrt(sample_size / n) - 1e-9) / 100

@@ -60,14 +60,14 @@ def flip_prediction(
         raise BadInput(f"The table lacks the column(s) {', '.join(lacking)}; give one row an item and axis.")
     x = pd.concat([rows[list(features)].astype(float), pd.get_dummies(rows["axis"], drop_first=True).astype(float)], axis=1)
     used = (x.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
-    kept, y = x[used], rows["flipped"][used].to_numpy(dtype=int)
+    design, y = x[used], rows["flipped"][used].to_numpy(dtype=int)
     items = pd.factorize(rows["item_id"][used])[0]
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
         why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
         return _undefined(n_items, used, why)
     model, folds = _model(), _folds(items)
-    matrix = kept.to_numpy()
+    matrix = design.to_numpy()
     probabilities, constant = _out_of_fold(model, folds, matrix, y)
     p, by_axis = _permutation_p(
         model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed, n_permutations
@@ -82,7 +82,7 @@ def flip_prediction(
         by_axis,
         int(used.sum()),
         int((~used).sum()),
-        dict(zip(kept.columns, model[-1].coef_[0].tolist(), strict=True)),
+        dict(zip(design.columns, model[-1].coef_[0].tolist(), strict=True)),
         probabilities,
         used,
     )
@@ -125,7 +125,7 @@ def _out_of_fold(model, folds: list, x: np.ndarray, y: np.ndarray) -> tuple[np.n
 def _permutation_p(
     model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.ndarray, observed: float, seed: int, m: int
 ) -> tuple[float, float]:
-    rng, seen = generator(seed, "flip predictor"), []
+    rng, null_aucs = generator(seed, "flip predictor"), []
     strata = [np.flatnonzero(axis == name) for name in dict.fromkeys(axis)]
 
     def draw(k: int) -> np.ndarray:
@@ -135,10 +135,10 @@ def _permutation_p(
             for rows in strata:
                 shuffled[rows] = rng.permutation(y[rows])
             aucs[at] = auc(shuffled, _out_of_fold(model, folds, x, shuffled)[0])
-        seen.append(aucs)
+        null_aucs.append(aucs)
         return aucs
 
-    return monte_carlo_p(observed, draw, m, max_m=m).p, float(np.mean(np.concatenate(seen)))
+    return monte_carlo_p(observed, draw, m, max_m=m).p, float(np.mean(np.concatenate(null_aucs)))
 
 
 def _auc_estimate(y: np.ndarray, scores: np.ndarray, items: np.ndarray, seed: int, n_boot: int) -> Estimate:
@@ -185,13 +185,13 @@ def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> p
     cells = surface.surface(frame, extractor)
     rates = pd.DataFrame(cells.rate, index=cells.items, columns=cells.columns).drop(columns="identity", errors="ignore")
     long = rates.rename_axis("item_id").reset_index().melt("item_id", var_name="axis", value_name="rate")
-    known = base.drop_duplicates("item_id").copy()
-    shares = [np.sort(np.asarray(row, dtype=float))[::-1] for row in known["probabilities"]]
-    known["margin"] = [row[0] - row[1] if row.size > 1 else np.nan for row in shares]
-    known["entropy_bits"] = [_entropy(row) for row in shares]
-    known["n_prompt_tokens"] = known["n_prompt_chars"] / 4
-    known["base_correct"] = known["is_correct"].astype(float)
-    rows = long.merge(known, on="item_id", how="inner")
+    by_item = base.drop_duplicates("item_id").copy()
+    shares = [np.sort(np.asarray(row, dtype=float))[::-1] for row in by_item["probabilities"]]
+    by_item["margin"] = [row[0] - row[1] if row.size > 1 else np.nan for row in shares]
+    by_item["entropy_bits"] = [_entropy(row) for row in shares]
+    by_item["n_prompt_tokens"] = by_item["n_prompt_chars"] / 4
+    by_item["base_correct"] = by_item["is_correct"].astype(float)
+    rows = long.merge(by_item, on="item_id", how="inner")
     rows["flipped"] = np.where(rows["rate"].isna(), np.nan, (rows["rate"] > 0).astype(float))
     return rows
 

@@ -69,8 +69,8 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
     frame = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
     names = list(dict.fromkeys(frame["extractor"]))
     key = ["item_id", "variant_id", "sample"]
-    there = frame[~frame["status"].isin((ABSENT, CUT))].assign(said=lambda f: f["answer"].fillna(_UNREADABLE))
-    wide = there.pivot(index=key, columns="extractor", values="said").reindex(columns=names)
+    there = frame[~frame["status"].isin((ABSENT, CUT))].assign(readout=lambda f: f["answer"].fillna(_UNREADABLE))
+    wide = there.pivot(index=key, columns="extractor", values="readout").reindex(columns=names)
     share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}

@@ -77,17 +77,17 @@ def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, refer
             f"An item has {deepest} rewordings without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
             "Review some of them first."
         )
-    found = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
+    rates = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
     for size in range(min(most, deepest) + 1):
         for pattern in combinations(range(deepest), size):
-            gone = {(item, names[rank]) for item, names in ranked.items() for rank in pattern if rank < len(names)}
-            found.values[pattern] = _values(rows, gone, extractor, reference, found.names)
-    return found
+            strikes = {(item, names[rank]) for item, names in ranked.items() for rank in pattern if rank < len(names)}
+            rates.values[pattern] = _values(rows, strikes, extractor, reference, rates.names)
+    return rates
 
 
-def _values(rows: pd.DataFrame, gone: Collection[Place], extractor: str, reference: str, items: Sequence[str]) -> np.ndarray:
+def _values(rows: pd.DataFrame, strikes: Collection[Place], extractor: str, reference: str, items: Sequence[str]) -> np.ndarray:
     keys = zip(rows["item_id"], rows["variant"], strict=True)
-    coded = replace(coded_answers(rows[[key not in gone for key in keys]]), families=None)  # bounds go by item
+    coded = replace(coded_answers(rows[[key not in strikes for key in keys]]), families=None)  # bounds go by item
     at = {item: i for i, item in enumerate(coded.items)}
     values = item_rates(coded, AXIS, extractor, reference).values[:, : len(QUANTITIES)]
     return np.array([values[at[item]] if item in at else [math.nan] * 3 for item in items])
@@ -121,18 +121,18 @@ def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
         for i, item in enumerate(rates.names)
     ]
     level = WORST
-    chosen: list = []
+    selection: list = []
     while True:  # each step is a mean that can be had and smaller than the last, and there are finitely many
-        tried = _knapsack(options, n_bad, level)
-        kept = [value for _, value, _ in tried if not math.isnan(value)]
-        if chosen and (not kept or sum(kept) / len(kept) >= level - SLACK):
+        candidates = _knapsack(options, n_bad, level)
+        numbers = [value for _, value, _ in candidates if not math.isnan(value)]
+        if selection and (not numbers or sum(numbers) / len(numbers) >= level - SLACK):
             break
-        chosen, level = tried, sum(kept) / len(kept) if kept else -math.inf
-        if not kept:
+        selection, level = candidates, sum(numbers) / len(numbers) if numbers else -math.inf
+        if not numbers:
             break
     return {
         (item, variant)
-        for item, (_, _, pattern) in zip(rates.names, chosen, strict=True)
+        for item, (_, _, pattern) in zip(rates.names, selection, strict=True)
         for variant in rates.struck(item, pattern)
     }
 
@@ -150,8 +150,8 @@ def _knapsack(options: Sequence[Sequence[tuple]], n_bad: int, level: float) -> l
                 trials[k, cost:] = best[: n_bad + 1 - cost] + worth
         picks[i] = trials.argmin(axis=0)
         best = trials.min(axis=0)
-    chosen, left = [], n_bad
+    selection, budget = [], n_bad
     for i in range(len(options) - 1, -1, -1):
-        chosen.append(options[i][picks[i, left]])
-        left -= chosen[-1][0]
-    return chosen[::-1]
+        selection.append(options[i][picks[i, budget]])
+        budget -= selection[-1][0]
+    return selection[::-1]

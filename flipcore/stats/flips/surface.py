@@ -46,12 +46,12 @@ def block(frame: pd.DataFrame) -> Block:
     answer_codes, _ = pd.factorize(frame["answer"])
     codes = np.where(frame["status"] == "ok", answer_codes, np.where(frame["status"] == "unreadable", NULL, ABSENT))
     positions, places = np.unique(frame["position"].to_numpy(), return_inverse=True)
-    made = np.full((len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0), ABSENT, dtype=np.int64)
-    made[item_codes, places, frame["sample"].to_numpy()] = codes
-    cut = np.zeros(made.shape, dtype=bool)
+    grid = np.full((len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0), ABSENT, dtype=np.int64)
+    grid[item_codes, places, frame["sample"].to_numpy()] = codes
+    cut = np.zeros(grid.shape, dtype=bool)
     cut[item_codes, places, frame["sample"].to_numpy()] = frame["status"] == CUT
     names = frame.drop_duplicates("position").set_index("position")["variant"]
-    return Block(np.asarray(items, dtype=object), [str(names[position]) for position in positions], made, cut)
+    return Block(np.asarray(items, dtype=object), [str(names[position]) for position in positions], grid, cut)
 
 
 def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
@@ -120,9 +120,9 @@ def _placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
     return Cells(items, columns, rate, np.nan_to_num(unreadable), np.nan_to_num(cut))
 
 
-def _positions(wanted: list[str], items: list[str]) -> list[int]:
+def _positions(subset: list[str], items: list[str]) -> list[int]:
     place = {item: i for i, item in enumerate(items)}
-    return [place[item] for item in wanted]
+    return [place[item] for item in subset]
 
 
 def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
@@ -142,7 +142,7 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
     return sorted(range(len(ids)), key=lambda i: (-score[i], ids[i]))
 
 
-def kept(first: Cells, second: Cells) -> np.ndarray:
+def flip_mask(first: Cells, second: Cells) -> np.ndarray:
     """(items,) True where either readout flips somewhere."""
     return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
 

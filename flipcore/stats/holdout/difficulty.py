@@ -42,31 +42,31 @@ class PreRelease:
 def pre_release(model: str, cutoff: str | None, published: Sequence[str | None]) -> PreRelease:
     """Dates are ISO (year-month-day) or None; a cut-off may be a month, which ends on its last day. Every target
     entry needs a date, for one unknown one may be older."""
-    known = [date for date in published if date]
+    dates = [date for date in published if date]
     if not cutoff:
         return PreRelease(
             model, UNKNOWN, f"{model}: its training cut-off is not stated, so whether it saw the target is unknown."
         )
-    if not known:
+    if not dates:
         return PreRelease(
             model,
             UNKNOWN,
             f"{model}: the target has no publication date, so whether a model with the cut-off {cutoff} saw it is unknown.",
         )
-    if span("training cut-off", cutoff)[1] >= span("publication date", min(known))[0]:
+    if span("training cut-off", cutoff)[1] >= span("publication date", min(dates))[0]:
         return PreRelease(
             model,
             AFTER,
-            f"{model}: its training went on to {cutoff} and the target was out on {min(known)}, so it may have seen it.",
+            f"{model}: its training went on to {cutoff} and the target was out on {min(dates)}, so it may have seen it.",
         )
-    if len(known) < len(published):
+    if len(dates) < len(published):
         return PreRelease(
             model,
             UNKNOWN,
-            f"{model}: {len(published) - len(known):,} of {len(published):,} target entries have "
+            f"{model}: {len(published) - len(dates):,} of {len(published):,} target entries have "
             "no publication date, so they cannot be checked.",
         )
-    return PreRelease(model, BEFORE, f"{model}: its training ended on {cutoff}, before the target was out on {min(known)}.")
+    return PreRelease(model, BEFORE, f"{model}: its training ended on {cutoff}, before the target was out on {min(dates)}.")
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class Condition:
     def pairs(self) -> list[tuple[float, float]]:
         """(target, retro) of entries where every retro entry names a target entry of its own, and these share no template;
         empty otherwise."""
-        named = [self.source_of.get(item) for item in self.retro]
-        sources = [source for source in named if source is not None]
-        if not sources or len(set(sources)) < len(named) or not set(sources) <= set(self.target):
+        source_ids = [self.source_of.get(item) for item in self.retro]
+        sources = [source for source in source_ids if source is not None]
+        if not sources or len(set(sources)) < len(source_ids) or not set(sources) <= set(self.target):
             return []
         if len({self._root(source) for source in sources}) < len(sources):
             return []
@@ -99,10 +99,10 @@ class Condition:
 
     def _root(self, item: str) -> str:
         """Where an entry goes back to, over any number of steps."""
-        seen = {item}
-        while (above := self.source_of.get(item)) and above not in seen:
+        lineage = {item}
+        while (above := self.source_of.get(item)) and above not in lineage:
             item = above
-            seen.add(item)
+            lineage.add(item)
         return item
 
     @property
@@ -149,7 +149,7 @@ class Condition:
 def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition]:
     """From rows of (model, extractor, layout, item_id, role, source_id, is_correct, probabilities, target) the conditions with
     at least ten items of each role; `top_k` adds those in which the k likeliest options count, where shares are stored."""
-    found = []
+    eligible = []
     for (model, extractor, layout), part in frame.groupby(["model", "extractor", "layout"], sort=False):
         for k in (1, *top_k):
             right = part["is_correct"].to_numpy(dtype=float) if k == 1 else _among(part, k)
@@ -158,7 +158,7 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
                 {item: float(x) for item, role, x in rows if role == side and not math.isnan(x)} for side in ("target", "retro")
             ]
             if min(map(len, sides)) >= LEAST:
-                found.append(
+                eligible.append(
                     Condition(
                         str(model),
                         str(extractor),
@@ -172,7 +172,7 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
                         },
                     )
                 )
-    return found
+    return eligible
 
 
 def _among(part: pd.DataFrame, k: int) -> np.ndarray:

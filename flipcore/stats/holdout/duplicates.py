@@ -43,12 +43,12 @@ def duplicates(texts: Sequence[str], near: float = NEAR) -> list[Duplicate]:
     from rapidfuzz.distance import LCSseq
 
     words = [_WORD.findall(text.lower()) for text in texts]
-    found = []
+    matches = []
     for first, second in _candidates(words, near):
         similarity = 2 * LCSseq.similarity(words[first], words[second]) / (len(words[first]) + len(words[second]))
         if similarity >= near - SLACK:
-            found.append(Duplicate(first, second, similarity, words[first] == words[second]))
-    return sorted(found, key=lambda pair: (-pair.similarity, pair.first, pair.second))
+            matches.append(Duplicate(first, second, similarity, words[first] == words[second]))
+    return sorted(matches, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
 def _candidates(words: list[list[str]], near: float):
@@ -69,9 +69,9 @@ def _occurrences(words: list[list[str]]):
     columns: dict[tuple[str, int], int] = {}
     rows, cols = [], []
     for i, one in enumerate(words):
-        seen: Counter = Counter()
+        tally: Counter = Counter()
         for word in one:
-            seen[word] += 1
+            tally[word] += 1
             rows.append(i)
-            cols.append(columns.setdefault((word, seen[word]), len(columns)))
+            cols.append(columns.setdefault((word, tally[word]), len(columns)))
     return csr_array((np.ones(len(rows), dtype=np.int32), (rows, cols)), shape=(len(words), max(1, len(columns))))

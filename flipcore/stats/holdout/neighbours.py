@@ -38,10 +38,10 @@ def nearest(units: np.ndarray, others: np.ndarray, k: int, skip_self: bool = Fal
     for start, block in _blocks(units, others):
         if skip_self:
             block[np.arange(len(block)), start + np.arange(len(block))] = -np.inf
-        found = np.argpartition(-block, k - 1, axis=1)[:, :k]
-        values = np.take_along_axis(block, found, axis=1)
-        order = np.lexsort((found, -values), axis=1)
-        rows[start : start + len(block)] = np.take_along_axis(found, order, axis=1)
+        candidates = np.argpartition(-block, k - 1, axis=1)[:, :k]
+        values = np.take_along_axis(block, candidates, axis=1)
+        order = np.lexsort((candidates, -values), axis=1)
+        rows[start : start + len(block)] = np.take_along_axis(candidates, order, axis=1)
         cosines[start : start + len(block)] = np.take_along_axis(values, order, axis=1)
     return rows, cosines
 
@@ -136,10 +136,10 @@ def mixing(rows: np.ndarray, labels: np.ndarray, paired: bool = False, m: int = 
     draws = np.empty(m)
     for i in range(m):
         if paired:
-            shown = np.where(np.tile(rng.integers(0, 2, size=half) == 1, 2), 1 - labels, labels)
+            null_labels = np.where(np.tile(rng.integers(0, 2, size=half) == 1, 2), 1 - labels, labels)
         else:
-            shown = rng.permutation(labels)
-        draws[i] = np.mean([part.mean() for part in _own_shares(rows, shown)])
+            null_labels = rng.permutation(labels)
+        draws[i] = np.mean([part.mean() for part in _own_shares(rows, null_labels)])
     value = float(np.mean([part.mean() for part in observed]))
     expected = float(draws.mean()) if paired else (len(labels) - 2) / (2 * (len(labels) - 1))
     b = int(np.sum(np.abs(draws - expected) >= abs(value - expected) - SLACK))

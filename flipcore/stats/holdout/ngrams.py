@@ -72,13 +72,13 @@ def ngrams(
     counts, names = _counts([*target, *retro], longest)
     parts = counts[: len(target)], counts[len(target) :]
     entries = [np.asarray((part > 0).sum(axis=0)).ravel() for part in parts]
-    kept = np.flatnonzero(entries[0] + entries[1] >= fewest)
+    frequent = np.flatnonzero(entries[0] + entries[1] >= fewest)
     totals = [np.asarray(part.sum(axis=0)).ravel() for part in parts]
     if paired:
         both = np.asarray(((parts[0] > 0).multiply(parts[1] > 0)).sum(axis=0)).ravel()
-        value, se, p = _paired(entries[0][kept] - both[kept], entries[1][kept] - both[kept])
+        value, se, p = _paired(entries[0][frequent] - both[frequent], entries[1][frequent] - both[frequent])
     else:
-        value, se, p = _unpaired(entries[0][kept], len(target), entries[1][kept], len(retro))
+        value, se, p = _unpaired(entries[0][frequent], len(target), entries[1][frequent], len(retro))
     q, half = bh(p), z_quantile(0.5 + level / 2) * se
     low, high = value - half, value + half
     rows = [
@@ -92,7 +92,7 @@ def ngrams(
             float(p[j]),
             float(q[j]),
         )
-        for j, i in enumerate(kept)
+        for j, i in enumerate(frequent)
     ]
     rows.sort(key=lambda row: (row.p, -abs(row.log_odds.value), row.text))
     single = [" " not in name for name in names]

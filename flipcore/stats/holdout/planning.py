@@ -30,8 +30,8 @@ class Plan:
 
 def equivalence_power(p: float, margin: float, n: int) -> float:
     """How often `difficulty_test` calls two sets of `n` equivalent within `margin` where both accuracies are `p`."""
-    seen, weights = _likely(n, p)
-    k, (low, high) = seen / n, _limits(seen, n)
+    successes, weights = _likely(n, p)
+    k, (low, high) = successes / n, _limits(successes, n)
     apart = k[:, None] - k[None, :]
     upper = apart + np.hypot((high - k)[:, None], (k - low)[None, :])
     lower = apart - np.hypot((k - low)[:, None], (high - k)[None, :])
@@ -79,8 +79,8 @@ def _likely(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     from scipy.stats import binom
 
     weights = binom.pmf(np.arange(n + 1), n, p)
-    kept = np.flatnonzero(weights > RARE)
-    return kept, weights[kept]
+    counts = np.flatnonzero(weights > RARE)
+    return counts, weights[counts]
 
 
 def _limits(k: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -53,7 +53,11 @@ def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
     k = min(N_NEIGHBOURS, len(units) - 1)
     rows, cosines = nearest(units, units, k - 1, skip_self=True)
     itself = np.arange(len(units))[:, None]  # UMAP expects an entry as its own first neighbour
-    known = np.hstack([itself, rows]), np.hstack([0 * itself, np.sqrt(np.maximum(0, 2 - 2 * cosines))]).astype(np.float32), None
+    neighbours = (
+        np.hstack([itself, rows]),
+        np.hstack([0 * itself, np.sqrt(np.maximum(0, 2 - 2 * cosines))]).astype(np.float32),
+        None,
+    )
     start = principal_places(units)[0]
     model = umap.UMAP(
         n_neighbors=k,
@@ -61,7 +65,7 @@ def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
         init=10 * start / np.abs(start).max(),
         random_state=seed,
         n_jobs=1,
-        precomputed_knn=known,
+        precomputed_knn=neighbours,
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="precomputed_knn")  # no later entry is to be placed on the map

@@ -35,10 +35,10 @@ def starting_margin(units: np.ndarray, groups: Sequence[str], what: str = "categ
         return None
     names, code = np.unique(np.asarray(groups, dtype=str), return_inverse=True)
     sizes = np.bincount(code, minlength=len(names))
-    kept = [i for i in np.argsort(-sizes, kind="stable")[:MOST_GROUPS] if sizes[i] >= MIN_N and names[i]]
-    if len(kept) > 1:
-        middle = float(np.median([mmd2_cos(units[code == a], units[code == b]) for a, b in combinations(kept, 2)]))
+    large_groups = [i for i in np.argsort(-sizes, kind="stable")[:MOST_GROUPS] if sizes[i] >= MIN_N and names[i]]
+    if len(large_groups) > 1:
+        middle = float(np.median([mmd2_cos(units[code == a], units[code == b]) for a, b in combinations(large_groups, 2)]))
         if middle > 0:
-            return StartingMargin(middle, f"the middle distance between {len(kept)} groups by {what}", len(units))
+            return StartingMargin(middle, f"the middle distance between {len(large_groups)} groups by {what}", len(units))
     spread = float(((units - units.mean(axis=0)) ** 2).sum(axis=1).mean())
     return StartingMargin(SHIFT_SD**2 * spread, f"a planted shift of {SHIFT_SD:g} SD", len(units))

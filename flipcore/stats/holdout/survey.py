@@ -48,9 +48,9 @@ def odd_one_out_survey(
     no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
     of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer. Fewer than
     ten annotators are no sample of people: then entries alone are the clusters, and the result holds for these annotators."""
-    found = np.asarray(hits, dtype=float)
-    there = ~np.isnan(found)
-    x, entry, annotator = found[there], np.asarray(entries)[there], np.asarray(annotators)[there]
+    outcomes = np.asarray(hits, dtype=float)
+    there = ~np.isnan(outcomes)
+    x, entry, annotator = outcomes[there], np.asarray(entries)[there], np.asarray(annotators)[there]
     n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
     p_source = odd_one_out(int(x.sum()), n)["p_two_sided"]
     if n_annotators == 1 and n_entries == n > 1:

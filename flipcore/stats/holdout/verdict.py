@@ -283,8 +283,8 @@ def as_family(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
     decided together before stay as they are."""
     if not any(math.isnan(test.p_held) and not math.isnan(test.p) for test in tests):
         return list(tests)
-    held = holm([math.nan if test.too_few else test.p for test in tests])
-    return [replace(test, p_held=p) for test, p in zip(tests, held, strict=True)]
+    holm_p = holm([math.nan if test.too_few else test.p for test in tests])
+    return [replace(test, p_held=p) for test, p in zip(tests, holm_p, strict=True)]
 
 
 def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:

@@ -29,12 +29,12 @@ class Pair:
 
 def pairs(flags: Flags) -> list[Pair]:
     """Every pair of detectors with at least one item in common."""
-    found = []
+    overlaps = []
     for first, second in combinations(flags, 2):
         common = sorted(flags[first].keys() & flags[second].keys())
         if common:
             a, b = ([bool(flags[name][item]) for item in common] for name in (first, second))
-            found.append(
+            overlaps.append(
                 Pair(
                     first,
                     second,
@@ -44,7 +44,7 @@ def pairs(flags: Flags) -> list[Pair]:
                     sum(y and not x for x, y in zip(a, b, strict=True)),
                 )
             )
-    return found
+    return overlaps
 
 
 def flag_table(flags: Flags) -> pd.DataFrame:

@@ -101,8 +101,8 @@ def _permuted_sums(pool: np.ndarray, n: int, m: int, rng: np.random.Generator) -
     """Sums and sums of squares of `n` values drawn from `pool` without replacement, `m` times."""
     values, counts = np.unique(pool, return_counts=True)
     if len(values) <= MANY_VALUES:  # how often each value falls into the first group says all
-        drawn = rng.multivariate_hypergeometric(counts, n, size=m, method="marginals")
-        return drawn @ values, drawn @ values**2
+        draws = rng.multivariate_hypergeometric(counts, n, size=m, method="marginals")
+        return draws @ values, draws @ values**2
     first = np.array([rng.permutation(pool)[:n] for _ in range(m)])
     return first.sum(axis=1), (first**2).sum(axis=1)
 

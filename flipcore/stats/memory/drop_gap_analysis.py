@@ -113,14 +113,14 @@ def drop_gap_analysis(
 
 def _source_gap(benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int) -> tuple[Estimate, bool, bool]:
     before_after = [(items.before[items.covered], items.after_mean[items.covered]) for items in (benchmark, control)]
-    found = drop_gap_source(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
+    bootstrap = drop_gap_source(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
     n = sum(len(before) for before, _ in before_after)
-    low, high = found["gap_lo"], found["gap_hi"]
-    literal, directional = bool(found["flag_literal"]), bool(found["flag_directional"])
+    low, high = bootstrap["gap_lo"], bootstrap["gap_hi"]
+    literal, directional = bool(bootstrap["flag_literal"]), bool(bootstrap["flag_directional"])
     if min(len(before) for before, _ in before_after) < MIN_N:
-        return without_interval(found["gap"], n, 0.95, _FEW), literal, directional
+        return without_interval(bootstrap["gap"], n, 0.95, _FEW), literal, directional
     note = "The source's interval; it has no width where neither set ever changes." if low == high else ""
-    return Estimate(found["gap"], low, high, 0.95, "percentile", n, seed, note), literal, directional
+    return Estimate(bootstrap["gap"], low, high, 0.95, "percentile", n, seed, note), literal, directional
 
 
 def _losses(items: Rewritten) -> np.ndarray:
@@ -137,14 +137,14 @@ def _cond_gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimat
         return drops_estimate(first, second, level, low_end=0.0)
     if min(len(first), len(second)) < MIN_N:
         return without_interval(float(first.mean() - second.mean()), len(first) + len(second), level, _FEW)
-    found = cond_gap(
+    interval = cond_gap(
         benchmark.before[benchmark.covered],
         benchmark.after_mean[benchmark.covered],
         control.before[control.covered],
         control.after_mean[control.covered],
         level,
     )
-    return Estimate(found["gap"], found["lo"], found["hi"], level, "newcombe", len(first) + len(second), None)
+    return Estimate(interval["gap"], interval["lo"], interval["hi"], level, "newcombe", len(first) + len(second), None)
 
 
 def _gap_net(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate | None:

@@ -49,12 +49,12 @@ def set_p(c: int, n: int, k: int, m: int) -> float:
         return 1.0
     if c > n:
         return 0.0
-    drawn, i = c + k - 1, np.arange(max(0, c + k - 1 - n), k)
+    draw_size, i = c + k - 1, np.arange(max(0, c + k - 1 - n), k)
 
     def log_choose(a, b):
         return gammaln(a + 1) - gammaln(b + 1) - gammaln(a - b + 1)
 
-    terms = log_choose(m, i) + log_choose(n, drawn - i) - log_choose(n + m, drawn)
+    terms = log_choose(m, i) + log_choose(n, draw_size - i) - log_choose(n + m, draw_size)
     return float(min(1.0, np.exp(terms).sum()))
 
 
@@ -145,9 +145,9 @@ def largest_excess_p(d: ArrayLike, d0: ArrayLike, seed: int = 0, n_draws: int = 
         above = np.cumsum(~is_control, axis=1)  # items at or before each position, from the largest down
         rows, places = np.nonzero(is_control)
         order = np.cumsum(is_control, axis=1)[rows, places]
-        kept = order <= len(table)
+        mask = order <= len(table)
         values = np.ones((len(is_control), len(table)))
-        values[rows[kept], order[kept] - 1] = table[order[kept] - 1, above[rows[kept], places[kept]]]
+        values[rows[mask], order[mask] - 1] = table[order[mask] - 1, above[rows[mask], places[mask]]]
         return -np.log(values.min(axis=1))
 
     # with ties the control comes first, so that only what is strictly above it counts

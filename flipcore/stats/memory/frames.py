@@ -38,8 +38,8 @@ def _means(frame: pd.DataFrame, column: str) -> pd.Series:
 
 def operators(frame: pd.DataFrame) -> list[str]:
     """The rewriting axes that were asked, in the house's order."""
-    asked = set(frame["axis"])
-    return [name for name in OPERATORS if name in asked]
+    axes = set(frame["axis"])
+    return [name for name in OPERATORS if name in axes]
 
 
 def rewritten(frame: pd.DataFrame, operator: str, extractor: str, roles: Sequence[str]) -> Rewritten:
@@ -72,23 +72,25 @@ def losses(frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: 
     """One row an item: `original` and `reworded` loss in nats and their difference `d`, large where the published wording
     is known. Min-k needs no second wording: its `d` is its value."""
     mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
-    asked = mine[mine["axis"] == operator]
-    asked = asked if len(asked) else mine[~mine["axis"].isin(TASKS)]
-    found = _means(asked, "value").unstack() if len(asked) else pd.DataFrame()
-    items = list(dict.fromkeys(asked["item_id"]))
-    found = found.reindex(items)
-    original = found[BASE] if BASE in found else pd.Series(np.nan, index=items, dtype=float)
-    reworded = found.drop(columns=BASE, errors="ignore").mean(axis=1)
+    rows = mine[mine["axis"] == operator]
+    rows = rows if len(rows) else mine[~mine["axis"].isin(TASKS)]
+    means = _means(rows, "value").unstack() if len(rows) else pd.DataFrame()
+    items = list(dict.fromkeys(rows["item_id"]))
+    means = means.reindex(items)
+    original = means[BASE] if BASE in means else pd.Series(np.nan, index=items, dtype=float)
+    reworded = means.drop(columns=BASE, errors="ignore").mean(axis=1)
     reworded = reworded if len(reworded) else pd.Series(np.nan, index=items, dtype=float)
     d = original if extractor == "min_k" else reworded - original
-    made = pd.DataFrame({"item_id": items, "original": original.to_numpy(), "reworded": reworded.to_numpy(), "d": d.to_numpy()})
-    return made.dropna(subset="d", ignore_index=True)
+    table = pd.DataFrame(
+        {"item_id": items, "original": original.to_numpy(), "reworded": reworded.to_numpy(), "d": d.to_numpy()}
+    )
+    return table.dropna(subset="d", ignore_index=True)
 
 
 def tasks(frame: pd.DataFrame) -> list[str]:
     """PEARL's axes that were asked, completion first."""
-    asked = set(frame["axis"])
-    return [axis for axis in TASKS if axis in asked]
+    axes = set(frame["axis"])
+    return [axis for axis in TASKS if axis in axes]
 
 
 def pearl_scores(
@@ -97,15 +99,15 @@ def pearl_scores(
     """Scores by item, [level][sample], of the items whose levels are all there; and how many items are not complete."""
     mine = frame[frame["role"].isin(roles) & (frame["axis"] == axis) & (frame["extractor"] == metric)]
     n_levels = mine["position"].nunique()
-    found: dict[str, Scores] = {}
+    by_item: dict[str, Scores] = {}
     left_out = 0
     for item_id, rows in mine.groupby("item_id", sort=False):
         levels = [part["value"].astype(float).tolist() for _, part in rows.groupby("position", sort=True)]
         if len(levels) == n_levels:
-            found[str(item_id)] = levels
+            by_item[str(item_id)] = levels
         else:
             left_out += 1
-    return found, left_out
+    return by_item, left_out
 
 
 def correctness(frame: pd.DataFrame, extractor: str, operator: str = "paraphrase") -> tuple[dict[str, float], dict[str, float]]:

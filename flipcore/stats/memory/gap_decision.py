@@ -78,11 +78,11 @@ class Sides:
         """Template of every covered item, or None where each item is its own."""
         if not self.family:
             return None, None
-        found = [
+        sides = [
             np.array([self.family.get(i, i) for i in one.covered_ids], dtype=object) for one in (self.benchmark, self.control)
         ]
-        repeated = any(len(set(labels)) < len(labels) for labels in found)
-        return (found[0], found[1]) if repeated else (None, None)
+        repeated = any(len(set(labels)) < len(labels) for labels in sides)
+        return (sides[0], sides[1]) if repeated else (None, None)
 
     @property
     def straddles(self) -> bool:
@@ -145,8 +145,8 @@ def pair_estimate(differences: Sequence[float] | np.ndarray, level: float, seed:
     if len(d) < MIN_N:
         return mean_interval(d, level=level, seed=seed, bounds=(-2.0, 2.0))
     padded = np.append(d, (1.0, -1.0))
-    found = mean_interval(padded, kind="clt_cluster", level=level, bounds=(-2.0, 2.0))
-    return Estimate(float(d.mean()), found.low, found.high, level, "bonett_price", len(d), None)
+    interval = mean_interval(padded, kind="clt_cluster", level=level, bounds=(-2.0, 2.0))
+    return Estimate(float(d.mean()), interval.low, interval.high, level, "bonett_price", len(d), None)
 
 
 def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -24,8 +24,8 @@ def gap_estimate(
     set there is no interval."""
     if family_drops is None and benchmark.is_binary and control.is_binary:
         sets = [values for one in (benchmark, control) for values in (one.before[one.covered], one.after_mean[one.covered])]
-        found = gap_score(sets[0], sets[1], sets[2], sets[3], level)
-        return _held(found["gap"], found["lo"], found["hi"], level, "mover", len(sets[0]), len(sets[2]))
+        interval = gap_score(sets[0], sets[1], sets[2], sets[3], level)
+        return _held(interval["gap"], interval["lo"], interval["hi"], level, "mover", len(sets[0]), len(sets[2]))
     first, second = (benchmark.drops, control.drops) if family_drops is None else family_drops
     return drops_estimate(first, second, level)
 
@@ -37,8 +37,8 @@ def drops_estimate(first: np.ndarray, second: np.ndarray, level: float, low_end:
         means = [float(np.mean(drops)) for drops in (first, second)]
         low, high = mover(means[0], limits[0], means[1], limits[1])
         return _held(means[0] - means[1], low, high, level, "padded_mover", len(first), len(second))
-    found = gap_welch(first, second, level)
-    return _held(found["gap"], found["lo"], found["hi"], level, "welch", len(first), len(second))
+    interval = gap_welch(first, second, level)
+    return _held(interval["gap"], interval["lo"], interval["hi"], level, "welch", len(first), len(second))
 
 
 def padded_limits(drops: np.ndarray, level: float, low_end: float = -1.0) -> tuple[float, float]:

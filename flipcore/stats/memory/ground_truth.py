@@ -125,22 +125,22 @@ def _flagged(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate
     return exact_share(int((scores > cutoff).sum()), len(scores), level)
 
 
-def _from_on(at: tuple[AtDose, ...], seen: Callable[[AtDose], bool]) -> int | None:
+def _from_on(at: tuple[AtDose, ...], detects: Callable[[AtDose], bool]) -> int | None:
     """The smallest dose such that it is seen there and at every larger one."""
     first = None
     for one in sorted(at, key=lambda one: -one.dose):
-        if not seen(one):
+        if not detects(one):
             return first
         first = one.dose
     return first
 
 
 def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
-    found = gap_welch(scores, never, level)
+    interval = gap_welch(scores, never, level)
     if min(len(scores), len(never)) < MIN_N:
         few = f"No interval: a group has fewer than {MIN_N} items."
-        return without_interval(found["gap"], len(scores) + len(never), level, few)
-    return Estimate(found["gap"], found["lo"], found["hi"], level, "welch_t", len(scores) + len(never), None)
+        return without_interval(interval["gap"], len(scores) + len(never), level, few)
+    return Estimate(interval["gap"], interval["lo"], interval["hi"], level, "welch_t", len(scores) + len(never), None)
 
 
 def detector(
@@ -193,13 +193,13 @@ def ground_truth(
     `fresh` are never-seen items that may set no cut-off; where none is named, every second never-seen item (in the order of
     `doses`) is held back as such. NaN scores are left out. BadInput where no item was read or none was not."""
     never = [item for item, dose in doses.items() if dose == 0]
-    held = set(fresh) & set(never) or set(never[1::2])
+    holdout = set(fresh) & set(never) or set(never[1::2])
     if not never or not any(doses.values()):
         raise BadInput(
             "Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add the missing ones "
             "to the study."
         )
-    found = []
+    detectors = []
     for name, mine in scores.items():
 
         def of(items: Iterable[str], mine: Mapping[str, float] = mine) -> np.ndarray:
@@ -212,8 +212,10 @@ def ground_truth(
             if len(values := of(item for item, d in doses.items() if d == dose))
         }
         if by_dose:
-            found.append(
-                detector(name, of(i for i in never if i not in held), of(i for i in never if i in held), by_dose, rule, rate)
+            detectors.append(
+                detector(
+                    name, of(i for i in never if i not in holdout), of(i for i in never if i in holdout), by_dose, rule, rate
+                )
             )
     items = {item for mine in scores.values() for item in mine}
-    return GroundTruth(tuple(found), rule, rate, sum(doses.get(item) is None for item in items))
+    return GroundTruth(tuple(detectors), rule, rate, sum(doses.get(item) is None for item in items))

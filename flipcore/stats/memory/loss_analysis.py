@@ -199,11 +199,11 @@ class LossTest:
         rule: str = DEFAULT_RULE,
     ) -> PairedCorrectness:
         """Correctness by item id for the benchmark; arrays in the order of `d0` for the controls."""
-        chosen = [item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag]
+        flagged_ids = [item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag]
         beyond = self.d0 >= self.cutoff(rule) - NOTHING
         return PairedCorrectness(
-            _share([original[i] for i in chosen]),
-            _share([paraphrase[i] for i in chosen]),
+            _share([original[i] for i in flagged_ids]),
+            _share([paraphrase[i] for i in flagged_ids]),
             _share(self._of_controls(control_original)[beyond]),
             _share(self._of_controls(control_paraphrase)[beyond]),
         )
@@ -225,15 +225,15 @@ class LossTest:
         )
 
     def _of_controls(self, values: ArrayLike) -> np.ndarray:
-        found = np.asarray(values, dtype=float)
-        if len(found) != len(self.d0):
-            raise BadInput(f"Correctness of {len(self.d0)} controls was wanted, in the order of d0; came {len(found)}.")
-        return found
+        correctness = np.asarray(values, dtype=float)
+        if len(correctness) != len(self.d0):
+            raise BadInput(f"Correctness of {len(self.d0)} controls was wanted, in the order of d0; came {len(correctness)}.")
+        return correctness
 
 
 def _share(values: ArrayLike) -> Estimate:
-    found = np.asarray(values, dtype=float)
-    k, n = float(found.sum()), len(found)
+    hits = np.asarray(values, dtype=float)
+    k, n = float(hits.sum()), len(hits)
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n)
     low, high = wilson(k, n)
@@ -248,23 +248,23 @@ def loss_test(item_ids: Sequence[str], d: ArrayLike, d0: ArrayLike, alpha: float
     values, controls = np.asarray(d, dtype=float), np.asarray(d0, dtype=float)
     if len(item_ids) != len(values):
         raise BadInput(f"Every item needs one loss difference: came {len(item_ids)} ids and {len(values)} values.")
-    kept, kept0 = np.isfinite(values), np.isfinite(controls)
-    if not kept.any():
+    is_finite, is_finite_control = np.isfinite(values), np.isfinite(controls)
+    if not is_finite.any():
         raise BadInput(f"None of the {len(values)} items has a finite loss difference, so there is nothing to test.")
-    found, found0 = values[kept], controls[kept0]
-    ids = tuple(item_id for item_id, keep in zip(item_ids, kept, strict=True) if keep)
-    flagged = flags(found, found0, alpha)
+    differences, control_differences = values[is_finite], controls[is_finite_control]
+    ids = tuple(item_id for item_id, keep in zip(item_ids, is_finite, strict=True) if keep)
+    flagged = flags(differences, control_differences, alpha)
     return LossTest(
         ids,
-        found,
-        found0,
-        int((~kept).sum()),
-        int((~kept0).sum()),
-        pval_source(found, found0),
-        pval_conformal(found, found0),
-        pval_tail(found, found0),
+        differences,
+        control_differences,
+        int((~is_finite).sum()),
+        int((~is_finite_control).sum()),
+        pval_source(differences, control_differences),
+        pval_conformal(differences, control_differences),
+        pval_tail(differences, control_differences),
         flagged,
-        normality(found0),
-        reach(len(found), len(found0), alpha),
+        normality(control_differences),
+        reach(len(differences), len(control_differences), alpha),
         alpha,
     )

@@ -89,12 +89,12 @@ def pval_weighted(d: ArrayLike, weights: ArrayLike, d0: ArrayLike, weights0: Arr
     """
     values, w = np.asarray(d, dtype=float), np.asarray(weights, dtype=float)
     controls, w0 = np.asarray(d0, dtype=float), np.asarray(weights0, dtype=float)
-    kept = np.isfinite(controls)
-    order = np.argsort(controls[kept])
-    ordered = controls[kept][order]
-    at_least = np.append(np.cumsum(w0[kept][order][::-1])[::-1], 0.0)
+    finite = np.isfinite(controls)
+    order = np.argsort(controls[finite])
+    ordered = controls[finite][order]
+    at_least = np.append(np.cumsum(w0[finite][order][::-1])[::-1], 0.0)
     above = at_least[np.searchsorted(ordered, values - SLACK, side="left")]
-    return np.where(np.isfinite(values), (above + w) / (w0[kept].sum() + w), np.nan)
+    return np.where(np.isfinite(values), (above + w) / (w0[finite].sum() + w), np.nan)
 
 
 def density_ratios(features: np.ndarray, control_features: np.ndarray, folds: int = 5) -> tuple[np.ndarray, np.ndarray]:

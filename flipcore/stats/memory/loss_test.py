@@ -113,11 +113,11 @@ def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[s
     right, out = np.asarray(correct, dtype=float), np.asarray(flagged, dtype=bool)
     if right.shape != out.shape:
         raise BadInput(f"Correctness and flags must cover the same items: came {len(right)} and {len(out)}.")
-    kept = right[~out]
+    rest = right[~out]
     return {
         "raw": float(right.mean()) if len(right) else math.nan,
-        "corrected": float(kept.mean()) if len(kept) else math.nan,
-        "n_kept": len(kept),
+        "corrected": float(rest.mean()) if len(rest) else math.nan,
+        "n_kept": len(rest),
     }
 
 

@@ -51,15 +51,15 @@ def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Mapping[st
     ids = items["item_id"].tolist()
     sizes = [0 if options is None else len(options) for options in items["options"]]
     guess = {item: 1 / n for item, n in zip(ids, sizes, strict=True) if n}
-    named = items["family"].tolist() if "family" in items else ids  # the item that each was made from, else itself
-    sources = [None if source == item else source for source, item in zip(named, ids, strict=True)]
+    origins = items["family"].tolist() if "family" in items else ids  # the item that each was made from, else itself
+    sources = [None if source == item else source for source, item in zip(origins, ids, strict=True)]
     family = {
         item: family_of(question, meta, source)
         for item, question, meta, source in zip(ids, items["question"], items["meta"], sources, strict=True)
     }
     there = set(ids)
-    kept = {first: second for first, second in (pairs or {}).items() if first in there and second in there}
-    return Members(control, guess, family, kept)
+    complete_pairs = {first: second for first, second in (pairs or {}).items() if first in there and second in there}
+    return Members(control, guess, family, complete_pairs)
 
 
 def family_of(question: str, meta: object, source_id: object) -> str:

@@ -46,9 +46,9 @@ def operand_check(original: Sequence[float], resampled: Sequence[float]) -> Oper
     old, new = np.abs(np.asarray(original, dtype=float)), np.abs(np.asarray(resampled, dtype=float))
     if old.shape != new.shape:
         raise BadInput(f"Every number needs its resampled one: came {len(old)} and {len(new)}.")
-    kept = (old > SLACK) & (new > SLACK) & np.isfinite(old) & np.isfinite(new)
-    n, n_left_out = int(kept.sum()), int((~kept).sum())
+    usable = (old > SLACK) & (new > SLACK) & np.isfinite(old) & np.isfinite(new)
+    n, n_left_out = int(usable.sum()), int((~usable).sum())
     if not n:
         return OperandCheck(math.nan, math.nan, math.nan, 0, n_left_out)
-    test = ks_2samp(np.log10(old[kept]), np.log10(new[kept]))
-    return OperandCheck(float(test.statistic), float(test.pvalue), float(np.median(new[kept] / old[kept])), n, n_left_out)
+    test = ks_2samp(np.log10(old[usable]), np.log10(new[usable]))
+    return OperandCheck(float(test.statistic), float(test.pvalue), float(np.median(new[usable] / old[usable])), n, n_left_out)

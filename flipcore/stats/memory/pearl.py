@@ -47,7 +47,7 @@ def _flipped_id(token_id: int, share: float, rng: np.random.Generator, largest_i
 
 def level_means(scores: Sequence[Sequence[float | None]]) -> list[float]:
     """Mean of the sample scores of every level; None and NaN are dropped and a level without any score is NaN."""
-    return [float(np.mean(kept)) if (kept := present(level)) else math.nan for level in scores]
+    return [float(np.mean(samples)) if (samples := present(level)) else math.nan for level in scores]
 
 
 def present(scores: Iterable[float | None]) -> list[float]:
@@ -88,12 +88,12 @@ def perm_maxdrop(scores: Sequence[Sequence[float | None]], seed: int = 0, m: int
 
     `scores[level]` are sample scores. Returns {p, sens} with p = (b + 1) / (m + 1); NaN where the sensitivity is.
     """
-    kept = [present(level) for level in scores]
-    observed = sensitivity(level_means(kept))
+    levels = [present(level) for level in scores]
+    observed = sensitivity(level_means(levels))
     if math.isnan(observed):
         return {"p": math.nan, "sens": math.nan}
-    sizes = np.array([len(level) for level in kept])
-    pool = np.tile(np.concatenate(kept), (m, 1))
+    sizes = np.array([len(level) for level in levels])
+    pool = np.tile(np.concatenate(levels), (m, 1))
     shuffled = generator(seed).permuted(pool, axis=1)
     means = np.add.reduceat(shuffled, np.cumsum(sizes) - sizes, axis=1) / sizes
     n_as_extreme = int(np.sum((-np.diff(means, axis=1)).max(axis=1) >= observed - SLACK))

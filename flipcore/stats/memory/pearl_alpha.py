@@ -114,6 +114,6 @@ def calibration(neg: Iterable[float], setting: Setting, fpr: float = 0.05, rule:
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")
     values = np.asarray(list(neg), dtype=float)
-    kept = values[~np.isnan(values)]
-    alpha, k = {"source": alpha_source, "conformal": alpha_conformal, "tolerance": alpha_tolerance}[rule](kept, fpr)
-    return Calibration(setting, rule, fpr, alpha, k, len(kept), len(values) - len(kept))
+    scores = values[~np.isnan(values)]
+    alpha, k = {"source": alpha_source, "conformal": alpha_conformal, "tolerance": alpha_tolerance}[rule](scores, fpr)
+    return Calibration(setting, rule, fpr, alpha, k, len(scores), len(values) - len(scores))

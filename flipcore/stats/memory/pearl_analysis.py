@@ -94,8 +94,8 @@ class Pearl:
     @property
     def false_positives(self) -> Estimate:
         """Share of the calibration's own non-members above alpha: what was asked for, not a measurement of it."""
-        known = self.non_members[~np.isnan(self.non_members)]
-        return _share(int((known > self.calibration.alpha).sum()), len(known)).noted("On the texts that set alpha.")
+        scores = self.non_members[~np.isnan(self.non_members)]
+        return _share(int((scores > self.calibration.alpha).sum()), len(scores)).noted("On the texts that set alpha.")
 
     def curve(self) -> AlphaCurve:
         """The cut-off as a line to drag."""
@@ -109,10 +109,10 @@ class Pearl:
         """How many texts lie beyond α and what α promises of single texts: a description, no verdict."""
         if math.isinf(self.calibration.alpha):
             return self.calibration.sentence()
-        known = len(self.item_ids) - self.n_undefined
+        n_texts = len(self.item_ids) - self.n_undefined
         left_out = f" {self.n_undefined} without a defined sensitivity are left out." if self.n_undefined else ""
         return (
-            f"{int(self.flagged.sum())} of {known} texts lie beyond α = {number_text(self.calibration.alpha, 3)}.{left_out} "
+            f"{int(self.flagged.sum())} of {n_texts} texts lie beyond α = {number_text(self.calibration.alpha, 3)}.{left_out} "
             f"{self.calibration.sentence()}"
             + ("" if self.calibration.setting.mode == "paper" else f" {LABELS[self.calibration.setting.mode]}.")
         )

@@ -79,14 +79,14 @@ def _losses(before: np.ndarray, after: np.ndarray, guess: float, families: np.nd
         ODDS: math.log(b / (1 - b)) - math.log(a / (1 - a)),
     }
     centred = was - was.mean(), now - now.mean()
-    found = {}
+    by_scale = {}
     for scale, (of_before, of_after) in slopes.items():
         influence = of_before * centred[0] - of_after * centred[1]
         sums = influence if label is None else np.bincount(label, weights=influence)
         size = len(sums)
         se = math.sqrt(float((sums**2).sum()) * size / max(size - 1, 1)) / (n + 2)
-        found[scale] = _Loss(values[scale], se, max(size - 3, 1))
-    return found
+        by_scale[scale] = _Loss(values[scale], se, max(size - 3, 1))
+    return by_scale
 
 
 def _codes(families: np.ndarray) -> np.ndarray:
