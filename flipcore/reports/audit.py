@@ -35,13 +35,13 @@ def audit(store: Store, study_id: str) -> Audit:
     frame = studies.readouts(store, study_id, everything=True)
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
-    given = AuditInput(
+    audit_input = AuditInput(
         frame, queries.items(store, study_id), queries.calls(store, study_id), queries.reported(study), queries.notes(study)
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(dict.fromkeys(frame["model"])), list(dict.fromkeys(frame["extractor"]))
     recognised = (
-        f"{formats}: {frame['item_id'].nunique():,} items, {int(given.calls['n'].sum()):,} calls, "
+        f"{formats}: {frame['item_id'].nunique():,} items, {int(audit_input.calls['n'].sum()):,} calls, "
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
-    return Audit(recognised, tuple(findings(given)), tuple(given.notes))
+    return Audit(recognised, tuple(findings(audit_input)), tuple(audit_input.notes))

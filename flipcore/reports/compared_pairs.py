@@ -8,18 +8,18 @@ from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant
 Side = tuple[SeenVariant, list[Seen]]
 
 
-def compared(seen: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
+def compared(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
     """What may stand on the right, by name, each with its left: a variant and the one it is compared with; where only the
     base was asked again, its further samples."""
-    by_key = {v.key: v for v in seen.variants}
-    base = seen.variants[0]
-    if len(seen.variants) > 1:
+    by_key = {v.key: v for v in view.variants}
+    base = view.variants[0]
+    if len(view.variants) > 1:
         return {
             v.key: (
                 (by_key.get(v.compared_with, base), _samples(by_key.get(v.compared_with, base), extractor)),
                 (v, _samples(v, extractor)),
             )
-            for v in seen.variants[1:]
+            for v in view.variants[1:]
         }
     samples = _samples(base, extractor)
     return {f"asked again, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {

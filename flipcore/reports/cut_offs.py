@@ -43,12 +43,14 @@ class CutOff:
         part = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
         if not self.n_cut:
             return f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut off{part}."
-        known = self.n_answers - self.n_not_recorded
+        n_endings = self.n_answers - self.n_not_recorded
         limit = f" at {self.max_tokens:,} tokens" if self.max_tokens else ""
-        said = f"{name}: {self.n_cut:,} of {known:,} answers ({100 * self.n_cut / known:.0f} %) were cut off{limit}{part}."
+        sentence = (
+            f"{name}: {self.n_cut:,} of {n_endings:,} answers ({100 * self.n_cut / n_endings:.0f} %) were cut off{limit}{part}."
+        )
         if np.isnan(self.as_asked.value):
-            return said
-        return f"{said} Accuracy {self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers."
+            return sentence
+        return f"{sentence} Accuracy {self.as_asked.text()} as asked, {self.among_finished.text()} among finished answers."
 
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""
@@ -60,11 +62,11 @@ class CutOff:
 
 def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:
     """`endings` as `store.queries.endings` gives them, `frame` the readouts of the same study."""
-    found = []
+    summaries = []
     for row in endings.to_dict("records"):
         mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
         mine = mine[mine["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
-        found.append(
+        summaries.append(
             CutOff(
                 str(row["model"]),
                 str(row["extractor"]),
@@ -76,7 +78,7 @@ def cut_offs(endings: pd.DataFrame, frame: pd.DataFrame) -> list[CutOff]:
                 _accuracy(mine[mine["status"] != CUT]),
             )
         )
-    return found
+    return summaries
 
 
 def _accuracy(rows: pd.DataFrame) -> Estimate:

@@ -56,16 +56,16 @@ def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None =
     reference = default_reference(names)
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
     accuracy = _accuracy(base)
-    found = across_axes(decompositions(coded_answers(frame), reference, tests=False))
+    totals = across_axes(decompositions(coded_answers(frame), reference, tests=False))
     of = f"{model}: " if n_models > 1 else ""
-    said = description(f"{of}{_accuracy_words(base, accuracy)}.")
-    chosen = next((one for one in found if one.extractor == (FIELD if FIELD in names else names[0])), None)
-    if chosen is None or math.isnan(chosen.T.value):
-        asked = set(frame["axis"]) - {"identity"}
-        why = "No flip rate is defined yet." if asked else "Nothing was changed, so there is no flip rate."
-        return Headline((said, description(why)), model, accuracy)
-    flips = claims.headline_of(found, chosen.extractor, None, temperature)
-    return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), said), model, accuracy, chosen)
+    accuracy_claim = description(f"{of}{_accuracy_words(base, accuracy)}.")
+    total = next((one for one in totals if one.extractor == (FIELD if FIELD in names else names[0])), None)
+    if total is None or math.isnan(total.T.value):
+        axes = set(frame["axis"]) - {"identity"}
+        why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
+        return Headline((accuracy_claim, description(why)), model, accuracy)
+    flips = claims.headline_of(totals, total.extractor, None, temperature)
+    return Headline((replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracy, total)
 
 
 def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
@@ -76,8 +76,8 @@ def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
     if len(roles) < 2:
         few = "" if accuracy.has_interval else ", too few for an interval"
         return f"Accuracy {accuracy.text()} of {accuracy.n:,} item{'' if accuracy.n == 1 else 's'}{few}"
-    said = ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
-    return f"Accuracy {said}{_inflation_words(base)}"
+    by_role = ", ".join(f"{role.replace('_', ' ')} {_accuracy(base[base['role'] == role]).text()}" for role in roles)
+    return f"Accuracy {by_role}{_inflation_words(base)}"
 
 
 def _inflation_words(base: pd.DataFrame) -> str:
@@ -93,14 +93,14 @@ def claimed_headline(
 ) -> Headline:
     """The headline of what may be claimed: the axes and extractors in `closed` are left out, and named."""
     claimed = frame[~(frame["axis"].isin(closed) & (frame["variant"] != "base") | frame["extractor"].isin(closed))]
-    found = headline(claimed, n_models, temperature)
+    summary = headline(claimed, n_models, temperature)
     if len(claimed) == len(frame):
-        return found
+        return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed)
-    if found.flips is None:
+    if summary.flips is None:
         withheld = Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
-        return replace(found, claims=(withheld, *found.claims[:1]))
-    return replace(found, claims=(*found.claims, description(f"Left out, not reviewed enough: {left_out}.")))
+        return replace(summary, claims=(withheld, *summary.claims[:1]))
+    return replace(summary, claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")))
 
 
 def surface_claim(
@@ -112,20 +112,22 @@ def surface_claim(
     temperature: float | None = None,
 ) -> Claim:
     """What the Flip surface answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed."""
-    found = decompositions(coded_answers(frame), reference, tests=False)
+    estimates = decompositions(coded_answers(frame), reference, tests=False)
     closed = closed or {}
-    if not found:
+    if not estimates:
         return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)
     if axis is not None:
-        cells = claims.cell_claims(found, closed, temperature)
-        return next(claim for one, claim in zip(found, cells, strict=True) if (one.axis, one.extractor) == (axis, extractor))
-    open_axes = [one for one in found if one.axis not in closed]
+        cells = claims.cell_claims(estimates, closed, temperature)
+        return next(
+            claim for one, claim in zip(estimates, cells, strict=True) if (one.axis, one.extractor) == (axis, extractor)
+        )
+    open_axes = [one for one in estimates if one.axis not in closed]
     if not open_axes:
         return Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed.values())))
     claim = claims.headline_of(across_axes(open_axes), extractor, closed, temperature)
-    left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in found if one.axis in closed))
-    said = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
-    return replace(claim, detail=f"{claim.detail}{said}")
+    left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed))
+    note = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
+    return replace(claim, detail=f"{claim.detail}{note}")
 
 
 def _accuracy(base: pd.DataFrame) -> Estimate:
@@ -135,5 +137,5 @@ def _accuracy(base: pd.DataFrame) -> Estimate:
 
 
 def _item_means(base: pd.DataFrame) -> np.ndarray:
-    known = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
-    return known.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)
+    answers = base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
+    return answers.groupby("item_id")["is_correct"].mean().to_numpy(dtype=float)

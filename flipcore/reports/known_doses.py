@@ -34,7 +34,7 @@ def _decided(scores: np.ndarray, never: np.ndarray):
     return set_claim(test, control=RANDOM_CONTROL), test
 
 
-def record_rows(found: Sequence[Record]) -> list[dict[str, str]]:
+def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
     """One row a detector: its decision at each dose with p, and the sets of never-seen items that it accuses."""
     return [
         {
@@ -42,5 +42,5 @@ def record_rows(found: Sequence[Record]) -> list[dict[str, str]]:
             **{f"{at.dose:,}×": f"{'memory' if at.is_claimed else 'none shown'} ({p_text(at.p)}, n = {at.n})" for at in one.at},
             "never-seen sets accused": f"{one.n_accused} of {one.n_clean}",
         }
-        for one in found
+        for one in records
     ]

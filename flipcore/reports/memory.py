@@ -14,7 +14,7 @@ from flipcore.claims.memory import adjusted, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measured, measured, pearl_setting
+from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measured, detector_measurements, pearl_setting
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
@@ -33,7 +33,7 @@ class MemoryTest:
     claim: Claim
     further: tuple[Claim, ...] = ()
     numbers: dict[str, Any] = field(default_factory=dict)
-    measured: Measured | None = None
+    measurement: Measured | None = None
     n_family: int = 1
 
     @property
@@ -83,24 +83,26 @@ def memory_tests(
     """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`), `items` the study's items, `closed`
     gates that are closed (`gates.reasons`), `pairs` stored pairs benchmark -> control. Empty where nothing is compared."""
     frame = frame[frame["model"] == model]
-    return judged(measured(frame, members_of(study, items, pairs)), study.control, closed or {}, margin)
+    return judged(detector_measurements(frame, members_of(study, items, pairs)), study.control, closed or {}, margin)
 
 
-def judged(found: Sequence[Measured], control: str, closed: Mapping[str, str], margin: float = MARGIN) -> list[MemoryTest]:
+def judged(
+    measurements: Sequence[Measured], control: str, closed: Mapping[str, str], margin: float = MARGIN
+) -> list[MemoryTest]:
     """All detectors as one family by Holm; a closed gate withholds its claims and leaves the family as it is."""
-    gaps = [one for one in found if one.gap is not None]
-    sets = [one for one in found if one.set_test is not None]
+    gaps = [one for one in measurements if one.gap is not None]
+    sets = [one for one in measurements if one.set_test is not None]
     gap_ps, set_ps = adjusted([_gap_p(one.gap) for one in gaps], [_set_p(one) for one in sets])
     by_test = dict(zip(map(id, [*gaps, *sets]), [*gap_ps, *set_ps], strict=True))
     n_family = n_tests(list(by_test.values()))
-    return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed, margin) for one in found]
+    return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed, margin) for one in measurements]
 
 
-def with_gap(found: Sequence[Measured], kind: str, operator: str, gap: GapDecision) -> list[Measured]:
+def with_gap(measurements: Sequence[Measured], kind: str, operator: str, gap: GapDecision) -> list[Measured]:
     """The family with one drop gap read by another extractor; it comes first."""
-    mine = [one for one in found if one.kind == kind and one.gap is not None and one.axis == operator]
+    mine = [one for one in measurements if one.kind == kind and one.gap is not None and one.axis == operator]
     first = replace(mine[0], gap=gap) if mine else Measured(kind, f"drop gap, {operator}", operator, "", gap)
-    return [first, *(one for one in found if one not in mine)]
+    return [first, *(one for one in measurements if one not in mine)]
 
 
 def _gap_p(gap: GapDecision | None) -> float:
@@ -114,14 +116,14 @@ def _set_p(one: Measured) -> float:
 
 def _test(one: Measured, control: str, p: float, n_family: int, closed: Mapping[str, str], margin: float) -> MemoryTest:
     items, why = NAMES[one.kind], closed.get(one.axis, "")
-    known = None if math.isnan(p) else p
+    p_value = None if math.isnan(p) else p
     if one.gap is not None:
-        claim = gap_claim(one.gap, margin, known, n_family).not_claimed(why)
+        claim = gap_claim(one.gap, margin, p_value, n_family).not_claimed(why)
         return MemoryTest(items, one.detector, claim, (), one.numbers | {"p_adjusted": p}, one, n_family)
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
-    claim = set_claim(one.set_test, items, control, known, n_family, one.templated).not_claimed(why)
+    claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(why)
     least = at_least_claim(one.set_test, claim, items)
     further = (least, *([named_claim(one.n_named, claim, items)] if one.measure in frames.LOSSES else []))
     test = one.set_test
@@ -159,7 +161,7 @@ def memory_headline(
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
     control = study.control if study else OTHER_CONTROL
-    tests = judged(measured(frame, members_of(study, items, pairs)), control, closed or {})
+    tests = judged(detector_measurements(frame, members_of(study, items, pairs)), control, closed or {})
     return summary(tests, frame) if tests else None
 
 
@@ -169,8 +171,8 @@ __all__ = [
     "TITLES",
     "Measured",
     "MemoryTest",
+    "detector_measurements",
     "judged",
-    "measured",
     "members_of",
     "memory_headline",
     "memory_tests",

@@ -55,34 +55,34 @@ def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_f
     )
 
 
-def measured(frame: pd.DataFrame, members: Members) -> list[Measured]:
+def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measured]:
     """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out."""
-    found: list[Measured] = []
+    measurements: list[Measured] = []
     for kind in NAMES:
         part = frame[frame["kind"] == kind]
         judged, compared = frames.roles_of(part)
         if judged and compared:
-            found += _of_kind(kind, part, judged, compared, members)
-    return found
+            measurements += _of_kind(kind, part, judged, compared, members)
+    return measurements
 
 
 def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[str], members: Members) -> Iterator[Measured]:
-    asked = set(frame["extractor"])
+    extractors = set(frame["extractor"])
     for operator in frames.operators(frame):
         name = f"drop gap, {operator}"
-        yield from _tried(kind, name, operator, REFERENCE, partial(_gap, frame, operator, judged, compared, members))
+        yield from _attempt(kind, name, operator, REFERENCE, partial(_gap, frame, operator, judged, compared, members))
     for measure in frames.LOSSES:
-        if measure in asked:
+        if measure in extractors:
             axis = "" if measure == "min_k" else "paraphrase"
-            yield from _tried(kind, TITLES[measure], axis, measure, partial(_loss, frame, measure, judged, compared, members))
+            yield from _attempt(kind, TITLES[measure], axis, measure, partial(_loss, frame, measure, judged, compared, members))
     for axis in frames.tasks(frame):
         for metric in frames.SIMILARITIES:
-            if metric in asked:
+            if metric in extractors:
                 name = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
-                yield from _tried(kind, name, axis, metric, partial(_pearl, frame, metric, judged, compared, axis, members))
+                yield from _attempt(kind, name, axis, metric, partial(_pearl, frame, metric, judged, compared, axis, members))
 
 
-def _tried(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measured]:
+def _attempt(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measured]:
     """The test, or why it could not be made; nothing where the items were not asked for it at all."""
     try:
         parts = test()
@@ -96,53 +96,53 @@ def _gap(frame, operator, judged, compared, members: Members) -> dict | None:
     mine, other = (frames.rewritten(frame, operator, REFERENCE, roles) for roles in (judged, compared))
     if not (len(mine.drops) and len(other.drops)):
         return None
-    found = drop_gap_analysis(mine, other, sides=members.sides(mine, other), what=members.control)
+    analysis = drop_gap_analysis(mine, other, sides=members.sides(mine, other), what=members.control)
     numbers = {
-        "gap": found.gap,
-        "gap_source": found.gap_source,
-        "cond_gap": found.cond_gap,
-        "gap_net": found.gap_net,
-        "gap_matched": found.gap_matched,
-        "perm_p": found.perm_p,
-        "old_rule_withdrawn": found.old_rule,
-        "source_decision": found.source_decision,
-        "n_benchmark": found.benchmark.n_items,
-        "n_control": found.control.n_items,
+        "gap": analysis.gap,
+        "gap_source": analysis.gap_source,
+        "cond_gap": analysis.cond_gap,
+        "gap_net": analysis.gap_net,
+        "gap_matched": analysis.gap_matched,
+        "perm_p": analysis.perm_p,
+        "old_rule_withdrawn": analysis.old_rule,
+        "source_decision": analysis.source_decision,
+        "n_benchmark": analysis.benchmark.n_items,
+        "n_control": analysis.control.n_items,
     }
-    return {"gap": found.decided, "numbers": numbers}
+    return {"gap": analysis.decided, "numbers": numbers}
 
 
 def _loss(frame, measure, judged, compared, members: Members) -> dict | None:
     mine, other = (frames.losses(frame, measure, roles) for roles in (judged, compared))
     if mine.empty:
         return None
-    found = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
-    n_flagged = int(found.flagged[DEFAULT_RULE].sum())
+    test = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
+    n_flagged = int(test.flagged[DEFAULT_RULE].sum())
     numbers = {
         "rule": DEFAULT_RULE,
-        "n": len(found.d),
-        "n_controls": len(found.d0),
+        "n": len(test.d),
+        "n_controls": len(test.d0),
         "n_flagged": n_flagged,
-        "rate": found.rate(),
-        "cutoff": found.cutoff(),
+        "rate": test.rate(),
+        "cutoff": test.cutoff(),
     }
     templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
-    return {"set_test": found.set_test(), "templated": templated, "n_named": n_flagged, "numbers": numbers}
+    return {"set_test": test.set_test(), "templated": templated, "n_named": n_flagged, "numbers": numbers}
 
 
 def _pearl(frame, metric, judged, compared, axis, members: Members) -> dict | None:
     mine, other = (frames.pearl_scores(frame, metric, roles, axis)[0] for roles in (judged, compared))
     if not mine:
         return None
-    values, known = sensitivities(mine), sensitivities(other)
-    alpha, n_known = alpha_tolerance(known, FPR)[0], int(np.isfinite(known).sum())
+    values, non_members = sensitivities(mine), sensitivities(other)
+    alpha, n_non_members = alpha_tolerance(non_members, FPR)[0], int(np.isfinite(non_members).sum())
     numbers = {
         "rule": "tolerance",
         "alpha": alpha,
         "fpr": FPR,
         "n": len(mine),
-        "n_non_members": n_known,
+        "n_non_members": n_non_members,
         "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
     }
     templated = members.is_templated(list(mine), list(other))
-    return {"set_test": set_test(values, known), "templated": templated, "numbers": numbers}
+    return {"set_test": set_test(values, non_members), "templated": templated, "numbers": numbers}

@@ -20,7 +20,7 @@ def loss_rows() -> list[dict[str, object]]:
     """Source 001's table (flagged at p < .01, uncorrected) with what chance explains of it, shares in percent."""
     rows = []
     for name, (k, n) in LOSS_FLAGS.items():
-        found, (low, high) = excess_fraction(k, n, SOURCE_LEVEL), wilson(k, n)
+        excess, (low, high) = excess_fraction(k, n, SOURCE_LEVEL), wilson(k, n)
         rows.append(
             {
                 "benchmark": name,
@@ -28,10 +28,10 @@ def loss_rows() -> list[dict[str, object]]:
                 "flagged": k,
                 "share, %": 100 * k / n,
                 "share, 95 %": f"{100 * low:.1f} to {100 * high:.1f}",
-                "by chance": found["exp_false"],
-                "of the flags, chance %": 100 * found["exp_false"] / k,
-                "beyond chance, %": 100 * found["point"],
-                "at least, %": 100 * found["lower95"],
+                "by chance": excess["exp_false"],
+                "of the flags, chance %": 100 * excess["exp_false"] / k,
+                "beyond chance, %": 100 * excess["point"],
+                "at least, %": 100 * excess["lower95"],
             }
         )
     return rows
@@ -40,10 +40,10 @@ def loss_rows() -> list[dict[str, object]]:
 def loss_notes() -> str:
     """What does not add up in source 001, from its own numbers."""
     k, n = LOSS_FLAGS["MATH"]
-    left = (0.528 * n - 0.91 * k) / (n - k)
+    accuracy_of_rest = (0.528 * n - 0.91 * k) / (n - k)
     return (
         f"Its numbers do not all agree: without {k:,} flagged items of which 91 % were right, 52.8 % of {n:,} become "
-        f"{100 * left:.1f} %, not the published 49.1 %; a correction by Bonferroni is announced and p < .01 reported, and "
+        f"{100 * accuracy_of_rest:.1f} %, not the published 49.1 %; a correction by Bonferroni is announced and p < .01 reported, and "
         f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7 % of 400 audited pairs is no whole number, and only 400 "
         "of 16,400 pairs were audited, so failed pairs among the rest cannot have been excluded; controls are called "
         "exchangeable and centred, and their mean is .04."
@@ -100,24 +100,24 @@ def gap_rows() -> list[dict[str, str]]:
     columns = {}
     for model, (published, seed, *answers) in GAP_ANSWERS.items():
         bits = [
-            [float(bit) for bit in format(int(held, 16), f"0{n}b")]
-            for held, n in zip(answers, (N_BENCHMARK,) * 2 + (N_CONTROL,) * 2, strict=True)
+            [float(bit) for bit in format(int(hex_digits, 16), f"0{n}b")]
+            for hex_digits, n in zip(answers, (N_BENCHMARK,) * 2 + (N_CONTROL,) * 2, strict=True)
         ]
         names = [[f"{role}{i}" for i in range(n)] for role, n in (("b", N_BENCHMARK), ("c", N_CONTROL))]
         sets = [
             Rewritten.make(ids, np.array(bits[2 * k]), np.array(bits[2 * k + 1])[:, None], None) for k, ids in enumerate(names)
         ]
         benchmark, control = sets
-        found = drop_gap_analysis(benchmark, control, seed=seed)
-        alone = found.benchmark.mcnemar or mcnemar(0, 0)
+        analysis = drop_gap_analysis(benchmark, control, seed=seed)
+        alone = analysis.benchmark.mcnemar or mcnemar(0, 0)
         columns[model] = {
             "inputs": f"simulated; seed of the bootstrap {seed}",
             "gap, published": published,
-            "gap, recomputed": found.gap_source.text(3),
-            "the source's rule": found.source_decision,
-            "gap, score interval": found.gap.text(3),
-            "the earlier rule, withdrawn": found.old_rule,
-            "verdict, control of another making": gap_claim(found.decided).text,
+            "gap, recomputed": analysis.gap_source.text(3),
+            "the source's rule": analysis.source_decision,
+            "gap, score interval": analysis.gap.text(3),
+            "the earlier rule, withdrawn": analysis.old_rule,
+            "verdict, control of another making": gap_claim(analysis.decided).text,
             "benchmark alone, χ² corrected": f"p = {alone['chi2_cc']:.1e}",
             "benchmark alone, exact": f"p = {alone['exact']:.1e}",
         }

@@ -38,13 +38,13 @@ class Report:
         lines = []
         for model in self.decompositions:
             lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._shown(model)]
+            lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self._stated_claims(model)]
             lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
-    def _shown(self, model: str) -> list[Claim]:
+    def _stated_claims(self, model: str) -> list[Claim]:
         """The claims of a model's cells; of those that no item defines only what is said instead of a claim."""
         return [claim for claim in self.claims.get(model, ()) if claim.outcome != UNDEFINED or claim.withheld]
 
@@ -54,13 +54,13 @@ class Report:
             "models": {
                 model: {
                     "headline": self.headlines[model].sentence,
-                    "cells": [_cell(one, claim) for one, claim in zip(found, self.claims.get(model, []), strict=False)],
+                    "cells": [_cell(one, claim) for one, claim in zip(cells, self.claims.get(model, []), strict=False)],
                     "not_claimed": [claim.withheld for claim in self.claims.get(model, []) if claim.withheld],
                     "notes": list(self.notes.get(model, ())),
                     "harness": _harness(self.harness.get(model)),
                     "memory": [one.as_dict() for one in self.memory.get(model, ())],
                 }
-                for model, found in self.decompositions.items()
+                for model, cells in self.decompositions.items()
             },
             "closed": dict(self.closed),
         }
@@ -79,29 +79,29 @@ def study_report(
     replaced: nothing of the model is claimed. What is in `closed` is not claimed; `temperatures` are the models' own, `repeats` what
     is said of repeated templates."""
     models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
-    found: dict = {}
-    said: dict = {}
+    cells: dict = {}
+    headlines: dict = {}
     claimed: dict = {}
     notes: dict = {}
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
         used = reference or default_reference(answers.extractors)
-        said[model] = claimed_headline(part, closed or {}, temperature=heat)
-        chosen = [] if reference or used == REFERENCE else [f"Reference extractor: {flips.title_of(used).lower()}."]
-        notes[model] = [*chosen, repeats] if repeats else chosen
+        headlines[model] = claimed_headline(part, closed or {}, temperature=heat)
+        reference_notes = [] if reference or used == REFERENCE else [f"Reference extractor: {flips.title_of(used).lower()}."]
+        notes[model] = [*reference_notes, repeats] if repeats else reference_notes
         if used not in answers.extractors:
-            found[model], claimed[model] = [], [flips.lacking_reference(used, answers.extractors)]
-            said[model] = replace(said[model], claims=(claimed[model][0],))
+            cells[model], claimed[model] = [], [flips.lacking_reference(used, answers.extractors)]
+            headlines[model] = replace(headlines[model], claims=(claimed[model][0],))
             continue
-        found[model] = decompositions(answers, used, **settings)
-        claimed[model] = flips.cell_claims(found[model], closed, heat)
-    return Report(said, found, closed=closed or {}, claims=claimed, notes=notes)
+        cells[model] = decompositions(answers, used, **settings)
+        claimed[model] = flips.cell_claims(cells[model], closed, heat)
+    return Report(headlines, cells, closed=closed or {}, claims=claimed, notes=notes)
 
 
-def table(found: list[Decomposition], title_of=str) -> pd.DataFrame:
+def table(cells: list[Decomposition], title_of=str) -> pd.DataFrame:
     """One row a cell with estimates as text, for a page and for download."""
-    return pd.DataFrame([_row(one, title_of) for one in found])
+    return pd.DataFrame([_row(one, title_of) for one in cells])
 
 
 def _row(one: Decomposition, title_of) -> dict:
@@ -144,15 +144,15 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
     } | numbers
 
 
-def _harness(found: HarnessAccuracy | None) -> dict | None:
+def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
     return (
         None
-        if found is None
+        if accuracy is None
         else {
-            "rotation": _estimate(found.led),
-            "single": _estimate(found.single),
-            "difference": _estimate(found.difference),
-            "n": found.n,
+            "rotation": _estimate(accuracy.led),
+            "single": _estimate(accuracy.single),
+            "difference": _estimate(accuracy.difference),
+            "n": accuracy.n,
         }
     )
 

@@ -19,8 +19,8 @@ from flipcore.store.writer import Writer
 
 def default_path() -> Path:
     """`FLIPSCOPE_DB`, or data/flips.duckdb of the project."""
-    named = os.environ.get("FLIPSCOPE_DB")
-    return Path(named) if named else DATABASE
+    path = os.environ.get("FLIPSCOPE_DB")
+    return Path(path) if path else DATABASE
 
 
 class Store:
@@ -42,7 +42,7 @@ class Store:
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
         except duckdb.IOException as error:
-            raise _held(path, str(error)) from error
+            raise _lock_error(path, str(error)) from error
         except duckdb.Error as error:
             raise BadInput(
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
@@ -76,9 +76,9 @@ class Store:
         """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB wants pytz for them."""
         cursor = self.cursor()
         try:
-            found = cursor.execute(sql, params or None)
-            names = [column[0] for column in found.description]
-            return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+            query = cursor.execute(sql, params or None)
+            names = [column[0] for column in query.description]
+            return [dict(zip(names, row, strict=True)) for row in query.fetchall()]
         finally:
             cursor.close()
 
@@ -98,7 +98,7 @@ class Store:
         self._connection.close()
 
 
-def _held(path: Path, message: str) -> StoreHeld | BadInput:
+def _lock_error(path: Path, message: str) -> StoreHeld | BadInput:
     who = re.search(r"\(PID (\d+)\)", message)
     if "lock" not in message.lower():
         return BadInput(

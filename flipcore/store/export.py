@@ -21,12 +21,12 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = []
+    paths = []
     for name, frame in (("readouts", studies.readouts(store, study_id)), ("items", studies.study_items(store, study_id))):
         path = folder / f"{study_id}-{name}.{format}"
         frame.to_parquet(path, index=False) if format == "parquet" else safe(frame).to_csv(path, index=False)
-        written.append(path)
-    return written
+        paths.append(path)
+    return paths
 
 
 def neutral(cell):

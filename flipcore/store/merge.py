@@ -30,23 +30,23 @@ _STATES = ("planned", "done", "incomplete", "cancelled", "over_budget", "failed"
 
 @dataclass
 class Merged:
-    """Rows by table: `added` are new here, `known` were here already. `replaced` failed calls got their answer. `skipped`
+    """Rows by table: `added` are new here, `duplicates` were here already. `replaced` failed calls got their answer. `skipped`
     counts by (table, reason)."""
 
     added: Counter[str] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)
+    duplicates: Counter[str] = field(default_factory=Counter)
     replaced: int = 0
     skipped: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def sentences(self) -> list[str]:
         """What was done, for people: one sentence a fact."""
-        said = [", ".join(f"{n:,} {table}" for table, n in self.added.items() if n) + " added."] if +self.added else []
+        facts = [", ".join(f"{n:,} {table}" for table, n in self.added.items() if n) + " added."] if +self.added else []
         if self.replaced:
-            said.append(f"{self.replaced:,} failed calls got their answer.")
-        if n_known := sum(self.known.values()):
-            said.append(f"{n_known:,} rows were here already and were kept as they are.")
-        said += [f"{n:,} {table} were skipped: {why}." for (table, why), n in self.skipped.items() if n]
-        return said or ["Nothing new in there."]
+            facts.append(f"{self.replaced:,} failed calls got their answer.")
+        if n_duplicates := sum(self.duplicates.values()):
+            facts.append(f"{n_duplicates:,} rows were here already and were kept as they are.")
+        facts += [f"{n:,} {table} were skipped: {why}." for (table, why), n in self.skipped.items() if n]
+        return facts or ["Nothing new in there."]
 
 
 def merge(paths: Iterable[str | Path], store: Store) -> Merged:
@@ -71,23 +71,23 @@ def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merge
         why = str(error.__cause__ or error).strip().splitlines()[0][:200]
         raise BadInput(f"{name} could not be merged ({why}). Nothing of it was taken over.") from error
     report.added += part.added
-    report.known += part.known
+    report.duplicates += part.duplicates
     report.skipped += part.skipped
     report.replaced += part.replaced
 
 
 def _union(connection, files: Mapping[str, Path], report: Merged) -> None:
-    known = tables()
+    table_by_name = tables()
     maps = {name: pa.memory_map(str(path)) for name, path in files.items()}
     try:
         for name, source in maps.items():
-            _take_in(connection, known[name], pa.ipc.open_file(source).read_all(), report)
+            _take_in(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
         for name in maps:
             if name not in _READ_LAST and name != "completions":
-                _add(connection, known[name], report)
+                _add(connection, table_by_name[name], report)
         if "completions" in maps:
-            report.replaced = _add_completions(connection, known["completions"], report)
-        merge_readouts.add(connection, known, set(maps), report.added, report.known, report.skipped)
+            report.replaced = _add_completions(connection, table_by_name["completions"], report)
+        merge_readouts.add(connection, table_by_name, set(maps), report.added, report.duplicates, report.skipped)
     finally:
         for name in maps:
             connection.execute(f"DROP TABLE IF EXISTS temp.theirs_{name}")
@@ -131,7 +131,7 @@ def _add(connection, table: Table, report: Merged) -> None:
     )
     n_new = _count(connection, f"SELECT count(*) FROM main.{table.name}") - before
     report.added[table.name] += n_new
-    report.known[table.name] += _count(connection, f"SELECT count(*) FROM theirs_{table.name}") - n_new
+    report.duplicates[table.name] += _count(connection, f"SELECT count(*) FROM theirs_{table.name}") - n_new
 
 
 def _add_completions(connection, table: Table, report: Merged) -> int:
@@ -148,7 +148,7 @@ def _add_completions(connection, table: Table, report: Merged) -> int:
     )
     n_replaced = _count(connection, "SELECT count(*) FROM replaced_calls")
     _add(connection, table, report)
-    report.known["completions"] -= n_replaced
+    report.duplicates["completions"] -= n_replaced
     return n_replaced
 
 

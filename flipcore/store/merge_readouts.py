@@ -23,10 +23,10 @@ WHERE m.call_id IS NULL OR t.call_id IS NULL OR m.status <> t.status OR m.text <
 
 def add(
     connection,
-    known: Mapping[str, Table],
+    table_by_name: Mapping[str, Table],
     there: set[str],
     added: Counter[str],
-    kept: Counter[str],
+    duplicates: Counter[str],
     skipped: Counter[tuple[str, str]],
 ) -> None:
     """Readouts and their sources. Readouts here of calls that have just got their answer are replaced, or dropped: they said
@@ -62,7 +62,7 @@ def add(
             f"USING ({_KEY}) ON CONFLICT DO NOTHING"
         )
     added["readouts"] += n_fresh
-    kept["readouts"] += n_theirs - n_fresh - n_unfit
+    duplicates["readouts"] += n_theirs - n_fresh - n_unfit
     skipped["readouts", _OTHER] += n_unfit
     _reopen(connection)
 

@@ -59,11 +59,11 @@ def _check(path: Path) -> None:
 
 def _read_apart(copy: Path, folder: Path, name: str) -> None:
     """Runs `write_tables` in a child, so that a file that ends its reader ends nothing else."""
-    wanted = {one.name: list(one.names) for one in tables().values()}
+    columns_by_table = {one.name: list(one.names) for one in tables().values()}
     code = "import sys, json; from flipcore.store.merge_source import write_tables; write_tables(*json.loads(sys.argv[1]))"
-    arguments = json.dumps([str(copy), str(folder), wanted])
+    arguments = json.dumps([str(copy), str(folder), columns_by_table])
     try:
-        made = subprocess.run(
+        child = subprocess.run(
             [sys.executable, "-c", code, arguments],
             capture_output=True,
             text=True,
@@ -76,21 +76,21 @@ def _read_apart(copy: Path, folder: Path, name: str) -> None:
     problem = folder / "problem.txt"
     if problem.is_file():
         raise BadInput(f"{name} {problem.read_text(encoding='utf-8')} Nothing of it was taken over.")
-    if made.returncode != 0:
-        raise BadInput(f"{name} is damaged: reading it ended with code {made.returncode}. Nothing of it was taken over.")
+    if child.returncode != 0:
+        raise BadInput(f"{name} is damaged: reading it ended with code {child.returncode}. Nothing of it was taken over.")
 
 
-def write_tables(copy: str, folder: str, wanted: dict[str, list[str]]) -> None:
+def write_tables(copy: str, folder: str, columns_by_table: dict[str, list[str]]) -> None:
     """In the child: writes an Arrow file a table, or problem.txt with the end of a sentence that begins with the file's name."""
     try:
-        _write(copy, Path(folder), wanted)
+        _write(copy, Path(folder), columns_by_table)
     except Exception as error:  # whatever a file from elsewhere provokes becomes a sentence
         why = str(error).strip().splitlines()[0][:200] if str(error).strip() else type(error).__name__
-        said = why if isinstance(error, BadInput) else f"is not a database that can be read ({why})."
-        (Path(folder) / "problem.txt").write_text(said, encoding="utf-8", errors="replace")
+        sentence = why if isinstance(error, BadInput) else f"is not a database that can be read ({why})."
+        (Path(folder) / "problem.txt").write_text(sentence, encoding="utf-8", errors="replace")
 
 
-def _write(copy: str, folder: Path, wanted: dict[str, list[str]]) -> None:
+def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> None:
     import duckdb
 
     connection = duckdb.connect(":memory:")
@@ -105,7 +105,7 @@ def _write(copy: str, folder: Path, wanted: dict[str, list[str]]) -> None:
         ).fetchall()
     )
     _check_version(connection, base)
-    for table, columns in wanted.items():
+    for table, columns in columns_by_table.items():
         if table == "store_info" or table not in base:
             continue
         there = {
@@ -129,9 +129,9 @@ def _write(copy: str, folder: Path, wanted: dict[str, list[str]]) -> None:
 
 
 def _check_version(connection, base: dict[str, str]) -> None:
-    found: list[tuple] = []
+    rows: list[tuple] = []
     if "store_info" in base:
-        found = connection.execute('SELECT "value" FROM other.main.store_info WHERE "key" = \'schema\'').fetchall()
-    version = str(found[0][0]) if found else "unknown"
+        rows = connection.execute('SELECT "value" FROM other.main.store_info WHERE "key" = \'schema\'').fetchall()
+    version = str(rows[0][0]) if rows else "unknown"
     if not version.isdigit() or not 1 <= int(version[:9]) <= SCHEMA_VERSION:
         raise BadInput(f"has schema {version[:40]}; this version merges up to schema {SCHEMA_VERSION}.")

@@ -7,8 +7,8 @@ from flipcore.store.connection import Store
 
 def import_mark(store: Store, study_id: str) -> int:
     """How many rows of an import are stored for certain; 0 for one that never began."""
-    found = store.rows("SELECT value FROM store_info WHERE key = $key", key=f"import {study_id}")
-    return int(found[0][0]) if found else 0
+    rows = store.rows("SELECT value FROM store_info WHERE key = $key", key=f"import {study_id}")
+    return int(rows[0][0]) if rows else 0
 
 
 _AXES = "SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id AND axis <> $own"
@@ -35,15 +35,15 @@ def repeat_bases(store: Store, study_id: str, own: str) -> None:
     cursor = store.cursor()
     try:
         for axis in axes:
-            given = {"study_id": study_id, "axis": axis, "own": own}
+            params = {"study_id": study_id, "axis": axis, "own": own}
             for table, columns, model in _COPIES:
-                chosen = ", ".join(f"t.{name.strip()}" for name in columns.split(","))
+                select_list = ", ".join(f"t.{name.strip()}" for name in columns.split(","))
                 cursor.execute(
                     f"INSERT INTO {table} (study_id, {model}item_id, axis, {columns}) "
-                    f"SELECT t.study_id, {'t.model, ' if model else ''}t.item_id, $axis, {chosen} FROM {table} t "
+                    f"SELECT t.study_id, {'t.model, ' if model else ''}t.item_id, $axis, {select_list} FROM {table} t "
                     f"JOIN ({_BASES}) b USING (item_id, variant_id) WHERE t.study_id = $study_id AND t.axis = $own "
                     "ON CONFLICT DO NOTHING",
-                    given,
+                    params,
                 )
     finally:
         cursor.close()

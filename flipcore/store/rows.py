@@ -101,7 +101,7 @@ def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:
 def completion_of(row: dict) -> Completion:
     """A stored row as the record that extractors read; an older file may hold the reasoning inside the text."""
     tokens, top = row["tokens"], row["top_logprobs"]
-    stored = Completion(
+    completion = Completion(
         row["call_id"],
         row["status"],
         row["text"],
@@ -117,7 +117,7 @@ def completion_of(row: dict) -> Completion:
         row["raw_reply"],
         row.get("reasoning") or "",
     )
-    return kept_apart(stored)
+    return kept_apart(completion)
 
 
 def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict], list[dict]]:

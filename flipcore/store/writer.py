@@ -62,7 +62,7 @@ class _Batch:
     """Rows that are written together or not at all, or an `action` on the connection that is a transaction of its own."""
 
     parts: list[Part]
-    done: Future
+    future: Future
     action: Callable[[Any], Any] | None = None
 
     @property
@@ -86,27 +86,27 @@ class Writer:
 
     def add_together(self, parts: Iterable[Part]) -> Future:
         """Queue rows of several tables that are safe together or not at all."""
-        done: Future = Future()
+        future: Future = Future()
         filled = [(table, rows) for table, rows in parts if rows]
         if filled:
-            self._queue.put(_Batch(filled, done))
+            self._queue.put(_Batch(filled, future))
         else:
-            done.set_result(None)
-        return done
+            future.set_result(None)
+        return future
 
     def transact(self, action: Callable[[Any], Any]) -> Future:
         """Queue a function of the connection as one transaction, after all that was queued before; the future holds what it
         returns. Whatever changes the file goes through here or `add`, so that nothing collides."""
-        done: Future = Future()
-        self._queue.put(_Batch([], done, action))
-        return done
+        future: Future = Future()
+        self._queue.put(_Batch([], future, action))
+        return future
 
     def flush(self, timeout: float | None = 60) -> None:
         """Returns when everything that was queued before is safe; raises NotStored when the disk does not keep up."""
-        done: Future = Future()
-        self._queue.put(_Batch([], done))
+        future: Future = Future()
+        self._queue.put(_Batch([], future))
         try:
-            done.result(timeout)
+            future.result(timeout)
         except TimeoutError as error:
             raise NotStored(
                 f"{self._store.path} took longer than {timeout:g} s to write. Check the disk and resume."
@@ -125,8 +125,8 @@ class Writer:
                 self._turn(connection, batches)
             except BaseException as error:  # this thread must outlive every fault, or its senders would wait for ever
                 for batch in batches:
-                    if not batch.done.done():
-                        batch.done.set_exception(error)
+                    if not batch.future.done():
+                        batch.future.set_exception(error)
         connection.close()
 
     def _turn(self, connection, batches: list[_Batch]) -> None:
@@ -165,10 +165,10 @@ class Writer:
     def _commit(self, connection, batches: list[_Batch]) -> None:
         """All batches in one transaction; if that fails each on its own, so that a bad one harms no other."""
         try:
-            _transaction(connection, lambda held: self._write(held, batches))
+            _transaction(connection, lambda transaction: self._write(transaction, batches))
         except Exception as error:
             if len(batches) == 1:
-                batches[0].done.set_exception(_explained(error, self._store.path))
+                batches[0].future.set_exception(_explained(error, self._store.path))
                 return
             for batch in batches:
                 self._commit(connection, [batch])
@@ -183,15 +183,15 @@ class Writer:
             }
         )
         for batch in batches:
-            batch.done.set_result(None)
+            batch.future.set_result(None)
 
     def _act(self, connection, batch: _Batch) -> None:
         try:
-            given = _transaction(connection, batch.action) if batch.action else None
+            outcome = _transaction(connection, batch.action) if batch.action else None
         except Exception as error:
-            batch.done.set_exception(_explained(error, self._store.path))
+            batch.future.set_exception(_explained(error, self._store.path))
         else:
-            batch.done.set_result(given)
+            batch.future.set_result(outcome)
 
     def _write(self, connection, batches: list[_Batch]) -> None:
         by_table: dict[str, list[dict]] = {}
@@ -209,9 +209,9 @@ def _transaction(connection, action: Callable[[Any], Any]) -> Any:
     for attempt in range(COLLISIONS):
         connection.execute("BEGIN")
         try:
-            given = action(connection)
+            outcome = action(connection)
             connection.execute("COMMIT")
-            return given
+            return outcome
         except Exception as error:
             with suppress(duckdb.Error):  # after a fatal fault there is nothing left to roll back
                 connection.execute("ROLLBACK")
@@ -228,12 +228,12 @@ def _explained(error: Exception, path: Any) -> Exception:
     if not isinstance(error, (duckdb.Error, pa.ArrowException, OSError, OverflowError, MemoryError)):
         return error
     why = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
-    made = NotStored(
+    explanation = NotStored(
         f"The results could not be written to {path}: {why}. Everything that was counted as done is stored. Check the disk "
         "space and that value, then resume."
     )
-    made.__cause__ = error
-    return made
+    explanation.__cause__ = error
+    return explanation
 
 
 def _upsert(connection, table: str, rows: list[dict], types: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ from pages.common.inspector import open_item
 from pages.common.notes import plain
 
 
-def shown(number: int, one: Finding) -> None:
+def card(number: int, one: Finding) -> None:
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.markdown(f"**{number}. {plain(one.claim.text)}**")

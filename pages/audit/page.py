@@ -19,8 +19,8 @@ if study_id is not None:
     n = len(audit.findings)
     st.markdown(f"### {n:,} finding{'s' * (n != 1)}, worst first" if n else "### Nothing speaks against this log.")
     st.caption(plain(audit.recognised))
-    chosen = st.query_params.get("finding", "")
-    opened = audit.findings[int(chosen) - 1] if chosen.isdecimal() and 0 < int(chosen) <= n else None
+    number_in_link = st.query_params.get("finding", "")
+    opened = audit.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
     if opened and opened.items:
         item = st.query_params.get("item", opened.items[0])
         models = session.study_row(study_id)["models"]
@@ -29,7 +29,7 @@ if study_id is not None:
             st.markdown(f"**{plain(opened.claim.text)}**")
             inspector(study_id, model, item, opened.axis, opened.extractor, opened.items)
     for number, one in enumerate(audit.findings, start=1):
-        finding.shown(number, one)
+        finding.card(number, one)
     if audit.notes:
         with st.expander(f"What the import said ({len(audit.notes):,})"):
             for note in audit.notes:

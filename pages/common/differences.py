@@ -71,10 +71,10 @@ def _palette() -> dict:
     return asdict(colours(st.context.theme.type))
 
 
-def differences(original: str, changed: str, *, key: str, gone: bool = False) -> None:
-    """`changed`, with the words that `original` does not have at that place underlined; `gone` dots them instead, for the
+def differences(original: str, changed: str, *, key: str, as_losses: bool = False) -> None:
+    """`changed`, with the words that `original` does not have at that place underlined; `as_losses` dots them instead, for the
     side that lost them."""
-    runs = [["gone" if gone and kind == "new" else kind, text] for kind, text in word_differences(original, changed)]
+    runs = [["gone" if as_losses and kind == "new" else kind, text] for kind, text in word_differences(original, changed)]
     _text(data={"runs": runs, "colours": _palette()}, key=key)
 
 

@@ -13,41 +13,43 @@ from pages.common.notes import plain
 MANY, MANY_PX = 3, 520  # more samples than this scroll in a window of their own
 
 
-def side(title: str, seen: Inspection, other: SeenVariant, variant: SeenVariant, samples: list[Seen], *, gone: bool) -> None:
-    """`variant`'s prompt against `other`'s; words that differ are underlined, or dotted where `gone`. A base prompt that is
+def side(
+    title: str, view: Inspection, other: SeenVariant, variant: SeenVariant, samples: list[Seen], *, as_losses: bool
+) -> None:
+    """`variant`'s prompt against `other`'s; words that differ are underlined, or dotted where `as_losses`. A base prompt that is
     only asked again has no differences."""
-    key = f"{'left' if gone else 'right'}-{variant.variant_id}"
+    key = f"{'left' if as_losses else 'right'}-{variant.variant_id}"
     with st.container(border=True):
         st.markdown(f"**{plain(title)}**")
         if variant.system:
             st.caption(f"System prompt: {plain(variant.system)}")
-        differences(other.prompt, variant.prompt, key=f"prompt-{key}", gone=gone)
+        differences(other.prompt, variant.prompt, key=f"prompt-{key}", as_losses=as_losses)
     if not samples:
         with st.container(border=True):
             st.markdown("Nothing has come back for this readout.")
     with st.container(height=MANY_PX if len(samples) > MANY else "content", border=False):
         for one in samples:
             with st.container(border=True):
-                _reading(seen, one, f"{key}-{one.sample}")
+                _reading(view, one, f"{key}-{one.sample}")
 
 
-def _read(seen: Inspection, one: Seen) -> str:
+def _read(view: Inspection, one: Seen) -> str:
     """The answer as its text, or the number where a number was measured instead."""
     if one.answer is None and one.value is not None:
         return f"measured **{number_text(one.value, 3)}**"
-    return f"read as **{plain(answer_text(seen.item, one.answer))}**"
+    return f"read as **{plain(answer_text(view.item, one.answer))}**"
 
 
-def _reading(seen: Inspection, one: Seen, key: str) -> None:
+def _reading(view: Inspection, one: Seen, key: str) -> None:
     """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
-    said = {
-        "ok": _read(seen, one),
+    status_text = {
+        "ok": _read(view, one),
         "unreadable": "**no answer could be read**",
         "cut": "**cut off**: wrong for accuracy, and never counted as a flip",
         "absent": "**absent**: missing, and never counted as a flip",
     }[one.status]
     right = "" if one.is_correct is None else " · right" if one.is_correct else " · wrong"
-    st.markdown(f"Sample {one.sample + 1}: {said}{right}")
+    st.markdown(f"Sample {one.sample + 1}: {status_text}{right}")
     if one.reason:
         st.caption(plain(one.reason))
     if one.error:
@@ -60,7 +62,7 @@ def _reading(seen: Inspection, one: Seen, key: str) -> None:
     if one.probabilities:
         share_bars(
             [
-                (answer_text(seen.item, option), share, option == one.answer)
+                (answer_text(view.item, option), share, option == one.answer)
                 for option, share in sorted(one.probabilities, key=lambda pair: -pair[1])
             ],
             key=f"bars-{key}",

@@ -49,11 +49,11 @@ def flip_verdict_bar(
         for one in marks
         if one["flip"] == f"{item_id}|{variant_id}|{other_variant_id}" and one["reviewer"] == " ".join(name.split())
     ]
-    found = human_share(marks)
-    said = f"You marked it {WORDS[mine[-1]].split(':')[0].lower()}. " if mine else ""
+    share = human_share(marks)
+    own_note = f"You marked it {WORDS[mine[-1]].split(':')[0].lower()}. " if mine else ""
     st.caption(
-        f"{said}Marked so far on this axis and readout: {found.n:,} ({found.n_genuine:,} genuine, {found.n_artifact:,} "
-        f"artifact, {found.n_ambiguous:,} unclear)."
+        f"{own_note}Marked so far on this axis and readout: {share.n:,} ({share.n_genuine:,} genuine, {share.n_artifact:,} "
+        f"artifact, {share.n_ambiguous:,} unclear)."
     )
 
 

@@ -47,19 +47,19 @@ BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "vio
 
 def badges(row: dict) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
-    found = []
+    pairs = []
     if row["simulated"]:
-        found.append(("SIMULATED", "SIMULATED"))
+        pairs.append(("SIMULATED", "SIMULATED"))
     if "pocket" in list(row["models"]):
-        found.append(("POCKET", "POCKET"))
+        pairs.append(("POCKET", "POCKET"))
     if studies.n_unreviewed(session.store(), row["study_id"]):
-        found.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
+        pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
     if judging.is_closed(row["study_id"]):
-        found.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
+        pairs.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
     if row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
-        found.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
-    return found
+        pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
+    return pairs
 
 
 def show_badges(pairs: list[tuple[str, str]]) -> None:
@@ -106,10 +106,10 @@ def page_header(
 
 
 @st.fragment(run_every=3.0)
-def _follow(study_id: str, drawn: int) -> None:
+def _follow(study_id: str, revision: int) -> None:
     """While a study runs: how far it is; the page is drawn again when there is something new."""
     progress = session.registry().progress(study_id)
-    if progress is None or session.store().revision(study_id) != drawn:
+    if progress is None or session.store().revision(study_id) != revision:
         st.rerun()
     show_progress(progress)
 

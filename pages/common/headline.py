@@ -35,8 +35,8 @@ def memory_headline(study_id: str) -> str:
 def _memory_headline(study_id: str, revision: int, closed: tuple[tuple[str, str], ...]) -> str:
     frame, items = session.readouts(study_id, revision, everything=True), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store())
-    found = memory_computed(frame, session.declared(study_id), items, dict(closed), pairs)
-    return found.text if found else ""
+    claim = memory_computed(frame, session.declared(study_id), items, dict(closed), pairs)
+    return claim.text if claim else ""
 
 
 def harness_headline(study_id: str) -> str:
@@ -49,5 +49,5 @@ def harness_headline(study_id: str) -> str:
 @st.cache_data(show_spinner=False, max_entries=64)
 def _harness_headline(study_id: str, revision: int) -> str:
     frame = session.readouts(study_id, revision, everything=True)
-    found = harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
-    return found.sentence() if found else ""
+    accuracy = harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
+    return accuracy.sentence() if accuracy else ""

@@ -23,63 +23,63 @@ from pages.components.copy_link import copy_link
 def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str, order: Sequence[str] = ()) -> None:
     """Left the original, right a variant; below each what came back and what was read from it. `order` are the items that
     k and j step through."""
-    seen = inspection(session.store(), study_id, model, item_id, axis)
-    if seen is None or not seen.variants:
+    view = inspection(session.store(), study_id, model, item_id, axis)
+    if view is None or not view.variants:
         st.info("This item was not asked under that axis. Choose another cell.")
         return
-    _title_line(seen, axis, model, order)
-    names = list(dict.fromkeys(one.extractor for v in seen.variants for one in v.readings))
+    _title_line(view, axis, model, order)
+    names = list(dict.fromkeys(one.extractor for v in view.variants for one in v.readings))
     if not names:
         st.info("Nothing has come back for this item yet.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = extractor if extractor in names else names[0]
+        extractor_name = extractor if extractor in names else names[0]
         place = f"inspect-{item_id}-{axis}"
         st.segmented_control(
             "Readout",
             names,
-            default=chosen,
+            default=extractor_name,
             required=True,
-            key=f"{place}-readout-{chosen}",
+            key=f"{place}-readout-{extractor_name}",
             format_func=_title,
             on_change=_into_link,
-            args=("readout", f"{place}-readout-{chosen}"),
+            args=("readout", f"{place}-readout-{extractor_name}"),
         )
-        pairs = compared(seen, chosen)
-        wanted = st.query_params.get("variant")
-        key = wanted if wanted in pairs else next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
+        pairs = compared(view, extractor_name)
+        link_key = st.query_params.get("variant")
+        key = link_key if link_key in pairs else next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
         st.selectbox(
             "Compared with the original",
             list(pairs),
             index=list(pairs).index(key),
             width=260,
-            key=f"{place}-{chosen}-variant-{key}",  # the marks are the extractor's, so each has a control of its own
+            key=f"{place}-{extractor_name}-variant-{key}",  # the marks are the extractor's, so each has a control of its own
             on_change=_into_link,
-            args=("variant", f"{place}-{chosen}-variant-{key}"),
+            args=("variant", f"{place}-{extractor_name}-variant-{key}"),
             format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
         )
-    _put_into_link(item=item_id, axis=axis, readout=chosen, variant=key)
+    _put_into_link(item=item_id, axis=axis, readout=extractor_name, variant=key)
     (base, before), (other, after) = pairs[key]
     left, right = st.columns(2)
     with left:
-        side("Original", seen, other, base, before, gone=True)
+        side("Original", view, other, base, before, as_losses=True)
     with right:
-        side(f"Variant: {key}", seen, base, other, after, gone=False)
-    if chosen not in VALUES or base.target != other.target:
-        _judge(study_id, model, axis, chosen, seen, pairs[key])
+        side(f"Variant: {key}", view, base, other, after, as_losses=False)
+    if extractor_name not in VALUES or base.target != other.target:
+        _judge(study_id, model, axis, extractor_name, view, pairs[key])
 
 
-def _judge(study_id: str, model: str, axis: str, extractor: str, seen: Inspection, pair: tuple[Side, Side]) -> None:
+def _judge(study_id: str, model: str, axis: str, extractor: str, view: Inspection, pair: tuple[Side, Side]) -> None:
     """Where the two differ, a person says whether the difference is one of meaning; else why there is nothing to judge."""
     (base, _), (other, _) = pair
     if base.target != other.target:
         st.caption(
-            f"For the variant another answer is right, {plain(answer_text(seen.item, other.target))}: to answer "
+            f"For the variant another answer is right, {plain(answer_text(view.item, other.target))}: to answer "
             "differently is no flip."
         )
     elif base is not other:
         if flips(pair):
-            flip_verdict_bar(study_id, model, seen.item.item_id, axis, base.variant_id, other.variant_id, extractor)
+            flip_verdict_bar(study_id, model, view.item.item_id, axis, base.variant_id, other.variant_id, extractor)
         else:
             st.caption("The answers agree under this readout: there is no flip to judge here.")
 
@@ -105,8 +105,8 @@ def _title(name: str) -> str:
     return EXTRACTORS[name].title if name in EXTRACTORS else plain(name)
 
 
-def _title_line(seen: Inspection, axis: str, model: str, order: Sequence[str]) -> None:
-    item = seen.item
+def _title_line(view: Inspection, axis: str, model: str, order: Sequence[str]) -> None:
+    item = view.item
     st.markdown(f"#### {plain(item.item_id.split('@')[0])} · {plain(axis.replace('_', ' '))} · {plain(model)}")
     at = order.index(item.item_id) if item.item_id in order else None
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -11,8 +11,8 @@ from pages.common import session
 
 def report(study_id: str) -> JudgeReport:
     """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
-    held = session.store()
-    return _report(study_id, held.revision(study_id), judges.n_label_rows(held))
+    store = session.store()
+    return _report(study_id, store.revision(study_id), judges.n_label_rows(store))
 
 
 def is_closed(study_id: str) -> bool:
@@ -23,5 +23,5 @@ def is_closed(study_id: str) -> bool:
 
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _report(study_id: str, revision: int, n_labels: int) -> JudgeReport:
-    held = session.store()
-    return judge_report(judges.judged_texts(held, study_id), judges.labels(held))
+    store = session.store()
+    return judge_report(judges.judged_texts(store, study_id), judges.labels(store))

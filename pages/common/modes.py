@@ -14,7 +14,7 @@ WIDTH = 440  # of the control and its badge, px: below it the row wraps
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
 
 
-def chosen(key: str = "mode") -> str:
+def mode_selector(key: str = "mode") -> str:
     """The mode, with the badge that says what its intervals are worth."""
     with st.container(horizontal=True, vertical_alignment="center", width=WIDTH):
         mode = st.segmented_control(

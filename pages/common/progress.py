@@ -13,18 +13,18 @@ EVERY_S = 0.3
 
 @contextmanager
 def running(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with an estimate; yields `watch(done, of)`. Every redraw of it is a place where the script can be stopped."""
+    """A bar with an estimate; yields `watch(step, of)`. Every redraw of it is a place where the script can be stopped."""
     bar, began = st.progress(0.0, text=f"{what} …"), time.monotonic()
-    drawn = began
+    last_redraw = began
 
-    def watch(done: int, of: int) -> None:
-        nonlocal drawn
+    def watch(step: int, of: int) -> None:
+        nonlocal last_redraw
         now = time.monotonic()
-        if now - drawn >= EVERY_S:
-            drawn = now
-            left = (now - began) / done * (of - done)
+        if now - last_redraw >= EVERY_S:
+            last_redraw = now
+            eta_s = (now - began) / step * (of - step)
             bar.progress(
-                done / of, text=f"{what}: {done:,} of {of:,}, about {left:,.0f} s left. Choosing anything else stops it."
+                step / of, text=f"{what}: {step:,} of {of:,}, about {eta_s:,.0f} s left. Choosing anything else stops it."
             )
 
     try:

@@ -66,13 +66,13 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
             st.rerun()
 
 
-def kept(study_id: str) -> None:
+def history(study_id: str) -> None:
     """What has been decided on this study, newest first."""
-    found = studies.decisions(session.store(), study_id)
-    if found.empty:
+    decisions = studies.decisions(session.store(), study_id)
+    if decisions.empty:
         return
     st.subheader("Decision record", anchor=False)
-    for row in found.to_dict("records"):
+    for row in decisions.to_dict("records"):
         st.markdown(
             plain(f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({row['page']}, {row['mode']}): {row['sentence']}")
         )

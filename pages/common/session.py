@@ -23,11 +23,11 @@ def _opened():
     store = Store.open()
     registry = Registry(store)
     demo.fill_store(store)
-    shown = demo.demo_studies()
+    demos = demo.demo_studies()
     if studies.studies(store).empty:
-        for study in shown:
+        for study in demos:
             registry.start(study)
-    registry.settle(resumed=shown)
+    registry.settle(resumed=demos)
     registry.watch_inbox()
     return store, registry
 
@@ -60,10 +60,10 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     alike = {name for name, n in Counter(names.values()).items() if n > 1}  # equal labels would be one choice to the browser
     names = {study_id: f"{name} · {study_id[:6]}" if name in alike else name for study_id, name in names.items()}
     suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(names)
-    kept = st.session_state.get("study-id")
-    known = [one for one, there in ((st.query_params.get("study"), names), (kept, suited)) if one in there]
-    start = known[0] if known else suited[0]
-    chosen = st.selectbox(
+    previous_id = st.session_state.get("study-id")
+    candidates = [one for one, there in ((st.query_params.get("study"), names), (previous_id, suited)) if one in there]
+    start = candidates[0] if candidates else suited[0]
+    choice = st.selectbox(
         "Study",
         list(names),
         index=list(names).index(start),
@@ -71,11 +71,11 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         label_visibility="collapsed",
         format_func=lambda study_id: names.get(study_id, study_id),
     )
-    if known or chosen != start:
-        st.session_state["study-id"] = chosen
-    if st.query_params.get("study") != chosen:
-        st.query_params["study"] = chosen
-    return chosen
+    if candidates or choice != start:
+        st.session_state["study-id"] = choice
+    if st.query_params.get("study") != choice:
+        st.query_params["study"] = choice
+    return choice
 
 
 def study_row(study_id: str) -> dict:
@@ -99,8 +99,8 @@ def readouts(
     everything: bool = False,
 ) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed; under a lock those of what was set aside."""
-    held = store()
-    revision = held.revision(study_id) if revision is None else revision
+    database = store()
+    revision = database.revision(study_id) if revision is None else revision
     return _readouts(study_id, revision, lock, paraphrases, everything)
 
 

@@ -47,10 +47,10 @@ def flip_map(
     `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, cut, means, strip}: values, unreadable and
     cut (rows × columns) and means (rows) packed by `flipcore.boards.packing.permille`, strip [value, interval] per column."""
     c = colours(st.context.theme.type)
-    shown = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
+    palette = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
     result = _component(
         key=key,
-        data={"rows": rows, "columns": columns, "panels": panels, "colours": shown, "selected": selected, "height": height},
+        data={"rows": rows, "columns": columns, "panels": panels, "colours": palette, "selected": selected, "height": height},
         on_cell_change=lambda: None,
     )
     return result.cell

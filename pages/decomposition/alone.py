@@ -13,7 +13,7 @@ from pages.common.notes import plain
 from pages.decomposition.cached import answers, title_of
 
 
-def shown(study_id: str, model: str, mode: str, policy: str) -> None:
+def section(study_id: str, model: str, mode: str, policy: str) -> None:
     with st.expander("Each readout by itself: bounds, any flip, and whether the change matters at all"):
         st.dataframe(
             [

@@ -23,11 +23,11 @@ def started(board: dict, view: dict) -> dict:
     """The board at the settings of `view`, where it has them."""
     levels = board["levels"]
     at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
-    chosen = {
+    choices = {
         key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
         for key, default in board["chosen"].items()
     }
-    return board | {"start": at, "chosen": chosen}
+    return board | {"start": at, "chosen": choices}
 
 
 def settings(view: dict, coded: CodedAnswers) -> dict:
@@ -74,10 +74,10 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
         return []
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "source_nonoverlap" if rule == "nonoverlap" else "paired"
-    found = decomposition.decompositions(
+    cells = decomposition.decompositions(
         coded, reference, policy=policy, kind=kind, level=level, rule=rule, n_boot=resamples(coded)
     )
-    return banded(found, _board(study_id, model, mode, revision, ()), level, policy) if mode == "simultaneous" else found
+    return banded(cells, _board(study_id, model, mode, revision, ()), level, policy) if mode == "simultaneous" else cells
 
 
 def board(study_id: str, model: str, mode: str, closed: dict[str, str]) -> dict:
@@ -91,8 +91,8 @@ def _board(study_id: str, model: str, mode: str, revision: int, closed: tuple) -
     return arrays(answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed=dict(closed), temperature=heat)
 
 
-def table(found: list[Decomposition], claims: list[Claim]) -> None:
-    frame = rows(found, title_of)
+def table(cells: list[Decomposition], claims: list[Claim]) -> None:
+    frame = rows(cells, title_of)
     estimates = [name for name in frame.columns if name not in ("axis", "extractor") and frame[name].dtype.kind not in "if"]
     st.dataframe(
         frame,
@@ -104,9 +104,9 @@ def table(found: list[Decomposition], claims: list[Claim]) -> None:
             st.markdown(plain(f"• {claim.text} {claim.detail}"))
 
 
-def warnings(found: list[Decomposition]) -> None:
+def warnings(cells: list[Decomposition]) -> None:
     """Red flags about unreadable answers, each once."""
-    for one in found:
+    for one in cells:
         for flag in one.nulls.flags:
             st.warning(
                 plain(f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}: {flag}"), icon=":material/warning:"
@@ -116,5 +116,5 @@ def warnings(found: list[Decomposition]) -> None:
 def repeats(study_id: str) -> None:
     """Says where items repeat a template that nobody declared."""
     items = session.study_items(study_id)
-    if said := repeated_templates(list(items["question"]), list(items["family"])):
-        st.warning(plain(said), icon=":material/content_copy:")
+    if warning := repeated_templates(list(items["question"]), list(items["family"])):
+        st.warning(plain(warning), icon=":material/content_copy:")

@@ -9,12 +9,12 @@ from pages.common import gates
 from pages.common.notes import plain
 
 
-def closed(study_id: str, found: list[Decomposition]) -> dict[str, str]:
+def closed(study_id: str, cells: list[Decomposition]) -> dict[str, str]:
     """Axis or readout -> the sentence that says what is missing; empty when everything here may be claimed."""
-    return gates.closed(study_id, {one.axis for one in found}, {one.extractor for one in found})
+    return gates.closed(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
 
 
-def shown(closed: dict[str, str]) -> None:
+def notice(closed: dict[str, str]) -> None:
     """Each reason once, with all that it closes."""
     for why in dict.fromkeys(closed.values()):
         names = [name.replace("_", " ") for name in closed if closed[name] == why]

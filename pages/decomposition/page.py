@@ -17,7 +17,7 @@ BAND = "for every row, reference readout and null policy at once, at any one lev
 study_id = page_header("Decomposition", "How much of the instability is genuine?")
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        mode = modes.chosen()
+        mode = modes.mode_selector()
         choice = st.container(width=320)
     lock = modes.lock_of(study_id, mode, PAGE)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
@@ -30,13 +30,13 @@ if study_id is not None:
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
         coded = cached.answers(study_id, model, mode)
         view = cached.settings(modes.view_of(study_id, PAGE, cached.START, lock), coded)
-        found = cached.decompositions(study_id, model, mode, view)
+        cells = cached.decompositions(study_id, model, mode, view)
         if view["reference"] not in coded.extractors:
             st.markdown(f"### {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
-        elif not found:
+        elif not cells:
             st.markdown("### This study changes nothing but asks again: add an axis to have something to decompose.")
         else:
-            closed = gates.closed(study_id, found)
+            closed = gates.closed(study_id, cells)
             board = cached.board(study_id, model, mode, closed)
             moved, decision = threshold_board(
                 cached.started(board, view), key=f"board-{study_id}-{model}-{mode}", locked=mode == "locked"
@@ -45,21 +45,21 @@ if study_id is not None:
             modes.remember(study_id, PAGE, cached.START, moved)
             record.offer(study_id, PAGE, mode, decision and decision | {"model": model})
             st.caption(modes.note(mode, study_id, BAND))
-            gates.shown(closed)
+            gates.notice(closed)
             cached.repeats(study_id)
             st.plotly_chart(
-                decomposition_bars(found, cached.title_of, colours(st.context.theme.type)),
+                decomposition_bars(cells, cached.title_of, colours(st.context.theme.type)),
                 key="bars",
                 theme=None,
                 config={"displayModeBar": False},
             )
             st.subheader("Every estimate", anchor=False)
-            cached.table(found, flips.cell_claims(found, closed, session.temperature(study_id, model)))
-            cached.warnings(found)
-            people.shown(study_id, model, found)
-            alone.shown(study_id, model, mode, view["policy"])
+            cached.table(cells, flips.cell_claims(cells, closed, session.temperature(study_id, model)))
+            cached.warnings(cells)
+            people.summary(study_id, model, cells)
+            alone.section(study_id, model, mode, view["policy"])
             predicted.predictor(study_id, model, mode)
-            record.kept(study_id)
+            record.history(study_id)
 
 with st.expander("How to read this"):
     st.markdown(

@@ -12,17 +12,17 @@ from pages.common.notes import plain
 from pages.decomposition.cached import title_of
 
 
-def shown(study_id: str, model: str, found: list[Decomposition]) -> None:
+def summary(study_id: str, model: str, cells: list[Decomposition]) -> None:
     """One line for each axis and readout of which somebody marked a flip; nothing where nobody did."""
-    said = []
-    for one in found:
+    lines = []
+    for one in cells:
         share = human_share(review.flip_marks(session.store(), study_id, model, one.axis, one.extractor))
         if share.n:
             where = f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
-            said.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")
-    if said:
+            lines.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")
+    if lines:
         st.subheader("What people made of single flips", anchor=False)
-        st.markdown("  \n".join(said))
+        st.markdown("  \n".join(lines))
         st.caption(
             "Marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). "
             "The bounds take the marked flips for a fair sample of all; flips that were looked for are not."

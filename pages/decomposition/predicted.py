@@ -22,17 +22,17 @@ def predictor(study_id: str, model: str, mode: str) -> None:
     if not st.toggle("Compute", key="predictor"):
         return
     with shown_problem():
-        found = _predicted(study_id, model, mode, session.store().revision(study_id))
-        if found is None:
+        fit = _predicted(study_id, model, mode, session.store().revision(study_id))
+        if fit is None:
             st.info("This study has no first-token readout, and the predictor reads its margin. Add that readout.")
-        elif found.note:
-            st.info(plain(f"Nothing to predict: {found.note}"))
+        elif fit.note:
+            st.info(plain(f"Nothing to predict: {fit.note}"))
         else:
-            said = prediction(found)
-            st.markdown(plain(said.text))
-            st.caption(plain(said.detail))
+            claim = prediction(fit)
+            st.markdown(plain(claim.text))
+            st.caption(plain(claim.detail))
             st.dataframe(
-                [{"feature": name, "weight (standardised)": round(weight, 2)} for name, weight in found.weights.items()],
+                [{"feature": name, "weight (standardised)": round(weight, 2)} for name, weight in fit.weights.items()],
                 hide_index=True,
                 width=420,
             )

@@ -22,22 +22,22 @@ def _disagreements(study_id: str, model: str, revision: int):
 def disagreement(study_id: str, model: str, title_of) -> None:
     """The same completion read in two ways: how often do they differ?"""
     st.subheader("Do the readouts agree with each other?", anchor=False)
-    found = _disagreements(study_id, model, session.store().revision(study_id))
-    if len(found.extractors) < 2:
+    agreement = _disagreements(study_id, model, session.store().revision(study_id))
+    if len(agreement.extractors) < 2:
         st.info(
             "This study has one readout, so there is nothing to compare. Add another one and run it again: what was "
             "asked is not asked twice."
         )
         return
-    st.markdown(plain(found.sentence(title_of)))
+    st.markdown(plain(agreement.sentence(title_of)))
     left, right = st.columns([3, 2])
     left.plotly_chart(
-        matrix(found.share, [title_of(name) for name in found.extractors], colours(st.context.theme.type)),
+        matrix(agreement.share, [title_of(name) for name in agreement.extractors], colours(st.context.theme.type)),
         key="disagreement",
         theme=None,
         config={"displayModeBar": False},
     )
-    right.dataframe(found.table(title_of), hide_index=True)
+    right.dataframe(agreement.table(title_of), hide_index=True)
     right.caption(
         "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
         "own, then where both read one. Absent readouts and answers that were cut off are left out."
@@ -47,8 +47,8 @@ def disagreement(study_id: str, model: str, title_of) -> None:
 def most_flips(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str], axis: str | None) -> None:
     """The 25 of the rows on the map that flip most; a chosen row opens the inspector where it flips most."""
     st.subheader("Which items flip most?", anchor=False)
-    shown = set(rows)
-    order = [i for i in surface.order_of(first, second, "field", first.items) if i in shown][:25]
+    row_set = set(rows)
+    order = [i for i in surface.order_of(first, second, "field", first.items) if i in row_set][:25]
     means = [(title, surface.row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
     table = [
         {"item": first.items[i].split("@")[0], "question": questions.get(first.items[i], "")}

@@ -13,8 +13,8 @@ def explorer(study_id: str, model: str, arrays: tuple, axis: str | None, readout
     """`arrays` are the rows, columns and panels of the map; `axis` is the opened one, `readouts` those of the panels."""
     clicked = flip_map(*arrays, key="map", selected=_selected(axis), height=460)
     if clicked:
-        chosen = {"axis": axis or clicked["column"], "readout": readouts[clicked["panel"]]}
-        open_item(clicked["item"], **chosen, **({"variant": clicked["column"]} if axis else {}))
+        place = {"axis": axis or clicked["column"], "readout": readouts[clicked["panel"]]}
+        open_item(clicked["item"], **place, **({"variant": clicked["column"]} if axis else {}))
     if st.query_params.get("item"):
         if st.query_params["item"] not in {row["id"] for row in arrays[0]}:
             st.caption("The item below is not among the rows that the filters leave.")

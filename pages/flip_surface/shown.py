@@ -14,8 +14,8 @@ from flipcore.stats.flips.surface import Cells
 from pages.common import gates, session
 
 
-def index_of(names: list[str], wanted: str, otherwise: int) -> int:
-    return names.index(wanted) if wanted in names else otherwise % len(names)
+def index_of(names: list[str], name: str, otherwise: int) -> int:
+    return names.index(name) if name in names else otherwise % len(names)
 
 
 def questions(study_id: str) -> dict[str, str]:
@@ -66,14 +66,14 @@ def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questi
 
 def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> tuple:
     """Rows, columns and panels as the flip map takes them."""
-    shown = [
+    map_rows = [
         {"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:90].split())} for i in rows
     ]
     columns = [
         {"id": column, "label": "asked again" if column == "identity" else column.replace("_", " ")} for column in first.columns
     ]
     panels = [_panel(cells, rows, title) for cells, title in zip((first, second), titles, strict=True)]
-    return shown, columns, panels[:1] if titles[0] == titles[1] else panels
+    return map_rows, columns, panels[:1] if titles[0] == titles[1] else panels
 
 
 def _panel(cells: Cells, rows: list[int], title: str) -> dict:

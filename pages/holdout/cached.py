@@ -66,9 +66,9 @@ def _semantic(sets_id: str, embedding: str, seed: int, _sets: Sets):
     paired = classifiers.paired_rows(kept_target, kept_retro)
     half = 0 if paired is None else len(paired) // 2
     target, retro = (rows[:n], rows[n:]) if paired is None else (rows[paired[:half]], rows[paired[half:]])
-    found = verdict.semantic_test(target, retro, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
+    test = verdict.semantic_test(target, retro, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed)
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
-    return found, (
+    return test, (
         f"{words}; MMD² and both sets' mean pairwise cosine, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact "
         f"centre; 90 % interval; n = {len(target):,} + {len(retro):,}; seed {seed}. {left_out}"
     ).strip()
@@ -83,13 +83,13 @@ def _accuracies(study_id: str, revision: int, confirmatory: bool):
 def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
     """What the studies of these sets measured; of equal conditions the newest study's."""
     sources = {item.item_id: item.source_id for item in (*sets.target, *sets.retro)}
-    found: dict[str, Condition] = {}
+    by_label: dict[str, Condition] = {}
     for study_id in sets.study_ids:
         frame = _accuracies(study_id, session.store().revision(study_id), confirmatory and sets.is_of_study)
-        asked = frame[frame["item_id"].isin(sources)].assign(source_id=lambda rows: rows["item_id"].map(sources))
-        for one in conditions(asked, TOP_K if boosted else ()):
-            found.setdefault(one.label, one)
-    return list(found.values())
+        answers = frame[frame["item_id"].isin(sources)].assign(source_id=lambda rows: rows["item_id"].map(sources))
+        for one in conditions(answers, TOP_K if boosted else ()):
+            by_label.setdefault(one.label, one)
+    return list(by_label.values())
 
 
 def checked_models(sets: Sets, models: list[str]) -> dict[str, PreRelease]:
@@ -101,11 +101,11 @@ def checked_models(sets: Sets, models: list[str]) -> dict[str, PreRelease]:
 
 def difficulty(sets: Sets, confirmatory: bool):
     """(test, how) by all models from before the target, or (None, why there is none)."""
-    found = all_conditions(sets, confirmatory)
-    if not found:
+    candidates = all_conditions(sets, confirmatory)
+    if not candidates:
         return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
-    states = checked_models(sets, list(dict.fromkeys(one.model for one in found)))
-    used = [one for one in found if states[one.model].state == BEFORE]
+    states = checked_models(sets, list(dict.fromkeys(one.model for one in candidates)))
+    used = [one for one in candidates if states[one.model].state == BEFORE]
     if not used:
         return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
     test = verdict.joined([one.test(START["difficulty"]) for one in used])
@@ -137,5 +137,5 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool):
 
 
 def _survey_test(sets: Sets):
-    found, words = survey_results(session.store(), sets.sets_id)
-    return (None if found is None else verdict.odd_one_out_test(found)), words
+    outcome, words = survey_results(session.store(), sets.sets_id)
+    return (None if outcome is None else verdict.odd_one_out_test(outcome)), words

@@ -13,7 +13,7 @@ from flipcore.runs.demo import DATA
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
-from pages.holdout.sets import Sets, divided, loaded
+from pages.holdout.sets import Sets, divided, sets_of_sources
 from pages.new_study.items import items_step
 
 EXAMPLES = {
@@ -54,9 +54,9 @@ def chosen_key() -> tuple[str, str]:
         for row in reversed(holdout.versions(session.store()))
     }
     names = EXAMPLES | {key: f"Study: {name}" for key, name in studies.items()} | versions | {OWN: "Two sets of your own"}
-    known = [one for one in (st.query_params.get("sets"), st.session_state.get("sets-chosen")) if one in names]
-    start = known[0] if known else next(iter(names))
-    wanted = st.selectbox(
+    candidates = [one for one in (st.query_params.get("sets"), st.session_state.get("sets-chosen")) if one in names]
+    start = candidates[0] if candidates else next(iter(names))
+    choice = st.selectbox(
         "Sets",
         list(names),
         index=list(names).index(start),
@@ -64,21 +64,21 @@ def chosen_key() -> tuple[str, str]:
         format_func=names.__getitem__,
         label_visibility="collapsed",
     )
-    st.session_state["sets-chosen"] = st.query_params["sets"] = wanted
-    return wanted, names[wanted]
+    st.session_state["sets-chosen"] = st.query_params["sets"] = choice
+    return choice, names[choice]
 
 
-def sets_of(wanted: str, name: str, confirmatory: bool = False) -> Sets | None:
+def sets_of(sets_key: str, name: str, confirmatory: bool = False) -> Sets | None:
     """The sets of a key, or None after saying what is missing. With `confirmatory` only what was set aside."""
     try:
-        return _sets(wanted, name, confirmatory)
+        return _sets(sets_key, name, confirmatory)
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return None
 
 
-def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
-    kind, _, key = wanted.partition(":")
+def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
+    kind, _, key = sets_key.partition(":")
     if kind == "study":
         # before a lock the open items stand in: what is set aside is counted, and read by nobody
         lock = (session.lock_id(key, "holdout") or None) if confirmatory else None
@@ -88,11 +88,11 @@ def _sets(wanted: str, name: str, confirmatory: bool) -> Sets | None:
         return Sets(name, target, retro, key, (key,), session.declared(key).confirmatory_share)
     if kind == "version":
         row = next(one for one in holdout.versions(session.store()) if one["version_id"] == key)
-        found = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
-        return divided(Sets.of(name, *found), confirmatory)
+        sides = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
+        return divided(Sets.of(name, *sides), confirmatory)
     if kind == OWN:
         return _own(name, confirmatory)
-    return divided(loaded(name, list(example_study().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)
+    return divided(sets_of_sources(name, list(example_study().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)
 
 
 def _own(name: str, confirmatory: bool) -> Sets | None:
@@ -107,7 +107,7 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
             icon=":material/library_add:",
         )
         return None
-    return divided(loaded(name, sources), confirmatory)
+    return divided(sets_of_sources(name, sources), confirmatory)
 
 
 def ask_models(sets: Sets) -> None:

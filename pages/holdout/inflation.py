@@ -21,13 +21,13 @@ PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B"
 
 
 def show(sets: Sets, confirmatory: bool) -> None:
-    found = cached.all_conditions(sets, confirmatory, boosted=False)
+    conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     begun = {box_study(sets).study_id} if sets.sources else set()
     running = [one for one in {*sets.study_ids} | begun if session.registry().progress(one) is not None]
     for study_id in running:
         _running(study_id)
-    if found:
-        _measured(sets, found)
+    if conditions:
+        _inflation_table(sets, conditions)
     elif running:
         st.caption("Nothing has come back yet. This tab fills as answers arrive.")
     else:
@@ -37,22 +37,22 @@ def show(sets: Sets, confirmatory: bool) -> None:
 
 def in_a_line(sets: Sets, confirmatory: bool) -> None:
     """What this tab opens with, for the verdict above it; nothing before a model has answered."""
-    found = cached.all_conditions(sets, confirmatory, boosted=False)
-    if found:
-        shown = [one for one in found if (one.extractor, one.layout) == _ways(found)[0]]
-        st.markdown(f"**Inflation.** {plain(inflation_claim(shown).text)}")
+    conditions = cached.all_conditions(sets, confirmatory, boosted=False)
+    if conditions:
+        subset = [one for one in conditions if (one.extractor, one.layout) == _ways(conditions)[0]]
+        st.markdown(f"**Inflation.** {plain(inflation_claim(subset).text)}")
 
 
-def _ways(found: list[Condition]) -> list[tuple[str, str]]:
+def _ways(conditions: list[Condition]) -> list[tuple[str, str]]:
     """(readout, layout) of all conditions, the plainest first."""
     return sorted(
-        {(one.extractor, one.layout) for one in found},
+        {(one.extractor, one.layout) for one in conditions},
         key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way),
     )
 
 
-def _measured(sets: Sets, found: list[Condition]) -> None:
-    ways = _ways(found)
+def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
+    ways = _ways(conditions)
     way = (
         ways[0]
         if len(ways) == 1
@@ -64,15 +64,15 @@ def _measured(sets: Sets, found: list[Condition]) -> None:
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )
     )
-    shown = sorted((one for one in found if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
-    rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in shown]
-    said = inflation_claim(shown)
-    st.markdown(f"#### {plain(said.text)}")
-    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in shown)))
+    subset = sorted((one for one in conditions if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
+    rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in subset]
+    claim = inflation_claim(subset)
+    st.markdown(f"#### {plain(claim.text)}")
+    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in subset)))
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
     st.caption(
         plain(
-            f"{said.detail} One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
+            f"{claim.detail} One answer an item, intervals at 95 % ({rows[0].inflation.method.replace('_', ' ')}), "
             f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
             f"from the same source: read the verdict above with it. {before}"
         )
@@ -96,7 +96,7 @@ def _measured(sets: Sets, found: list[Condition]) -> None:
                 "interval": row.inflation.method.replace("_", " "),
                 "n": row.inflation.n,
             }
-            for one, row in zip(shown, rows, strict=True)
+            for one, row in zip(subset, rows, strict=True)
         ],
         hide_index=True,
     )

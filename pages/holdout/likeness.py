@@ -18,27 +18,27 @@ from pages.common.notes import plain
 def chosen_embedding(n_entries: int, key: str) -> str | None:
     """The name of the embedding under Settings; None until it can be used here, and until somebody has agreed to send the
     entries away."""
-    chosen = embeddings.embedding_by_name(st.session_state.get("embedding") or embeddings.DEFAULT)
-    why_not = chosen.why_not()
+    embedding = embeddings.embedding_by_name(st.session_state.get("embedding") or embeddings.DEFAULT)
+    why_not = embedding.why_not()
     if why_not:
         st.info(
-            plain(f"{chosen.title} cannot be used here. {why_not} Another embedding can be chosen under Settings."),
+            plain(f"{embedding.title} cannot be used here. {why_not} Another embedding can be chosen under Settings."),
             icon=":material/extension_off:",
         )
         return None
     agreed = st.session_state.setdefault("sent-away", set())
-    if chosen.sent_to and chosen.sent_to not in agreed:
+    if embedding.sent_to and embedding.sent_to not in agreed:
         st.warning(
             plain(
-                f"This sends {n_entries:,} entries to {chosen.sent_to}. A retro-holdout that has left this machine "
+                f"This sends {n_entries:,} entries to {embedding.sent_to}. A retro-holdout that has left this machine "
                 "may end up in training data; entries that are stored here already are not sent again."
             ),
             icon=":material/outgoing_mail:",
         )
         if not st.button("Send them", key=f"{key}-send"):
             return None
-        agreed.add(chosen.sent_to)
-    return chosen.name
+        agreed.add(embedding.sent_to)
+    return embedding.name
 
 
 def compared(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:
@@ -58,10 +58,10 @@ def layouts(_store: Store) -> Layouts:
     return Layouts(_store)
 
 
-def entry_rows(found: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
+def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
     """Entries as rows of a table, with further columns by name."""
     return [
-        {"set": "retro" if found.labels[row] else "target", "entry": found.texts[row]}
+        {"set": "retro" if sets.labels[row] else "target", "entry": sets.texts[row]}
         | {name.replace("_", " "): values[i] for name, values in more.items()}
         for i, row in enumerate(rows)
     ]

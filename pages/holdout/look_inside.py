@@ -81,12 +81,12 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     embedding = chosen_embedding(len(target) + len(retro), "inside")
     if embedding is None:
         return
-    found = compared(target, retro, store, embedding)
-    said = compared_claims(found)[1]
-    st.markdown(f"**{plain(said.text)}**")
-    st.caption(plain(said.detail))
+    comparison = compared(target, retro, store, embedding)
+    claim = compared_claims(comparison)[1]
+    st.markdown(f"**{plain(claim.text)}**")
+    st.caption(plain(claim.detail))
     st.plotly_chart(
-        pair_likeness(*found.likeness_counts, colours(st.context.theme.type)),
+        pair_likeness(*comparison.likeness_counts, colours(st.context.theme.type)),
         key="pair-likeness",
         theme=None,
         config={"displayModeBar": False},
@@ -94,20 +94,20 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     )
     st.caption(
         plain(
-            f"{found.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
+            f"{comparison.described}; all pairs within {len(target):,} target and within {len(retro):,} retro entries. "
             "Intervals from the entries' own means. The scale of the shares is a square "
             "root, so that the few very alike pairs at the right end show."
         )
     )
     st.markdown("**The ten most alike pairs of each set**")
-    for column, name, pairs in zip(st.columns(2), ("target", "retro"), found.most_alike(), strict=True):
+    for column, name, pairs in zip(st.columns(2), ("target", "retro"), comparison.most_alike(), strict=True):
         with column:
             if not pairs:
                 st.info(f"The {name} set has no two entries.")
                 continue
             st.caption(f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see its pair.")
             pair_table(
-                [(found.texts[i], found.texts[j]) for i, j, _ in pairs],
+                [(comparison.texts[i], comparison.texts[j]) for i, j, _ in pairs],
                 {"cosine": [round(cosine, 3) for _, _, cosine in pairs]},
                 key=f"alike-{name}",
             )

@@ -37,81 +37,81 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
         embedding = chosen_embedding(len(target) + len(retro), "map")
         if embedding is None:
             return
-        found = compared(target, retro, store, embedding)
-        st.markdown(f"### {plain(compared_claims(found)[0].text)}")
+        comparison = compared(target, retro, store, embedding)
+        st.markdown(f"### {plain(compared_claims(comparison)[0].text)}")
         first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
         colour = first.selectbox(
             "Colour by", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.__getitem__
         )
-        wanted = second.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
+        layout = second.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
         lasso = third.segmented_control("Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True) == LASSO
-        places, axes = _places(found, store, embedding, wanted)
-        _pictures(found, places, axes, _colouring(found, colour, store), lasso)
+        places, axes = _places(comparison, store, embedding, layout)
+        _pictures(comparison, places, axes, _colouring(comparison, colour, store), lasso)
     _how_to_read()
 
 
-def _places(found: Comparison, store: Store, embedding: str, wanted: str):
+def _places(comparison: Comparison, store: Store, embedding: str, layout: str):
     """UMAP where it is there and wanted, else principal components at once."""
-    known = layouts(store)
+    map_layouts = layouts(store)
     key = f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
-    umap = known.places(key, found.items, found.units)
-    if wanted == UMAP and umap is not None:
+    umap = map_layouts.places(key, comparison.items, comparison.units)
+    if layout == UMAP and umap is not None:
         return umap, ("UMAP: near is alike, far means little", "")
-    if wanted == UMAP:
-        why_not = known.problem(key, found.items)
+    if layout == UMAP:
+        why_not = map_layouts.problem(key, comparison.items)
         if why_not:
             st.caption(plain(f"{why_not} These are the principal components."))
         else:
-            _waiting(known, key, found)
-    places, shares = found.principal
+            _waiting(map_layouts, key, comparison)
+    places, shares = comparison.principal
     return places, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))
 
 
 @st.fragment(run_every=1.5)
-def _waiting(known, key: str, found: Comparison) -> None:
+def _waiting(map_layouts, key: str, comparison: Comparison) -> None:
     """Looks now and then whether the map is there; then everything is drawn with it."""
-    if known.places(key, found.items, found.units) is not None or known.problem(key, found.items):
+    if map_layouts.places(key, comparison.items, comparison.units) is not None or map_layouts.problem(key, comparison.items):
         st.rerun()
     st.caption("UMAP is on its way (about 20 s on its first run); until then these are the principal components.")
 
 
-def _colouring(found: Comparison, colour: str, store: Store) -> Colouring:
+def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
     title = COLOURS[colour]
     if colour == "length":
-        return Colouring(title, numbers=found.lengths.astype(float))
+        return Colouring(title, numbers=comparison.lengths.astype(float))
     if colour == "category":
-        return Colouring(title, groups=[item.category for item in found.items])
+        return Colouring(title, groups=[item.category for item in comparison.items])
     if colour == "closest":
-        return Colouring(title, numbers=found.across[1][:, 0])
+        return Colouring(title, numbers=comparison.across[1][:, 0])
     if colour == "difficulty":
-        known = vectors.accuracies(store, [item.item_id for item in found.items])
-        if not known:
+        accuracy_by_id = vectors.accuracies(store, [item.item_id for item in comparison.items])
+        if not accuracy_by_id:
             st.caption("No model has answered these entries yet, so none has a share of right answers.")
-        return Colouring(title, numbers=found.per_item(known))
+        return Colouring(title, numbers=comparison.per_item(accuracy_by_id))
     return Colouring(title)
 
 
-def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colouring, lasso: bool) -> None:
+def _pictures(comparison: Comparison, places, axes: tuple[str, str], colouring: Colouring, lasso: bool) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
-    theme, key = colours(st.context.theme.type), f"{found.sets_id}-{found.described}"
-    on_map, in_bars = selection.rows_on_map(key), found.within(selection.spans(key))
+    theme, key = colours(st.context.theme.type), f"{comparison.sets_id}-{comparison.described}"
+    on_map, in_bars = selection.rows_on_map(key), comparison.within(selection.spans(key))
     left, right = st.columns([3, 2])
     with left, st.container(key=selection.MAP):
         st.plotly_chart(
-            entry_map(places, found.labels, found.texts, colouring, theme, axes=axes, ringed=in_bars, lasso=lasso),
+            entry_map(places, comparison.labels, comparison.texts, colouring, theme, axes=axes, ringed=in_bars, lasso=lasso),
             key=selection.chart_key(selection.MAP),
             on_select=lambda: selection.from_map(key),
             theme=None,
             config={"displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
             alt="Every entry of both sets as a point; alike entries lie close together.",
         )
-        st.caption(plain(f"{found.described}; {len(found.items):,} entries. ● target ◇ retro."))
+        st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● target ◇ retro."))
     with right:
-        selection.shown(found, on_map or in_bars)
-    st.markdown(f"**{plain(found.coverage_sentence())}**")
+        selection.panel(comparison, on_map or in_bars)
+    st.markdown(f"**{plain(comparison.coverage_sentence())}**")
     with st.container(key=selection.BARS):
         st.plotly_chart(
-            nearest_histogram(found.across[1][:, 0], found.labels, theme, selection=on_map),
+            nearest_histogram(comparison.across[1][:, 0], comparison.labels, theme, selection=on_map),
             theme=None,
             key=selection.chart_key(selection.BARS),
             on_select=lambda: selection.from_bars(key),
@@ -120,7 +120,7 @@ def _pictures(found: Comparison, places, axes: tuple[str, str], colouring: Colou
             alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
         )
     st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
-    selection.loners(found)
+    selection.loners(comparison)
 
 
 def _how_to_read() -> None:

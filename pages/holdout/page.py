@@ -19,7 +19,7 @@ PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guid
 page_header("Holdout", "Could these have come from the same source?", choose=False)
 left, middle, right = st.columns([5, 5, 2])
 with left:
-    mode = modes.chosen()
+    mode = modes.mode_selector()
 with middle:
     key, name = chosen.chosen_key()
 sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
@@ -60,23 +60,25 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             help="19 reach p = .05, 199 reach p = .005",
         )
         choose_share_aside(sets, lock is not None)
-    picked = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
-    return view if lock else view | picked
+    choices = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
+    return view if lock else view | choices
 
 
 def verdict(sets: Sets, view: dict, lock: dict | None) -> dict:
     """The four rows and what was made of them; returns the tests by name, and how or why not."""
-    found, about, missing = cached.four_tests(sets, view, mode == "locked")
-    shown = {test.name: test for test in simultaneous(list(found.values()))} if mode == "simultaneous" else found
-    moved, decision = margin_board(
-        board(list(shown.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
+    single_tests, about, missing = cached.four_tests(sets, view, mode == "locked")
+    mode_tests = (
+        {test.name: test for test in simultaneous(list(single_tests.values()))} if mode == "simultaneous" else single_tests
     )
-    st.caption(plain(next_step.what_next(sets, shown, view)))
+    moved, decision = margin_board(
+        board(list(mode_tests.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
+    )
+    st.caption(plain(next_step.what_next(sets, mode_tests, view)))
     record.log_move(sets.record_id, moved)
     modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
     record.offer(sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id})
     st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
-    return {"found": shown, "about": about, "missing": missing}
+    return {"tests": mode_tests, "about": about, "missing": missing}
 
 
 if sets is not None:
@@ -96,7 +98,7 @@ if sets is not None:
         )
     else:
         tests.what_is_compared(sets)
-        made = verdict(sets, view, lock)
+        board_tests = verdict(sets, view, lock)
         inflation.in_a_line(sets, mode == "locked")
         part = st.segmented_control(
             "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
@@ -107,16 +109,16 @@ if sets is not None:
             elif part == "Look inside":
                 look_inside.show(list(sets.target), list(sets.retro), session.store())
             elif part == "Tests":
-                tests.show(sets, made["found"], made["about"], made["missing"], mode == "locked")
+                tests.show(sets, board_tests["tests"], board_tests["about"], board_tests["missing"], mode == "locked")
             elif part == "Survey":
                 survey_panel.show(sets)
             elif part == "Inflation":
                 inflation.show(sets, mode == "locked")
             elif part == "Versions":
-                versions.show(sets, made["found"], view)
+                versions.show(sets, board_tests["tests"], view)
             elif part == "Guide":
                 guide.show()
-        record.kept(sets.record_id)
+        record.history(sets.record_id)
 
 with st.expander("How to read this"):
     st.markdown(

@@ -29,13 +29,13 @@ def pair_table(
         height=height,
         column_config={name: st.column_config.TextColumn(width="medium") for name in ("first", "second")},
     )
-    chosen = next((row for row in event.selection.rows if row < len(rows)), 0)
+    row_index = next((row for row in event.selection.rows if row < len(rows)), 0)
     if len(pairs) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} are listed.")
-    one, other = pairs[chosen]
+    one, other = pairs[row_index]
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
-            differences(other, one, key=f"{key}-one", gone=True)
+            differences(other, one, key=f"{key}-one", as_losses=True)
         with right:
             differences(one, other, key=f"{key}-other")

@@ -15,7 +15,7 @@ MOST_KEPT = 24
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> dict[tuple, tuple]:
+def _cache() -> dict[tuple, tuple]:
     return {}
 
 
@@ -23,12 +23,12 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
     """(test, how) at the classifier, seed and permutations of `view`, kept like what is cached; `vectors(sets, embedding)`
     gives the rows for a classifier that reads them. Any other choice on the page ends it between two permutations."""
     classifier, m, seed = view["classifier"], view["permutations"], view["seed"]
-    kept, key = _kept(), (sets.sets_id, classifier, view["embedding"], m, seed)
-    if key not in kept:
+    cache, key = _cache(), (sets.sets_id, classifier, view["embedding"], m, seed)
+    if key not in cache:
         rows = vectors(sets, view["embedding"])[0] if classifier == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
             told = classifiers.told_apart(sets.target, sets.retro, classifier, rows, m, seed, watch)
-        kept[key] = prediction_test(told.cross_validation), f"balanced accuracy; {told.described}"
-        while len(kept) > MOST_KEPT:
-            kept.pop(next(iter(kept)), None)
-    return kept[key]
+        cache[key] = prediction_test(told.cross_validation), f"balanced accuracy; {told.described}"
+        while len(cache) > MOST_KEPT:
+            cache.pop(next(iter(cache)), None)
+    return cache[key]

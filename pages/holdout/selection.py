@@ -39,27 +39,27 @@ def from_map(sets_id: str) -> None:
 
 def from_bars(sets_id: str) -> None:
     """Bars were chosen: their entries are ringed on the map, and what was chosen there is let go."""
-    found = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
-    st.session_state[CHOSEN] = {"sets": sets_id, "rows": [], "spans": found}
+    bars = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
+    st.session_state[CHOSEN] = {"sets": sets_id, "rows": [], "spans": bars}
 
 
-def _chosen(sets_id: str) -> dict:
+def _choice(sets_id: str) -> dict:
     """What was chosen in these sets; a choice in others means nothing here."""
-    held = st.session_state.get(CHOSEN, {})
-    return held if held.get("sets") == sets_id else {"rows": [], "spans": []}
+    choice = st.session_state.get(CHOSEN, {})
+    return choice if choice.get("sets") == sets_id else {"rows": [], "spans": []}
 
 
 def rows_on_map(sets_id: str) -> list[int]:
     """Rows of the entries that are chosen on the map."""
-    return _chosen(sets_id)["rows"]
+    return _choice(sets_id)["rows"]
 
 
 def spans(sets_id: str) -> list[tuple[float, float, int]]:
     """The (low, high, label) of the chosen bars."""
-    return _chosen(sets_id)["spans"]
+    return _choice(sets_id)["spans"]
 
 
-def shown(found: Comparison, rows: Sequence[int]) -> None:
+def panel(comparison: Comparison, rows: Sequence[int]) -> None:
     """One entry with its neighbours, several as a list, or what to do."""
     if rows:
         st.button("Let go", key="let-go", icon=":material/deselect:", on_click=_let_go)
@@ -70,13 +70,13 @@ def shown(found: Comparison, rows: Sequence[int]) -> None:
             icon=":material/lasso_select:",
         )
     elif len(rows) == 1:
-        _one(found, rows[0])
+        _one(comparison, rows[0])
     else:
-        n_retro = int(sum(found.labels[row] for row in rows))
+        n_retro = int(sum(comparison.labels[row] for row in rows))
         st.markdown(f"**{len(rows):,} entries: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
-        closest = [round(float(found.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
+        closest = [round(float(comparison.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
         st.dataframe(
-            entry_rows(found, rows[:MOST_ROWS], nearest_of_the_other_set=closest),
+            entry_rows(comparison, rows[:MOST_ROWS], nearest_of_the_other_set=closest),
             hide_index=True,
             height=520,
             column_config={"entry": st.column_config.TextColumn(width="large")},
@@ -85,34 +85,34 @@ def shown(found: Comparison, rows: Sequence[int]) -> None:
             st.caption(f"The first {MOST_ROWS} are listed; draw around fewer to see the others.")
 
 
-def _one(found: Comparison, row: int) -> None:
+def _one(comparison: Comparison, row: int) -> None:
     """The entry and its nearest entries, of the other set first."""
-    item = found.items[row]
+    item = comparison.items[row]
     st.markdown(
-        f"**{'Retro' if found.labels[row] else 'Target'} entry** {plain(item.item_id.split('@')[0])}"
+        f"**{'Retro' if comparison.labels[row] else 'Target'} entry** {plain(item.item_id.split('@')[0])}"
         f"{f' · {plain(item.category)}' if item.category else ''}"
     )
-    st.text(found.texts[row])
-    own, other = ("retro", "target") if found.labels[row] else ("target", "retro")
+    st.text(comparison.texts[row])
+    own, other = ("retro", "target") if comparison.labels[row] else ("target", "retro")
     for title, rows, cosines in (
-        (f"Nearest in the {other} set", found.across[0][row], found.across[1][row]),
-        (f"Nearest in its own set ({own})", *found.nearest_own(row)),
+        (f"Nearest in the {other} set", comparison.across[0][row], comparison.across[1][row]),
+        (f"Nearest in its own set ({own})", *comparison.nearest_own(row)),
     ):
         st.markdown(f"**{title}**")
         st.dataframe(
-            entry_rows(found, rows[:5].tolist(), cosine=[round(float(one), 3) for one in cosines[:5]]),
+            entry_rows(comparison, rows[:5].tolist(), cosine=[round(float(one), 3) for one in cosines[:5]]),
             hide_index=True,
             column_config={"set": None, "entry": st.column_config.TextColumn(width="large")},
         )
 
 
-def loners(found: Comparison) -> None:
+def loners(comparison: Comparison) -> None:
     """The entries with the farthest neighbours: typing errors, foreign topics, or what a set alone covers."""
     with st.expander("Which entries stand alone?"):
-        rows = [int(row) for row in found.loneliest[:20]]
-        st.caption(f"By the mean cosine with the {found.near[0].shape[1]} nearest entries of either set, loneliest first.")
+        rows = [int(row) for row in comparison.loneliest[:20]]
+        st.caption(f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either set, loneliest first.")
         st.dataframe(
-            entry_rows(found, rows, mean_cosine=[round(float(found.near[1][row].mean()), 3) for row in rows]),
+            entry_rows(comparison, rows, mean_cosine=[round(float(comparison.near[1][row].mean()), 3) for row in rows]),
             hide_index=True,
             column_config={"entry": st.column_config.TextColumn(width="large")},
         )

@@ -37,15 +37,15 @@ class Sets:
     @classmethod
     def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> Sets:
         """Whole sets that are no study's roles: what is decided on them is kept under what they hold."""
-        made = cls(name, tuple(target), tuple(retro), "", **rest)
-        return replace(made, record_id=f"sets-{made.sets_id}")
+        sets = cls(name, tuple(target), tuple(retro), "", **rest)
+        return replace(sets, record_id=f"sets-{sets.sets_id}")
 
     @property
     def is_of_study(self) -> bool:
         return self.record_id in self.study_ids
 
 
-def loaded(name: str, sources: list[ItemSource]) -> Sets:
+def sets_of_sources(name: str, sources: list[ItemSource]) -> Sets:
     return _of_sources(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
@@ -71,8 +71,8 @@ SHARES = (0.0, 0.3, 0.5)
 
 def share_in_link() -> float:
     """The share that the link sets aside, so that a reload never shows what was hidden."""
-    given = st.query_params.get("aside", "")
-    return next((share for share in SHARES if given == f"{share:g}"), 0.0)
+    text = st.query_params.get("aside", "")
+    return next((share for share in SHARES if text == f"{share:g}"), 0.0)
 
 
 def keep_in_link(share: float | None) -> None:
@@ -110,16 +110,16 @@ def divided(sets: Sets, confirmatory: bool) -> Sets:
     """Sets that are no study's: the share that is set aside is shown under a lock only. Then which studies asked them."""
     share = float(st.session_state.get("aside", share_in_link()) or 0.0)
     if share == 0:
-        return _asked(sets)
+        return _with_studies(sets)
 
-    def kept(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    def part(items: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(item for item in items if (int(digest("aside", item.item_id)[:8], 16) / 16**8 < share) == confirmatory)
 
-    made = replace(sets, target=kept(sets.target), retro=kept(sets.retro), share_aside=share)
-    n_other = len(sets.target) + len(sets.retro) - len(made.target) - len(made.retro)
-    return _asked(replace(made, n_aside=0 if confirmatory else n_other))
+    subset = replace(sets, target=part(sets.target), retro=part(sets.retro), share_aside=share)
+    n_other = len(sets.target) + len(sets.retro) - len(subset.target) - len(subset.retro)
+    return _with_studies(replace(subset, n_aside=0 if confirmatory else n_other))
 
 
-def _asked(sets: Sets) -> Sets:
+def _with_studies(sets: Sets) -> Sets:
     ids = [[item.item_id for item in items] for items in (sets.target, sets.retro)]
     return replace(sets, study_ids=holdout.studies_of(session.store(), *ids))

@@ -31,15 +31,15 @@ def show(sets: Sets) -> None:
 def _results(sets: Sets) -> None:
     """People, and beside them models; a survey page never shows this."""
     for is_model, who in ((False, "People"), (True, "Models")):
-        found, how = survey_results(session.store(), sets.sets_id, is_model)
+        outcome, how = survey_results(session.store(), sets.sets_id, is_model)
         if is_model and how == NO_ANSWER:
             continue
-        said = None if found is None else survey_claim(found, "model" if is_model else "person")
-        st.markdown(f"**{who}.** {plain(said.text if said else how)}")
-        if found is not None and said is not None:
+        claim = None if outcome is None else survey_claim(outcome, "model" if is_model else "person")
+        st.markdown(f"**{who}.** {plain(claim.text if claim else how)}")
+        if outcome is not None and claim is not None:
             st.caption(
                 plain(
-                    f"{said.detail} {how}. Source's binomial test of rows: {p_text(found.p_source)}. One time in three is chance."
+                    f"{claim.detail} {how}. Source's binomial test of rows: {p_text(outcome.p_source)}. One time in three is chance."
                 )
             )
 
@@ -94,10 +94,10 @@ def _ask(survey: Survey, sets: Sets) -> None:
         st.caption(plain(models.projection(survey, _items(sets), own or model, n, cards).sentence()))
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
-                asked = models.ask_model(
+                survey_run = models.ask_model(
                     session.store(), survey, _items(sets), own or model, cards, n_sheets=n, budget_usd=budget
                 )
-            st.session_state["model-asked"] = f"{own or model}: {asked.sentence()}"
+            st.session_state["model-asked"] = f"{own or model}: {survey_run.sentence()}"
             st.rerun()
 
 
@@ -120,11 +120,11 @@ def _in() -> None:
     if upload is None:
         return
     with shown_problem():
-        known = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
-        found = files.returned(upload.getvalue(), known)
-        st.markdown(f"{len(found.rows):,} answers can be used, {len(found.refused):,} rows are refused.")
-        if found.refused:
-            st.dataframe([{"line": line, "why": why} for line, why in found.refused[:200]], hide_index=True)
-        if st.button("Store the answers", key="survey-store", type="primary", disabled=not found.rows):
-            holdout.keep_answers(session.store(), list(found.rows))
+        surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
+        answers = files.returned(upload.getvalue(), surveys)
+        st.markdown(f"{len(answers.rows):,} answers can be used, {len(answers.refused):,} rows are refused.")
+        if answers.refused:
+            st.dataframe([{"line": line, "why": why} for line, why in answers.refused[:200]], hide_index=True)
+        if st.button("Store the answers", key="survey-store", type="primary", disabled=not answers.rows):
+            holdout.keep_answers(session.store(), list(answers.rows))
             st.rerun()

@@ -16,15 +16,15 @@ def what_is_compared(sets: Sets) -> None:
     """One line above everything: how many entries, what was left out, and duplicates: a text in both sets is no holdout, one
     twice in a set counts twice."""
     n = len(sets.target)
-    found = cached.duplicates(sets)
-    across = [pair for pair in found if pair.first < n <= pair.second]
-    exact = sum(pair.exact for pair in found)
+    pairs = cached.duplicates(sets)
+    across = [pair for pair in pairs if pair.first < n <= pair.second]
+    exact = sum(pair.exact for pair in pairs)
     aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
     twice = (
-        f"Near duplicates: {len(found):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
+        f"Near duplicates: {len(pairs):,} pairs, {len(across):,} across the sets, {exact:,} word for word; read them "
         "under "
         "Look inside."
-        if found
+        if pairs
         else "No two entries share nine tenths of their words in order."
     )
     st.caption(plain(" ".join([f"{n:,} target entries, {len(sets.retro):,} retro entries{aside}.", *sets.notes, twice])))
@@ -74,8 +74,8 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
         "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
         "question” and “Prompt format” (Helpful prompt) add them."
     )
-    found = cached.all_conditions(sets, confirmatory)
-    if not found:
+    conditions = cached.all_conditions(sets, confirmatory)
+    if not conditions:
         st.info(
             "No model has answered both sets. Ask the model in the box under Inflation, or declare a "
             "study "
@@ -83,11 +83,11 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
             icon=":material/science:",
         )
         return
-    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in found)))
+    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in conditions)))
     for one in states.values():
         st.markdown(plain(one.sentence))
     rows = []
-    for condition in found:
+    for condition in conditions:
         test, (k_t, n_t, k_r, n_r) = condition.test(cached.START["difficulty"]), condition.counts
         rows.append(
             {

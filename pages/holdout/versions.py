@@ -14,9 +14,9 @@ from pages.holdout.sets import Sets
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:
-    kept = holdout.versions(session.store())
-    _keep(sets, tests, view, kept)
-    names = list(dict.fromkeys(row["name"] for row in reversed(kept)))
+    versions = holdout.versions(session.store())
+    _keep(sets, tests, view, versions)
+    names = list(dict.fromkeys(row["name"] for row in reversed(versions)))
     if not names:
         st.info(
             "No version has been kept yet. Keep this one, edit your retro file, load it again and keep that: this tab then "
@@ -25,7 +25,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
         )
         return
     name = st.selectbox("Series", names, key="series", bind="query-params")
-    rows = [row | {"results": read_results(row["results"])} for row in kept if row["name"] == name]
+    rows = [row | {"results": read_results(row["results"])} for row in versions if row["name"] == name]
     labelled = [{"label": f"v{i}", "results": row["results"]} for i, row in enumerate(rows, start=1)]
     if len(rows) > 1:
         for sentence in edited(rows[-2], rows[-1]):
@@ -64,11 +64,11 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
     )
 
 
-def _keep(sets: Sets, tests: dict, view: dict, kept: list[dict]) -> None:
+def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
     with st.popover("Keep this version", icon=":material/bookmark_add:"):
         series = st.text_input(
             "Name of the series",
-            kept[-1]["name"] if kept else "",
+            versions[-1]["name"] if versions else "",
             key="version-name",
             placeholder="what this retro set is called",
             max_chars=120,
@@ -76,7 +76,7 @@ def _keep(sets: Sets, tests: dict, view: dict, kept: list[dict]) -> None:
         note = st.text_input("What was changed", key="version-note", max_chars=400)
         who = st.text_input("Your name", key="version-author", max_chars=80)
         if st.button("Keep", key="keep-version", type="primary", disabled=not (series.strip() and who.strip())):
-            before = [row["version_id"] for row in kept if row["name"] == series.strip()]
+            before = [row["version_id"] for row in versions if row["name"] == series.strip()]
             holdout.keep_version(
                 session.store(),
                 {

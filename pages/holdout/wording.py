@@ -20,7 +20,7 @@ N_SHOWN = 15
 
 
 @st.cache_resource(show_spinner="Counting words …", max_entries=8)
-def _counted(key: str, _target, _retro) -> NgramTable:
+def _ngram_table(key: str, _target, _retro) -> NgramTable:
     target, retro, _ = classifiers.one_per_source(_target, _retro)
     pairs = classifiers.paired_rows(target, retro)
     items = [*target, *retro]
@@ -31,11 +31,11 @@ def _counted(key: str, _target, _retro) -> NgramTable:
 
 
 def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
-    table = _counted(key, target, retro)
+    table = _ngram_table(key, target, retro)
     st.subheader("Which words does one set use more?", anchor=False)
-    said = words_claim(table)
-    st.markdown(f"**{plain(said.text)}**")
-    st.caption(plain(said.detail))
+    claim = words_claim(table)
+    st.markdown(f"**{plain(claim.text)}**")
+    st.caption(plain(claim.detail))
     top = table.rows[:N_SHOWN]
     if top:
         st.plotly_chart(
@@ -85,32 +85,32 @@ def _giveaways(key: str, classifier: str, _target, _retro):
 
 def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.subheader("What does the classifier rely on?", anchor=False)
-    known = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
+    by_name = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    chosen = known[
+    classifier = by_name[
         right.selectbox(
             "Classifier",
-            list(known),
+            list(by_name),
             key="giveaway-classifier",
             bind="query-params",
-            format_func=lambda name: known[name].title,
+            format_func=lambda name: by_name[name].title,
         )
     ]
     left.caption(
-        f"{chosen.about} The pull of a token is measured on entries that the classifier was not trained on, and "
+        f"{classifier.about} The pull of a token is measured on entries that the classifier was not trained on, and "
         "only tokens that pull the same way in every fold are shown. Whether the sets can be told apart is in Tests."
     )
-    if chosen.why_not():
-        st.info(plain(chosen.why_not()), icon=":material/extension_off:")
+    if classifier.why_not():
+        st.info(plain(classifier.why_not()), icon=":material/extension_off:")
         return
-    if chosen.name != classifiers.DEFAULT and not st.toggle("Fine-tune and attribute", key="giveaway-run"):
+    if classifier.name != classifiers.DEFAULT and not st.toggle("Fine-tune and attribute", key="giveaway-run"):
         return
-    found = _giveaways(key, chosen.name, target, retro)
-    if not found:
+    token_rows = _giveaways(key, classifier.name, target, retro)
+    if not token_rows:
         st.info("No token pulls the same way in every fold, so there is none to list.")
         return
-    _token_figure(found[:N_SHOWN])
-    _token_table(found[:1_000])
+    _token_figure(token_rows[:N_SHOWN])
+    _token_table(token_rows[:1_000])
 
 
 def _token_figure(top: Sequence[classifiers.Giveaway]) -> None:

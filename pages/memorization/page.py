@@ -33,7 +33,7 @@ if study_id is not None:
             format_func=lambda name: TABS[name][0],
             label_visibility="collapsed",
         )
-        mode = modes.chosen()
+        mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
     settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
     revision = session.store().revision(study_id)
@@ -80,4 +80,4 @@ if study_id is not None:
                         list(dict.fromkeys(view.frame["item_id"])),
                     )
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
-            record.kept(study_id)
+            record.history(study_id)

@@ -13,7 +13,7 @@ from pages.memorization.verdicts import tests
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    verdicts = [one for one in tests(view, settings["margin"]) if one.measured and one.measured.kind == view.kind]
+    verdicts = [one for one in tests(view, settings["margin"]) if one.measurement and one.measurement.kind == view.kind]
     if not verdicts:
         st.info(
             "This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.reports.memory import Measured, MemoryTest, judged, measured, members_of, with_gap
+from flipcore.reports.memory import Measured, MemoryTest, detector_measurements, judged, members_of, with_gap
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
@@ -25,7 +25,7 @@ def detectors(study_id: str, revision: int, model: str, lock: str | None) -> lis
     frame = session.readouts(study_id, revision, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store())
-    return measured(frame[frame["model"] == model], members_of(study, items, pairs))
+    return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs))
 
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = "regex") -> list[MemoryTest]:
@@ -41,7 +41,7 @@ def tests(view: View, margin: float, operator: str = "", extractor: str = "regex
 def verdict(view: View, margin: float, axis: str, measure: str) -> MemoryTest | None:
     """One detector's verdict within the family, by the axis and the extractor that it was read from."""
     for one in tests(view, margin):
-        measurement = one.measured
+        measurement = one.measurement
         if measurement and measurement.kind == view.kind and measurement.measure == measure and measurement.axis in (axis, ""):
             return one
     return None

@@ -39,7 +39,7 @@ def _settle(one: Disagreement) -> None:
     left, right = st.columns(2)
     with left.container(border=True):
         st.caption("Original")
-        differences(pair["paraphrase"], pair["original"], key=f"settle-a-{one.pair_id}", gone=True)
+        differences(pair["paraphrase"], pair["original"], key=f"settle-a-{one.pair_id}", as_losses=True)
     with right.container(border=True):
         st.caption("Paraphrase")
         differences(pair["original"], pair["paraphrase"], key=f"settle-b-{one.pair_id}")

@@ -35,10 +35,10 @@ def overbilling(store: Store) -> dict[str, float]:
 
 def budget_usd(store: Store, study: Study) -> float | None:
     """The study's cap now: the one that was set last, else the declared one."""
-    found = store.rows(
+    caps = store.rows(
         "SELECT budget_usd FROM budgets WHERE study_id = $study_id ORDER BY created_at DESC LIMIT 1", study_id=study.study_id
     )
-    return found[0][0] if found else study.budget_usd
+    return caps[0][0] if caps else study.budget_usd
 
 
 def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> None:
@@ -47,25 +47,25 @@ def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> Non
         raise BadInput(f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to {MOST_BUDGET_USD:,.0f}.")
     if studies.study(store, study_id) is None:
         raise BadInput(f"There is no study {study_id!r}, so no budget was set. Choose one that is listed under Studies.")
-    made = rows.now()
+    timestamp = rows.now()
     row = {
-        "budget_id": digest(study_id, usd, made.isoformat()),
+        "budget_id": digest(study_id, usd, timestamp.isoformat()),
         "study_id": study_id,
         "budget_usd": float(usd),
         "author": author,
-        "created_at": made,
+        "created_at": timestamp,
     }
     store.writer.add("budgets", [row]).result(30)
 
 
 def purchase_row(study_id: str, call: Call, completion: Completion, cost_usd: float, bound_usd: float) -> dict:
     """One bought completion as a row of `purchases`."""
-    made = rows.now()
+    timestamp = rows.now()
     return {
-        "purchase_id": digest(study_id, call.call_id, made.isoformat(), completion.n_attempts),
+        "purchase_id": digest(study_id, call.call_id, timestamp.isoformat(), completion.n_attempts),
         "study_id": study_id,
         "call_id": call.call_id,
         "cost_usd": cost_usd,
         "bound_usd": bound_usd,
-        "created_at": made,
+        "created_at": timestamp,
     }

@@ -47,8 +47,8 @@ WHERE i.study_id = $study_id AND i.role = $role AND {SIGHT} ORDER BY q.item_id
 
 def role_items(store: Store, study_id: str, role: str, *, lock: str | None = None) -> list[Item]:
     """The study's items in one role; those set aside under a `lock` of the study, and then alone."""
-    seen = sight(store, study_id, lock)
-    return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **seen.params)]
+    scope = sight(store, study_id, lock)
+    return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **scope.params)]
 
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:
@@ -58,8 +58,8 @@ def items(store: Store, item_ids: list[str]) -> list[Item]:
         f"AND item_id NOT IN ({HIDDEN})",
         ids=item_ids,
     )
-    known = {row["item_id"]: _item(row) for row in rows}
-    return [known[one] for one in item_ids if one in known]
+    by_id = {row["item_id"]: _item(row) for row in rows}
+    return [by_id[one] for one in item_ids if one in by_id]
 
 
 def _item(row: dict) -> Item:
@@ -88,17 +88,17 @@ ORDER BY model, extractor, layout, item_id
 def accuracies(store: Store, study_id: str, *, lock: str | None = None) -> pd.DataFrame:
     """One row per model, extractor, layout and item of a role target or retro: model, extractor, layout, item_id, role,
     source_id, is_correct (bool), probabilities ([(option, share), …]), target."""
-    seen = sight(store, study_id, lock)
-    frame = store.frame(_ACCURACY, study_id=study_id, continuation=CONTINUATION, **seen.params_of_models)
+    scope = sight(store, study_id, lock)
+    frame = store.frame(_ACCURACY, study_id=study_id, continuation=CONTINUATION, **scope.params_of_models)
     frame["probabilities"] = [json.loads(text) for text in frame["probabilities"]]
     frame["is_correct"] = frame["is_correct"].astype(bool)
     frame["source_id"] = frame["source_id"].astype(object).where(frame["source_id"].notna(), None)
     return frame
 
 
-def keep_survey(store: Store, row: dict, shown: list[Item]) -> None:
+def keep_survey(store: Store, row: dict, survey_items: list[Item]) -> None:
     """Stores a survey and the items that it may show."""
-    store.writer.add("items", [item_row(item) for item in shown])
+    store.writer.add("items", [item_row(item) for item in survey_items])
     store.writer.add("surveys", [row | {"created_at": now()}]).result(30)
 
 
@@ -131,11 +131,11 @@ def answers(store: Store, survey_id: str, annotator: str | None = None) -> list[
     return store.rows_of(_ANSWERS, survey_id=survey_id, annotator=annotator)
 
 
-def keep_version(store: Store, row: dict, shown: list[Item]) -> str:
+def keep_version(store: Store, row: dict, version_items: list[Item]) -> str:
     """Stores a version with its items; its id."""
     stamped = row | {"created_at": now()}
     stamped["version_id"] = digest(*map(str, stamped.values()))
-    store.writer.add("items", [item_row(item) for item in shown])
+    store.writer.add("items", [item_row(item) for item in version_items])
     store.writer.add("holdout_versions", [stamped]).result(30)
     return stamped["version_id"]
 

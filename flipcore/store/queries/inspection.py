@@ -96,14 +96,14 @@ FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id AND ite
 def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str) -> Inspection | None:
     """What the inspector shows; None for an item that is not the study's, or that it set aside
     and has no lock for."""
-    found = store.rows(_ITEM, study_id=study_id, item_id=item_id)
-    if not found:
+    item_rows = store.rows(_ITEM, study_id=study_id, item_id=item_id)
+    if not item_rows:
         return None
-    key, dataset, kind, question, options, target, category, solution = found[0]
+    key, dataset, kind, question, options, target, category, solution = item_rows[0]
     item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
     readings: dict[str, list[Seen]] = {}
     for row in store.rows(_READINGS, study_id=study_id, model=model, item_id=item_id, axis=axis):
-        readings.setdefault(row[0], []).append(_seen(row[1:]))
+        readings.setdefault(row[0], []).append(_reading(row[1:]))
     variants = tuple(
         SeenVariant(
             variant_id,
@@ -123,7 +123,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
     return Inspection(item, variants)
 
 
-def _seen(row: tuple) -> Seen:
+def _reading(row: tuple) -> Seen:
     (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, *rest) = row
     text, error, request, raw, reasoning, finish, top, tokens = rest
     return Seen(

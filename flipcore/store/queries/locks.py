@@ -64,10 +64,10 @@ def sight(store: Store, study_id: str, lock: str | None) -> Sight:
     verdicts have changed since."""
     if lock is None:
         return Sight()
-    found = next((one for one in locks(store, study_id) if one["lock_id"] == lock), None)
-    if found is None:
+    lock_row = next((one for one in locks(store, study_id) if one["lock_id"] == lock), None)
+    if lock_row is None:
         raise BadInput(f"The study {study_id} has no lock {lock[:40]!r}: what it set aside is not shown before one is stored.")
-    settings = found["settings"]
+    settings = lock_row["settings"]
     if STATE not in settings:
         return _sight_of_old_lock(store, study_id, settings)
     if lock_id(settings) != lock:
@@ -103,8 +103,8 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
     another study shows what the same models answered to them."""
     tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     declared = Study.from_toml(tomls[0][0]) if tomls else None
-    asked = {model for (model,) in store.rows(_MODELS, study_id=study_id)}
-    names = sorted({use.name for use in declared.models} | asked) if declared else sorted(asked)
+    model_names = {model for (model,) in store.rows(_MODELS, study_id=study_id)}
+    names = sorted({use.name for use in declared.models} | model_names) if declared else sorted(model_names)
     now_stands = stands(store)
     pairs = store.rows("SELECT DISTINCT material_id FROM study_variants WHERE study_id = $study_id", study_id=study_id)
     return {

@@ -21,12 +21,12 @@ WHERE study_id = $study_id AND axis = $axis AND key <> 'base' AND {OPEN}
 
 def operands(store: Store, study_id: str, axis: str) -> list[tuple[float, float]]:
     """(original, resampled) numbers of every rewritten variant; empty where the axis names none."""
-    found: list[tuple[float, float]] = []
+    pairs: list[tuple[float, float]] = []
     for (text,) in store.rows(_PARAMS, study_id=study_id, axis=axis):
         params = json.loads(text)
         was, became = params.get("was") or [], params.get("operands") or []
-        found += [(float(a), float(b)) for a, b in zip(was, became, strict=False)]
-    return found
+        pairs += [(float(a), float(b)) for a, b in zip(was, became, strict=False)]
+    return pairs
 
 
 _REFUSALS = f"""

@@ -16,13 +16,13 @@ SELECT benchmark_id, arg_max(control_id, created_at) FROM control_pairs GROUP BY
 
 def control_pairs(store: Store) -> dict[str, str]:
     """Benchmark item -> its control, 1:1: the latest pair of each benchmark item, and of a control the first that has it."""
-    found: dict[str, str] = {}
-    taken: set[str] = set()
+    pairs: dict[str, str] = {}
+    controls: set[str] = set()
     for benchmark, control in store.rows(_LATEST):
-        if control not in taken:
-            found[benchmark] = control
-            taken.add(control)
-    return found
+        if control not in controls:
+            pairs[benchmark] = control
+            controls.add(control)
+    return pairs
 
 
 def store_pairs(store: Store, pairs: Mapping[str, str], how: Mapping[str, Any], made_by: str) -> Future:

@@ -84,12 +84,12 @@ def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -
 
 def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
     """The stored items of these ids; none that is set aside."""
-    found = store.rows_of(
+    rows = store.rows_of(
         "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids)) "
         f"AND item_id NOT IN ({HIDDEN})",
         ids=item_ids,
     )
-    return {row["item_id"]: Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])}) for row in found}
+    return {row["item_id"]: Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])}) for row in rows}
 
 
 def studies_with_rewordings(store: Store) -> list[dict]:

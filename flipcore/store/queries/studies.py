@@ -138,15 +138,17 @@ def readouts(
     once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all. Items that were set
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
     BadInput for a lock that does not hold."""
-    seen = sight(store, study_id, lock)
-    pairs = None if seen.verdicts is None else [pair for pair, state in seen.verdicts.items() if state in _STATES[paraphrases]]
+    scope = sight(store, study_id, lock)
+    pairs = (
+        None if scope.verdicts is None else [pair for pair, state in scope.verdicts.items() if state in _STATES[paraphrases]]
+    )
     frame = store.frame(
         _READOUTS,
         study_id=study_id,
         states=_STATES[paraphrases],
         pairs_given=pairs is not None,
         pairs=pairs or [""],
-        **seen.params_of_models,
+        **scope.params_of_models,
         everything=everything,
         continuation=CONTINUATION,
         values=sorted([*VALUES, *rotation.READOUTS]),
@@ -202,8 +204,8 @@ QUALIFY row_number() OVER (PARTITION BY r.item_id ORDER BY r.axis) = 1
 
 def base_first_tokens(store: Store, study_id: str, model: str, *, lock: str | None = None) -> pd.DataFrame:
     """The base prompt's first token of each item: its shares on the options, and what else was known before varying it."""
-    seen = sight(store, study_id, lock)
-    frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, **seen.params_of_models)
+    scope = sight(store, study_id, lock)
+    frame = store.frame(_BASE_TOKENS, study_id=study_id, model=model, **scope.params_of_models)
     frame["probabilities"] = [[share for _, share in json.loads(text)] for text in frame["probabilities"]]
     return frame
 

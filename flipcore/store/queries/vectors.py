@@ -21,12 +21,12 @@ def vectors(store: Store, backend: str, revision: str, hashes: Sequence[str]) ->
     return {one: np.asarray(vector, dtype=np.float32) for one, vector in zip(frame["text_hash"], frame["vector"], strict=True)}
 
 
-def keep(store: Store, backend: str, revision: str, found: Mapping[str, np.ndarray]) -> None:
+def keep(store: Store, backend: str, revision: str, vectors_by_hash: Mapping[str, np.ndarray]) -> None:
     """Returns when the vectors are safe; a vector that is there already stays as it is."""
     now = datetime.now(UTC)
     rows = [
         {"text_hash": one, "backend": backend, "revision": revision, "vector": vector, "created_at": now}
-        for one, vector in found.items()
+        for one, vector in vectors_by_hash.items()
     ]
     store.writer.add("embeddings", rows).result(60)
 
