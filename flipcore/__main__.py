@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.runs import import_command
+from flipcore.runs.interrupts import interruptible
 from flipcore.store.connection import Store
 
 # of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
@@ -96,7 +93,7 @@ def _ask(study, command: str, budget: float | None = None) -> int:
         if budget is not None:
             store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
             budgets.set_budget(store, study.study_id, budget)
-        with _interruptible() as cancel:
+        with interruptible() as cancel:
             last = runner.run(study, store, on_progress=_show, cancel=cancel)
         print(
             f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
@@ -107,27 +104,6 @@ def _ask(study, command: str, budget: float | None = None) -> int:
         return EXIT_CODES[last.state]
     finally:
         store.close()
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets, so that calls on their way come in and are stored; a second Ctrl-C ends at once."""
-    cancel = threading.Event()
-
-    def stop(number, frame) -> None:
-        if cancel.is_set() and number == signal.SIGINT:
-            raise KeyboardInterrupt
-        cancel.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield cancel
-        return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield cancel
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _show(p) -> None:

@@ -6,9 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from flipcore.runs.interrupts import interruptible
 from flipcore.runs.log_import import ImportProgress, store_logs
 from flipcore.runs.log_survey import corrections_of, recognised, survey
 from flipcore.store.connection import Store
+from flipcore.store.recorded import import_state
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +50,7 @@ def are_logs(files: Sequence[str], words: Sequence[str]) -> bool:
 
 
 def import_logs(files: Sequence[str], words: Sequence[str], name: str = "", dry_run: bool = False) -> int:
-    """0 when all of it is stored. Raises a FlipscopeError with a sentence for what cannot be used."""
+    """0 when all of it is stored, 130 when it was interrupted. Raises a FlipscopeError with a sentence for what cannot be used."""
     corrections = corrections_of([*words, *([f"name={name}"] if name else [])])
     log_survey = survey(files, corrections, lambda n: print(f"\r{n:,} rows looked at   ", end="", file=sys.stderr))
     print("", file=sys.stderr)
@@ -58,9 +60,14 @@ def import_logs(files: Sequence[str], words: Sequence[str], name: str = "", dry_
         return 0
     store = Store.open()
     try:
-        study_id = store_logs(log_survey, store, _show)
+        with interruptible() as stop:
+            study_id = store_logs(log_survey, store, _show, stop)
+        state, message = import_state(store, study_id)
     finally:
         store.close()
+    if state != "done":
+        print(f"\n{message}")
+        return 130
     print(f"\nStored as {log_survey.name!r}.\nNext: python -m flipcore audit {study_id}")
     return 0
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import Refused
-from flipcore.datasets.recorded.log_rows import OTHER_PROMPT, OWN_PROMPT, Builder, Built, Joining
+from flipcore.datasets.recorded.log_rows import Builder, Built, Joining
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.runs.log_survey import Survey, model_of
@@ -20,7 +22,7 @@ from flipcore.store.connection import Store
 from flipcore.store.recorded import import_mark, repeat_bases
 
 READ_TEXT, READ_SCORES = "regex", "cloze"
-_BATCH = 6_000
+_BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
 _CLOZE = Cloze(norm="char")
 
 
@@ -91,21 +93,24 @@ def store_logs(
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     before = import_mark(store, study.study_id)
     leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
-    n_seen, batch = 0, _Batch(study, leave)
-    waiting: list = []
-    for log_row in _log_rows(survey):
-        n_seen += 1
-        if log_row is not None and n_seen > before:
-            batch.take(log_row, n_seen)
-        if n_seen % _BATCH == 0 and n_seen > before:
-            waiting = _flushed(batch, store, n_seen, waiting)
-            batch = _Batch(study, leave)
+    n_seen, batch, waiting = 0, _Batch(study, leave), None
+    try:
+        for log_row in _log_rows(survey):
+            n_seen += 1
+            if log_row is not None and n_seen > before:
+                batch.take(log_row, n_seen)
+            if n_seen % _BATCH and not batch.is_full:
+                continue
+            if n_seen > before:
+                waiting, batch = _flushed(batch, store, n_seen, waiting), _Batch(study, leave)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
-                return _stopped(study, store, n_seen, n_all, waiting)
-    for future in [*waiting, *_flushed(batch, store, n_seen, [])]:
-        future.result()
+                return _stopped(study, store, max(n_seen, before), n_all, waiting)
+        _flushed(batch, store, n_seen, waiting).result()
+    except BaseException:  # the page's own Stop, an interrupt, a full disk: what was stored stays, and the state says so
+        _stopped(study, store, import_mark(store, study.study_id), n_all, None)
+        raise
     repeat_bases(store, study.study_id, OWN_PROMPT)
     sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
     if survey.n_refused:
@@ -115,9 +120,9 @@ def store_logs(
     return study.study_id
 
 
-def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: list) -> str:
-    for future in waiting:
-        future.result()
+def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Future | None) -> str:
+    if waiting:
+        waiting.result()
     sentence = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
     store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
     return study.study_id
@@ -155,6 +160,12 @@ class _Batch:
         self.study_variants: dict[tuple, dict] = {}
         self.completions: dict[str, dict] = {}
         self.readouts: list[Readout] = []
+        self.n_chars = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether its texts alone fill the memory that a batch may take."""
+        return self.n_chars > _BATCH_CHARS
 
     def take(self, log_row: Built, position: int) -> None:
         item, variant = log_row.item, log_row.variant
@@ -174,6 +185,7 @@ class _Batch:
             self.study_variants[key] = row | {"position": log_row.position}
         if log_row.is_new:
             for call, completion in log_row.calls:
+                self.n_chars += len(call.request.prompt) + len(completion.text) + len(completion.reasoning)
                 self.completions[call.call_id] = rows.completion_row(call, completion, False)
             self.readouts += _ours(log_row)
         self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
@@ -221,10 +233,10 @@ def _as_whole(log_row: Built, completion: Completion) -> Completion:
     return replace(completion, finish_reason="stop") if is_label else completion
 
 
-def _flushed(batch: _Batch, store: Store, n_seen: int, waiting: list) -> list:
-    """Hands a batch to the writer once the batch before the last is stored, so that few wait in memory."""
-    for future in waiting:
-        future.result()
-    futures = [store.writer.add(table, several) for table, several in batch.tables().items()]
+def _flushed(batch: _Batch, store: Store, n_seen: int, waiting: Future | None) -> Future:
+    """Hands a batch to the writer, safe with its mark or not at all, once the batch before it is stored, so that few wait in
+    memory."""
+    if waiting:
+        waiting.result()
     mark = {"key": f"import {batch.study_id}", "value": str(n_seen)}
-    return [*futures, store.writer.add("store_info", [mark])]
+    return store.writer.add_together([*batch.tables().items(), ("store_info", [mark])])

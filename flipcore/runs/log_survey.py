@@ -16,10 +16,12 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import KINDS, ROLES
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
+from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_files import Source, lfs_pointer, sources
+from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Refused, Reported
-from flipcore.datasets.recorded.log_rows import OTHER_PROMPT, OWN_PROMPT, UNNAMED
+from flipcore.datasets.recorded.log_rows import UNNAMED
 
 KEYS = ("model", "kind", "role", "name", "format", "leave")
 N_REFUSED = 200
@@ -159,7 +161,7 @@ def survey(
         raise BadInput(" ".join(unread[:5]) or "There is no file; give a log, a folder of logs or a zip.")
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
-    prompts: dict[int, int] = {}
+    prompts = HashTable(1)
     for file in files:
         try:
             for record in file.reader.records(file.source, beside):
@@ -176,7 +178,7 @@ def survey(
     return log_survey
 
 
-def _count(record: LogRecord | Refused, log_survey: Survey, votes: dict[str, Counter], prompts: dict[int, int]) -> None:
+def _count(record: LogRecord | Refused, log_survey: Survey, votes: dict[str, Counter], prompts: HashTable) -> None:
     if isinstance(record, Refused):
         log_survey.n_refused += 1
         if len(log_survey.refused) < N_REFUSED:
@@ -195,7 +197,15 @@ def _count(record: LogRecord | Refused, log_survey: Survey, votes: dict[str, Cou
     log_survey.n_samples = max(log_survey.n_samples, (record.sample or 0) + 1)
     log_survey.has_text |= record.text is not None
     log_survey.has_scores |= record.option_scores is not None
-    place = hash((model, record.item_hash or (record.task, record.item)))
-    prompt_hash = hash((record.prompt, record.system))
-    axis = record.axis or (OWN_PROMPT if prompts.setdefault(place, prompt_hash) == prompt_hash else OTHER_PROMPT)
+    axis = record.axis or (OWN_PROMPT if _is_first(record, model, prompts) else OTHER_PROMPT)
     log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
+
+
+def _is_first(record: LogRecord, model: str, prompts: HashTable) -> bool:
+    """Whether this is the first prompt that its model was given for its item."""
+    document = (record.item_hash,) if record.item_hash else (record.task, record.item)
+    owner, prompt = hash_of(model, *document), hash_of(record.prompt, record.system)
+    known = prompts.get(owner)
+    if known is None:
+        prompts.set(owner, prompt)
+    return known is None or known[0] == prompt

@@ -11,6 +11,11 @@ def import_mark(store: Store, study_id: str) -> int:
     return int(rows[0][0]) if rows else 0
 
 
+def import_state(store: Store, study_id: str) -> tuple[str, str]:
+    """(state, message) of an import that was begun."""
+    return store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study_id)[0]
+
+
 _AXES = "SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id AND axis <> $own"
 _BASES = """
 SELECT DISTINCT b.item_id, b.variant_id FROM study_variants b

@@ -259,3 +259,63 @@ def test_score_rows_of_moved_options_are_versions_and_its_rate_is_checked(tmp_pa
     assert moved["is_correct"].mean() == 0.25
     (one,) = [one for one in audit(store, study_id).findings if one.about == "SCORE rate" and one.extractor == "exact_match"]
     assert "is 0.625; 0.375 of the pairs" in one.claim.text
+
+
+def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
+    log_survey = survey([made.lm_eval(tmp_path / "run").parent])
+
+    def interrupt(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        store_logs(log_survey, store, interrupt)
+    (row,) = studies.studies(store).to_dict("records")
+    assert row["state"] == "cancelled" and "Import the same files again" in row["message"]
+    study_id = store_logs(log_survey, store)
+    assert len(studies.readouts(store, study_id, everything=True)) == 18
+
+
+def test_a_batch_that_cannot_be_stored_leaves_no_mark(tmp_path, store, monkeypatch):
+    from flipcore.runs.log_import import _Batch
+    from flipcore.store.recorded import import_mark
+
+    log_survey = survey([made.lm_eval(tmp_path / "run").parent])
+    whole = _Batch.tables
+    monkeypatch.setattr(_Batch, "tables", lambda batch: whole(batch) | {"items": [{"item_id": None}]})
+    with pytest.raises(Exception, match="could not be written"):
+        store_logs(log_survey, store)
+    study_id = study_of(log_survey).study_id
+    assert import_mark(store, study_id) == 0 and store.rows("SELECT count(*) FROM readouts") == [(0,)]
+    monkeypatch.setattr(_Batch, "tables", whole)
+    assert len(studies.readouts(store, store_logs(log_survey, store), everything=True)) == 18
+
+
+def test_long_texts_make_smaller_batches(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("flipcore.runs.log_import._BATCH_CHARS", 50)
+    seen = []
+    study_id = store_logs(survey([made.lm_eval(tmp_path / "run").parent]), store, lambda done: seen.append(done.n_done))
+    assert len(seen) > 1 and len(studies.readouts(store, study_id, everything=True)) == 18
+
+
+def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    from contextlib import contextmanager
+
+    from flipcore.core import folders
+    from flipcore.runs import import_command
+
+    @contextmanager
+    def interrupted():
+        stop = threading.Event()
+        stop.set()
+        yield stop
+
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
+    folder = str(made.lm_eval(tmp_path / "run").parent)
+    folders.admit(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(import_command, "interruptible", interrupted)
+        assert import_command.import_logs([folder], ["model=m"]) == 130
+    assert "Import stopped after 4 of 12 rows. Import the same files again to go on." in capsys.readouterr().out
+    assert import_command.import_logs([folder], ["model=m"]) == 0 and "Stored as" in capsys.readouterr().out

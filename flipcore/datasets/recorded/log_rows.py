@@ -5,24 +5,20 @@ What is remembered for an item fits in some hundred bytes, so that a million out
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import finish_reason, kept_apart
-from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness, digest
+from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
+from flipcore.datasets.recorded.hash_table import hash_of
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
+from flipcore.datasets.recorded.log_places import Documents, Prompts
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.text.prompts import labels_of
 
-OWN_PROMPT = "identity"  # the axis of a log's own prompt: its repeats are the floor
-OTHER_PROMPT = "prompt"  # the axis of one model's further prompts for the same item
 UNNAMED = "model not named in the log"
-_ENTRY = struct.Struct("<8sHHH?")  # a prompt of an item: its hash, the last file, its first and next sample, is it the base
-_MOST = 65_000
 
 
 @dataclass(frozen=True)
@@ -54,8 +50,7 @@ class Builder:
 
     def __init__(self, joining: Joining):
         self.joining = joining
-        self._home: dict[bytes, tuple[str, int]] = {}  # document -> the task and id under which it was first met
-        self._prompts: dict[bytes, bytes] = {}  # (model, item) -> its prompts, packed
+        self._documents, self._prompts = Documents(), Prompts()
         self._last: tuple[tuple, Item] | None = None
         self._bases: dict[tuple[str, str], Item] = {}
 
@@ -66,23 +61,36 @@ class Builder:
         labels = record.labels or labels_of("upper", len(order))
         target = _in_item(target_of(record, item.kind, item.options), record, item)
         prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
-        axis, key, position, sample, is_new = self._placed(
-            record, item, model, source, (prompt.text, prompt.system, order, target)
+        place = self._prompts.place(
+            record,
+            item.dataset,
+            hash_of(model, item.item_id),
+            hash_of(prompt.text, prompt.system, str(order), str(target), record.axis, record.variant),
+            source,
         )
         params = {} if record.harmless else {"harmless": False}
         variant = Variant(
-            item.item_id, axis, key, prompt, target, tuple(order), tuple(labels)[: len(order)], "recorded", params=params
+            item.item_id,
+            place.axis,
+            place.key,
+            prompt,
+            target,
+            tuple(order),
+            tuple(labels)[: len(order)],
+            "recorded",
+            params=params,
         )
-        calls = _calls(record, variant, model, revision, sample)
+        calls = _calls(record, variant, model, revision, place.sample)
         ids = tuple(call.call_id for call, _ in calls)
-        readouts = [self._readout(one, record, item, variant, model, sample, ids) for one in record.readouts]
-        return Built(item, variant, position, self.joining.roles.get(record.task, record.role), calls, readouts, sample, is_new)
+        readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
+        role = self.joining.roles.get(record.task, record.role)
+        return Built(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
 
     def _item(self, record: LogRecord) -> Item:
         document = (record.task, record.item, record.item_hash, record.question, record.options, record.targets)
         if self._last and self._last[0] == document:
             return self._last[1]
-        task, key = self._key(record)
+        task, key = self._documents.key(record)
         if (task, key) in self._bases:
             return self._bases[task, key]
         kind = self.joining.kinds.get(record.task, "text")
@@ -103,43 +111,6 @@ class Builder:
         if self.joining.varied:
             self._bases[task, key] = item
         return item
-
-    def _key(self, record: LogRecord) -> tuple[str, str]:
-        """(task, id). A document that was met in another task keeps its place; the same document under two ids of one task
-        stays two items."""
-        name = record.item or record.item_hash[:12]
-        if not record.item_hash:
-            return record.task, name
-        own = zlib.crc32(name.encode())
-        short = zlib.crc32(record.item_hash.encode()).to_bytes(4, "little") + record.item_hash.encode()[:8]
-        home = self._home.setdefault(short, (record.task, own))
-        if home[0] == record.task:
-            again = "" if home[1] == own else f"-{name}"
-            return record.task, record.item_hash[:12] + again
-        return home[0], record.item_hash[:12]
-
-    def _placed(self, record: LogRecord, item: Item, model: str, source: int, content: tuple):
-        """(axis, key, position, sample, whether the sample is new) of a record among what its model was asked of its item."""
-        owner = bytes.fromhex(digest(model, item.item_id)[:16])
-        prompt_hash = bytes.fromhex(digest(*content, record.axis, record.variant)[:16])
-        packed = self._prompts.get(owner, b"")
-        entries = [list(_ENTRY.unpack_from(packed, at)) for at in range(0, len(packed), _ENTRY.size)]
-        place = next((i for i, entry in enumerate(entries) if entry[0] == prompt_hash), len(entries))
-        own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
-        if place == len(entries):
-            is_base = (own and not any(entry[4] for entry in entries)) or record.variant == BASE
-            entries.append([prompt_hash, source, 0, 0, is_base])
-        entry = entries[place]
-        if entry[1] != source:
-            entry[1], entry[2] = source, entry[3]
-        sample = min(entry[3] if record.sample is None else entry[2] + record.sample, _MOST)
-        is_new, entry[3] = sample >= entry[3], max(entry[3], sample + 1)
-        self._prompts[owner] = b"".join(_ENTRY.pack(*one) for one in entries)
-        if entry[4]:
-            return record.axis or OWN_PROMPT, BASE, 0, sample, is_new
-        others = sum(not one[4] for one in entries[: place + 1])
-        key = record.variant or (record.task if record.task != item.dataset else f"prompt-{others + 1}")
-        return record.axis if record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT, key, others, sample, is_new
 
     def _readout(self, one, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple) -> Readout:
         reading = reading_of(item, variant, record, one)

@@ -1,0 +1,68 @@
+"""A table of numbers by 64-bit hash in some ten bytes an entry, for what an import of a million rows has to remember."""
+
+from __future__ import annotations
+
+from array import array
+from hashlib import blake2b
+
+_LEAST = 1 << 10
+_FULL = 0.6  # share of the slots in use above which the table grows
+
+
+def hash_of(*parts: str) -> int:
+    """A hash of texts in 1 … 2⁶⁴ − 1, the same in every process."""
+    text = "\x00".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little") or 1
+
+
+class HashTable:
+    """`width` unsigned 64-bit numbers for each key. Open addressing with linear probing; keys are hashes already, so their
+    lowest bits are the slot. Two texts of one hash are one entry: with a million entries that happens once in 3·10⁷ tables."""
+
+    def __init__(self, width: int):
+        self.width, self._n = width, 0
+        self._allocate(_LEAST)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def get(self, key: int) -> tuple[int, ...] | None:
+        """The numbers of a key, or None."""
+        slot = self._slot(key)
+        if not self._keys[slot]:
+            return None
+        return tuple(column[slot] for column in self._columns)
+
+    def set(self, key: int, *values: int) -> None:
+        """Writes the numbers of a key, new or known."""
+        slot = self._slot(key)
+        if not self._keys[slot]:
+            if self._n >= _FULL * len(self._keys):
+                self._grow()
+                slot = self._slot(key)
+            self._keys[slot] = key
+            self._n += 1
+        for column, value in zip(self._columns, values, strict=True):
+            column[slot] = value
+
+    def _slot(self, key: int) -> int:
+        """The slot of a key, or the free one where it would stand."""
+        keys, last = self._keys, len(self._keys) - 1
+        slot = key & last
+        while keys[slot] and keys[slot] != key:
+            slot = slot + 1 & last
+        return slot
+
+    def _allocate(self, n_slots: int) -> None:
+        self._keys = array("Q", bytes(8 * n_slots))
+        self._columns = [array("Q", bytes(8 * n_slots)) for _ in range(self.width)]
+
+    def _grow(self) -> None:
+        keys, columns = self._keys, self._columns
+        self._allocate(2 * len(keys))
+        for old, key in enumerate(keys):
+            if key:
+                slot = self._slot(key)
+                self._keys[slot] = key
+                for column, values in zip(self._columns, columns, strict=True):
+                    column[slot] = values[old]

@@ -1,0 +1,100 @@
+"""How an import grows with its log: ``python -m tests.benchmarks.import_growth [--log samples.jsonl] 50000 200000 1000000``.
+
+One lm-eval sample is repeated with new ids (of --log, or one of the shapes in `harness_files`), in a process of its own a size.
+Printed are the CPU seconds of all threads and the peak memory. Each
+import is stopped half way, gone on with, and repeated, which must add nothing.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from flipcore.core import folders
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store.connection import Store
+from tests.datasets.recorded import harness_files as written
+
+COUNTED = ("items", "variants", "completions", "readouts", "readout_sources", "study_calls", "study_items", "study_variants")
+
+
+def write(path: Path, sample: dict, n_rows: int) -> None:
+    """The sample n times: each a document of its own, with its own question, prompt and text."""
+    with path.open("w", encoding="utf-8") as stream:
+        for i in range(n_rows):
+            row = json.loads(json.dumps(sample)) | {"doc_id": i, "doc_hash": f"{i * 2654435761 % 2**64:064x}"[::-1]}
+            row["doc"]["question"] = f"{i}: {row['doc'].get('question', '')}"
+            row["arguments"] = {"gen_args_0": {"arg_0": f"{row['doc']['question']}\nAnswer:", "arg_1": {"until": ["\n\n"]}}}
+            stream.write(json.dumps(row) + "\n")
+
+
+def peak() -> float:
+    """Megabytes that this process ever held at once."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
+
+
+def sizes(store: Store) -> tuple[int, ...]:
+    return tuple(store.rows(f"SELECT count(*) FROM {table}")[0][0] for table in COUNTED)
+
+
+def grown(n_rows: int, sample: dict) -> dict[str, float]:
+    """One import of `n_rows`, stopped half way once, gone on with, and repeated."""
+    with tempfile.TemporaryDirectory(prefix="import-growth-") as folder:
+        folders.admit(folder)
+        path = Path(folder, "samples_gsm8k_2025.jsonl")
+        write(path, sample, n_rows)
+        before, start = peak(), time.process_time()
+        log_survey = survey([path])
+        looked = time.process_time()
+        store, stop = Store.open(Path(folder, "flips.duckdb")), threading.Event()
+        try:
+            store_logs(log_survey, store, lambda done: stop.set() if 2 * done.n_done > n_rows else None, stop)
+            n_half = sizes(store)[2]
+            study_id = store_logs(log_survey, store)
+            stored, first = time.process_time(), sizes(store)
+            assert store_logs(survey([path]), store) == study_id
+            again, second = time.process_time(), sizes(store)
+        finally:
+            store.close()
+        assert first == second and 0 < n_half < n_rows == first[2], (n_half, first, second)
+        return {
+            "rows": n_rows,
+            "log MB": path.stat().st_size / 1e6,
+            "look CPU s": looked - start,
+            "store CPU s": stored - looked,
+            "again CPU s": again - stored,
+            "file MB": Path(folder, "flips.duckdb").stat().st_size / 1e6,
+            "start MB": before,
+            "peak MB": peak(),
+        }
+
+
+def main(words: list[str]) -> None:
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("rows", nargs="*", type=int, default=[50_000, 200_000])
+    given.add_argument("--log", help="an lm-eval samples file whose first row is repeated")
+    given.add_argument("--one", action="store_true", help="in this process, as JSON")
+    chosen = given.parse_args(words)
+    if chosen.one:
+        with open(chosen.log, encoding="utf-8") if chosen.log else open(os.devnull, encoding="utf-8") as stream:
+            sample = json.loads(stream.readline() or "null") or written.lm_eval_row(1, "That makes 2. " * 20, "2", True)
+        print(json.dumps(grown(chosen.rows[0], sample)))
+        return
+    for place, n_rows in enumerate(chosen.rows):
+        own = [sys.executable, "-m", __spec__.name, "--one", str(n_rows), *(["--log", chosen.log] if chosen.log else [])]
+        ended = subprocess.run(own, check=True, capture_output=True, text=True)
+        figures = json.loads(ended.stdout)
+        if not place:
+            print("  ".join(f"{name:>11}" for name in figures))
+        print("  ".join(f"{value:>11,.0f}" for value in figures.values()), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
