@@ -54,7 +54,7 @@ def undo_row(label: Mapping, *, created_at: dt.datetime | None = None) -> dict:
     return {"label_id": digest(*map(str, row.values())), **row}
 
 
-def left_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapping], shared: float = SHARED) -> list[str]:
+def ids_to_label(texts: Sequence[Mapping], reviewer: str, labels: Sequence[Mapping], shared: float = SHARED) -> list[str]:
     """Call ids in this reviewer's order, an item's second text after every item's first; as pairs are queued."""
     order = queue(
         [{"pair_id": one["call_id"], "dataset": one["dataset"], "generator": one["model"]} for one in texts],

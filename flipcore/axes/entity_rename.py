@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_given, pool
+from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_given_name, pool
 from flipcore.axes.names.people import Person, acts_alone, people, tokens
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
@@ -54,7 +54,7 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     """One consistent renaming of an item's people; deterministic given the generator."""
     whole = "\n".join([item.question, *item.options])
     persons = people(item.question)
-    refused = _refused(item, persons, whole)
+    refused = _refusal(item, persons, whole)
     if refused:
         return refused
     new_names = _new_names(persons, whole, rng)
@@ -71,7 +71,7 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     return Renaming(question, tuple(new_names.items()))
 
 
-def _refused(item: Item, persons: Sequence[Person], whole: str) -> Refusal | None:
+def _refusal(item: Item, persons: Sequence[Person], whole: str) -> Refusal | None:
     """The class of what stands in the way, or None."""
     if not persons:
         return Refusal("no person named", "No word of the question is certainly a person's name.")
@@ -82,7 +82,7 @@ def _refused(item: Item, persons: Sequence[Person], whole: str) -> Refusal | Non
             return Refusal("the name itself matters", "A formula may stand for the name by its first letter.")
         unsure = (
             _REAL.search(whole)
-            or any(one.is_surname or not is_given(one.name) for one in persons)
+            or any(one.is_surname or not is_given_name(one.name) for one in persons)
             or not acts_alone(item.question, [one.name for one in persons])
         )
         if unsure:
@@ -102,9 +102,9 @@ def _one_person_twice(names: Sequence[str], whole: str) -> tuple[str, str] | Non
         for word in sorted(words - {name, name + "s"}):
             short, long = sorted((name, word), key=len)
             same = NICKNAMES.get(name, name) == NICKNAMES.get(word, word)
-            slip = not (is_given(name) and is_given(word)) and len(short) > 3 and _alike(name, word)
+            slip = not (is_given_name(name) and is_given_name(word)) and len(short) > 3 and _alike(name, word)
             together = re.search(rf"\b(?:{name}(?:, | and | or ){word}|{word}(?:, | and | or ){name})\b", whole)
-            if not together and (same or slip or (is_given(word) and len(short) > 2 and long.startswith(short))):
+            if not together and (same or slip or (is_given_name(word) and len(short) > 2 and long.startswith(short))):
                 return name, word
     return None
 
@@ -152,13 +152,13 @@ def _renamed(text: str, new_names: Mapping[str, str]) -> str:
     names = "|".join(re.escape(old) for old in sorted(new_names, key=len, reverse=True))
     pattern = re.compile(rf"(?<![\w-])(?<![^\W\d_]['’])({names})(s['’]?(?!\w)|es(?!\w)|['’](?=\s+[a-z\d$]))?(?!\w)")
 
-    def put(match: re.Match) -> str:
+    def replacement(match: re.Match) -> str:
         ending = match[2] or ""
         if ending in ("'", "’") and match[1][-1] in "sxz":
             ending += "s"
         return new_names[match[1]] + ("s" if ending == "es" else ending)
 
-    return pattern.sub(put, text)
+    return pattern.sub(replacement, text)
 
 
 @dataclass(frozen=True)

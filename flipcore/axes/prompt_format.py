@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.text.prompts import LAYOUTS, layout_named
+from flipcore.text.prompts import LAYOUTS, layout_by_name
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class PromptFormat:
 
     def __post_init__(self):
         for one in self.layouts:
-            layout_named(one)
+            layout_by_name(one)
 
     def variants(self, item, layout, rng, material):
         changed = [variant(item, self.name, one, one) for one in self.layouts]

@@ -90,7 +90,7 @@ def board(
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
         "start": LEVELS.index(0.95),
-        "chosen": _chosen(references, next(iter(kinds))),
+        "chosen": _start_choice(references, next(iter(kinds))),
     }
 
 
@@ -99,7 +99,7 @@ def _wording(wording) -> dict:
     return {"rows": wording.rows(), "instead": wording.instead}
 
 
-def _chosen(references: Sequence[str], kind: str) -> dict[str, str]:
+def _start_choice(references: Sequence[str], kind: str) -> dict[str, str]:
     """What the board shows before anybody chooses."""
     reference = default_reference(references) if references else ""
     return {"reference": reference, "policy": "own_class", "kind": kind, "rule": "paired"}

@@ -14,9 +14,9 @@ from flipcore.stats.holdout.units import (
     ONE_SIDED,
     TITLES,
     axis_text,
+    bound_text,
     detectable_text,
     estimate_text,
-    held_text,
     margin_text,
     unit,
 )
@@ -63,7 +63,7 @@ def _near(margins: Sequence[float | None], lock_margin: float | None) -> int:
 
 def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
     margins = _with(margins_of(test), margin)
-    claims = [outcome_claim(test.held_against(one)) for one in margins]
+    claims = [outcome_claim(test.against_margin(one)) for one in margins]
     states = [one.outcome for one in claims]
     numbers = [one for one in margins if one is not None]
     low, high = test.bound
@@ -92,7 +92,7 @@ def _row(test: HoldoutTest, margin: float | None, about: str) -> dict:
         "source": f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})",
         "estimate": estimate_text(test),
         "detectable": detectable_text(test),
-        "held": held_text(test),
+        "held": bound_text(test),
         "about": about,
     }
 
@@ -113,7 +113,7 @@ def board(
     overall = {}
     for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
         combination = [
-            by_name[row["name"]].held_against(row["margins"][row["states"].index(state)])
+            by_name[row["name"]].against_margin(row["margins"][row["states"].index(state)])
             for row, state in zip(run, states, strict=True)
         ]
         claim = verdict_claim(HoldoutVerdict(tuple(combination)))

@@ -103,7 +103,7 @@ def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
             for trace in _numbered(rows, name, symbol, colouring.numbers, c)
         ]
     if colouring.groups is not None:
-        return _grouped(of_set, colouring.groups, c)
+        return _by_group(of_set, colouring.groups, c)
     return [
         dict(rows=rows, name=name, marker=dict(color=colour, symbol=symbol, opacity=0.75))
         for rows, name, symbol, colour in zip(of_set, SETS, SYMBOLS, (c.target, c.retro), strict=True)
@@ -130,7 +130,7 @@ def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: 
     return traces
 
 
-def _grouped(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> list[dict]:
+def _by_group(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> list[dict]:
     """The most frequent groups have a colour each, the rest share the colour of what is undefined."""
     group_names = np.asarray([group or "no category" for group in groups], dtype=object)
     frequent = [name for name, _ in Counter(group_names.tolist()).most_common(N_GROUPS)]

@@ -9,7 +9,7 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.survey import CHANCE, OddOneOut
-from flipcore.stats.holdout.units import estimate_text, held_text, margin_text
+from flipcore.stats.holdout.units import bound_text, estimate_text, margin_text
 from flipcore.stats.holdout.verdict import (
     ALPHA,
     BEYOND,
@@ -82,11 +82,11 @@ def outcome_claim(test: HoldoutTest) -> Claim:
     if outcome == BEYOND:
         sentence = f"The sets differ on {topic} beyond the margin: {estimate_text(test)} against {margin} ({p})."
     elif outcome == WITHIN:
-        sentence = f"The sets differ on {topic} ({p}), but within the margin: {held_text(test)} against {margin}."
+        sentence = f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against {margin}."
     elif outcome == DIFFERENT:
         sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
-        sentence = f"The sets are equivalent on {topic}: {held_text(test)} lies within the margin {margin}."
+        sentence = f"The sets are equivalent on {topic}: {bound_text(test)} lies within the margin {margin}."
     else:
         return Claim(None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers)
     return Claim(_BY_OUTCOME[outcome], outcome, sentence, True, numbers=numbers)
@@ -108,7 +108,7 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
     outcome = (
         "no difference is shown" if not test.p < ALPHA else f"{p_text(test.p)} alone, no difference by Holm over the tests"
     )
-    return f"{outcome}, and {held_text(test)} reaches past the margin {margin}"
+    return f"{outcome}, and {bound_text(test)} reaches past the margin {margin}"
 
 
 def verdict_claim(verdict: HoldoutVerdict) -> Claim:

@@ -32,7 +32,7 @@ AT_LEAST = Assertion(
     "each claim",
     (*_SIZES, "a tenth contaminated"),
 )
-NAMED = Assertion(
+ITEMS_NAMED = Assertion(
     "items named",
     "each item named is beyond the controls; of those named at most 5 % falsely (Benjamini–Hochberg)",
     0.05,
@@ -48,7 +48,7 @@ ANY_CUTOFF = Assertion(
     "every cut-off of one detector",
     ("clean", "clean, ties"),
 )
-ASSERTIONS = (SET_BEYOND, AT_LEAST, NAMED)  # ANY_CUTOFF enters with its table
+ASSERTIONS = (SET_BEYOND, AT_LEAST, ITEMS_NAMED)  # ANY_CUTOFF enters with its table
 TEMPLATED = (
     "the items are made from shared templates, and benchmark and controls from different ones. A test of single items would "
     "claim too much."
@@ -141,7 +141,7 @@ def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
     if not n_named:
         return description(f"No single one of the {items} can be named.", n_named=0)
     sentence = f"{n_named:,} {items} are named; at most 5 % of them falsely, on average."
-    return Claim(NAMED, "named", sentence, True, "", "", {"n_named": n_named})
+    return Claim(ITEMS_NAMED, "named", sentence, True, "", "", {"n_named": n_named})
 
 
 def any_cutoff_claim(p: float, control: str = OTHER) -> Claim:
@@ -162,16 +162,16 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:
         "" if change != change else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} pp, without an interval."
     )
     return description(
-        f"Accuracy is {accuracy.raw.text()}, or {_kept(accuracy.corrected)} after dropping the "
+        f"Accuracy is {accuracy.raw.text()}, or {_share_text(accuracy.corrected)} after dropping the "
         f"{accuracy.n_flagged:,} flagged items. "
-        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_kept(accuracy.control_corrected)} after "
+        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_share_text(accuracy.control_corrected)} after "
         f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,
         corrected=accuracy.corrected,
     )
 
 
-def _kept(share) -> str:
+def _share_text(share) -> str:
     if not share.n:
         return "unknown (no item is left)"
     return share.text() if share.n >= MIN_N else f"{share.text()} (only {share.n} items are left, so no interval)"

@@ -12,17 +12,17 @@ from flipcore.stats.holdout.planning import MOST, Plan, difference_plan, equival
 
 def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
     """Items a set to show two equal accuracies equivalent within a margin (shares)."""
-    return _said(equivalence_plan(accuracy, margin, power), "shows equivalence", power)
+    return _claim(equivalence_plan(accuracy, margin, power), "shows equivalence", power)
 
 
 def contrast_plan(first: float, second: float, power: float = 0.8) -> Claim:
     """Items a set to tell two accuracies apart (shares)."""
     if first == second:
         return description("Equal accuracies cannot be told apart: change one of them.", "impossible")
-    return _said(difference_plan(first, second, power), "shows the difference", power)
+    return _claim(difference_plan(first, second, power), "shows the difference", power)
 
 
-def _said(plan: Plan, what: str, power: float) -> Claim:
+def _claim(plan: Plan, what: str, power: float) -> Claim:
     if plan.n is None:
         sentence = (
             f"Not even {MOST:,} items a set reach {percent_text(power)}: the rule then {what} in {percent_text(plan.power)}."

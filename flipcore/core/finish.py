@@ -67,7 +67,7 @@ def reasoning_apart(text: str) -> tuple[str, str, bool]:
     return "\n".join(part.strip() for part in reasoning if part.strip()), "".join(answer).lstrip(), is_open
 
 
-def kept_apart(completion: Completion) -> Completion:
+def separate_reasoning(completion: Completion) -> Completion:
     """The completion with the reasoning that stands in its text moved out of it; one without stays as it is. An open block
     has no answer behind it, so the text is what stood before the block and `finish_reason` says so."""
     reasoning, answer, is_open = reasoning_apart(completion.text)

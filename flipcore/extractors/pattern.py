@@ -19,7 +19,7 @@ from flipcore.text.answers import canonical_number
 TIME_LIMIT_S = 0.25  # for one answer; a pattern that needs longer goes through its possibilities one by one
 MOST_CHARACTERS, MOST_REPEATS = 500, 10_000  # counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
 DEFAULT = r"answer\s*(?:is|:)\s*\(?([A-Za-z]|[-+]?[\d,.]*\d)"
-_COUNTED = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")
+_REPETITION = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")
 WHICH = ("first", "last")
 FLAGS = {"ignore case": regex.IGNORECASE, "multi-line": regex.MULTILINE, "dot matches newline": regex.DOTALL}
 
@@ -50,7 +50,7 @@ class Pattern:
             )
         if self.which not in WHICH:
             raise BadInput(f"The pattern takes the match {self.which!r}; choose one of {', '.join(WHICH)}.")
-        if math.prod(max(int(most or least or 1), 1) for least, most in _COUNTED.findall(self.expression)) > MOST_REPEATS:
+        if math.prod(max(int(most or least or 1), 1) for least, most in _REPETITION.findall(self.expression)) > MOST_REPEATS:
             raise BadInput(
                 f"The pattern's counted repeats multiply to more than {MOST_REPEATS:,}. Use smaller counts, or * and +."
             )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.finish import STOP, kept_apart
+from flipcore.core.finish import STOP, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
 
@@ -46,7 +46,7 @@ class PythonCallable:
             return Completion(
                 call.call_id, "failed", error=f"{self.name} returned {type(text).__name__}, not the text of an answer."
             )
-        return kept_apart(Completion(call.call_id, "ok", text, STOP, cost_usd=0.0))
+        return separate_reasoning(Completion(call.call_id, "ok", text, STOP, cost_usd=0.0))
 
     async def close(self) -> None:
         pass

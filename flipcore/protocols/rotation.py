@@ -26,7 +26,7 @@ from flipcore.core.records import CUT, OK, Call, Completion, Item, Prompt, Readi
 from flipcore.extractors.readings import absent, failure, unfinished, unreadable
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
 from flipcore.protocols.votes import Votes, normalise, rotate
-from flipcore.text.prompts import labels_of, layout_named, prompt
+from flipcore.text.prompts import labels_of, layout_by_name, prompt
 
 READOUTS = ("rotation", "rotation_single")
 FORMS = ("text", "number", "letter")
@@ -189,7 +189,7 @@ def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
     order = tuple(_order(item, attempt))
     if form == "text":
         labels = tuple(item.options[i] for i in order)
-        stem, options = layout_named(layout).stem.format(item.question), "\n".join(labels)
+        stem, options = layout_by_name(layout).stem.format(item.question), "\n".join(labels)
         full_prompt = Prompt((("stem", stem), ("options", options), ("cue", "\nThe answer is one of these, word for word:")))
     else:
         labels = labels_of("digits" if form == "number" else "upper", len(order))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from flipcore.core.records import ABSENT, CUT
-from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant
+from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
 
-Side = tuple[SeenVariant, list[Seen]]
+Side = tuple[SeenVariant, list[SampleView]]
 
 
 def compared(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
@@ -27,7 +27,7 @@ def compared(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
     }
 
 
-def _samples(variant: SeenVariant, extractor: str) -> list[Seen]:
+def _samples(variant: SeenVariant, extractor: str) -> list[SampleView]:
     return [one for one in variant.readings if one.extractor == extractor]
 
 

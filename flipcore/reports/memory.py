@@ -14,7 +14,7 @@ from flipcore.claims.memory import adjusted, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measured, detector_measurements, pearl_setting
+from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measurement, detector_measurements, pearl_setting
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
@@ -33,7 +33,7 @@ class MemoryTest:
     claim: Claim
     further: tuple[Claim, ...] = ()
     numbers: dict[str, Any] = field(default_factory=dict)
-    measurement: Measured | None = None
+    measurement: Measurement | None = None
     n_family: int = 1
 
     @property
@@ -87,7 +87,7 @@ def memory_tests(
 
 
 def judged(
-    measurements: Sequence[Measured], control: str, closed: Mapping[str, str], margin: float = MARGIN
+    measurements: Sequence[Measurement], control: str, closed: Mapping[str, str], margin: float = MARGIN
 ) -> list[MemoryTest]:
     """All detectors as one family by Holm; a closed gate withholds its claims and leaves the family as it is."""
     gaps = [one for one in measurements if one.gap is not None]
@@ -98,10 +98,10 @@ def judged(
     return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed, margin) for one in measurements]
 
 
-def with_gap(measurements: Sequence[Measured], kind: str, operator: str, gap: GapDecision) -> list[Measured]:
+def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision) -> list[Measurement]:
     """The family with one drop gap read by another extractor; it comes first."""
     mine = [one for one in measurements if one.kind == kind and one.gap is not None and one.axis == operator]
-    first = replace(mine[0], gap=gap) if mine else Measured(kind, f"drop gap, {operator}", operator, "", gap)
+    first = replace(mine[0], gap=gap) if mine else Measurement(kind, f"drop gap, {operator}", operator, "", gap)
     return [first, *(one for one in measurements if one not in mine)]
 
 
@@ -109,12 +109,12 @@ def _gap_p(gap: GapDecision | None) -> float:
     return math.nan if gap is None or gap.withheld else gap.p
 
 
-def _set_p(one: Measured) -> float:
+def _set_p(one: Measurement) -> float:
     """NaN where no claim could be made of the set, so that it is no member of the family."""
     return math.nan if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld else one.set_test.p
 
 
-def _test(one: Measured, control: str, p: float, n_family: int, closed: Mapping[str, str], margin: float) -> MemoryTest:
+def _test(one: Measurement, control: str, p: float, n_family: int, closed: Mapping[str, str], margin: float) -> MemoryTest:
     items, why = NAMES[one.kind], closed.get(one.axis, "")
     p_value = None if math.isnan(p) else p
     if one.gap is not None:
@@ -169,7 +169,7 @@ __all__ = [
     "FPR",
     "NAMES",
     "TITLES",
-    "Measured",
+    "Measurement",
     "MemoryTest",
     "detector_measurements",
     "judged",

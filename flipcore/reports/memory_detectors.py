@@ -29,7 +29,7 @@ FPR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurement:
     """One detector on the items of one `kind`: a drop gap or a test of the set, or the `problem` that kept it from either.
     `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name."""
 
@@ -55,9 +55,9 @@ def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_f
     )
 
 
-def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measured]:
+def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measurement]:
     """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out."""
-    measurements: list[Measured] = []
+    measurements: list[Measurement] = []
     for kind in NAMES:
         part = frame[frame["kind"] == kind]
         judged, compared = frames.roles_of(part)
@@ -66,7 +66,7 @@ def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measure
     return measurements
 
 
-def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[str], members: Members) -> Iterator[Measured]:
+def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[str], members: Members) -> Iterator[Measurement]:
     extractors = set(frame["extractor"])
     for operator in frames.operators(frame):
         name = f"drop gap, {operator}"
@@ -82,14 +82,14 @@ def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[s
                 yield from _attempt(kind, name, axis, metric, partial(_pearl, frame, metric, judged, compared, axis, members))
 
 
-def _attempt(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measured]:
+def _attempt(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measurement]:
     """The test, or why it could not be made; nothing where the items were not asked for it at all."""
     try:
         parts = test()
     except BadInput as error:
         parts = {"problem": str(error)}
     if parts is not None:
-        yield Measured(kind, name, axis, measure, **parts)
+        yield Measurement(kind, name, axis, measure, **parts)
 
 
 def _gap(frame, operator, judged, compared, members: Members) -> dict | None:

@@ -19,13 +19,13 @@ class InFlight:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._calls: dict[str, Future[Completion]] = {}
-        self._stored: set[str] = set()
+        self._safe_ids: set[str] = set()
 
     def begin(self, call_id: str) -> tuple[Future[Completion] | None, Future[Completion] | None]:
         """(mine, None) when the caller is to ask it, (None, another's) when it is on its way, (None, None) when it was stored
         since this process began."""
         with self._lock:
-            if call_id in self._stored:
+            if call_id in self._safe_ids:
                 return None, None
             if call_id in self._calls:
                 return None, self._calls[call_id]
@@ -44,5 +44,5 @@ class InFlight:
             return
         with self._lock:
             if completion.status == "ok":
-                self._stored.add(call_id)
+                self._safe_ids.add(call_id)
             self._calls.pop(call_id).set_result(completion)

@@ -12,8 +12,8 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
-from flipcore.datasets.recorded.log_records import Refused
-from flipcore.datasets.recorded.log_rows import Builder, Built, Joining
+from flipcore.datasets.recorded.log_records import Rejection
+from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.runs.log_survey import Survey, model_of
@@ -128,7 +128,7 @@ def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Futur
     return study.study_id
 
 
-def _log_rows(survey: Survey) -> Iterator[Built | None]:
+def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
     """Every row of every file in the survey's order; None for one that was refused."""
     kinds, corrections = survey.kinds, survey.corrections
     roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
@@ -138,7 +138,7 @@ def _log_rows(survey: Survey) -> Iterator[Built | None]:
     for number, file in enumerate(survey.files):
         try:
             for record in file.reader.records(file.source, survey.beside):
-                if isinstance(record, Refused):
+                if isinstance(record, Rejection):
                     yield None
                     continue
                 try:
@@ -167,7 +167,7 @@ class _Batch:
         """Whether its texts alone fill the memory that a batch may take."""
         return self.n_chars > _BATCH_CHARS
 
-    def take(self, log_row: Built, position: int) -> None:
+    def take(self, log_row: LogRow, position: int) -> None:
         item, variant = log_row.item, log_row.variant
         if item.item_id not in self.items:
             self.items[item.item_id] = rows.item_row(item)
@@ -204,7 +204,7 @@ class _Batch:
         }
 
 
-def _ours(log_row: Built) -> list[Readout]:
+def _ours(log_row: LogRow) -> list[Readout]:
     """The text read by the default reference, and options' scores by likelihood a character."""
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
@@ -227,7 +227,7 @@ def _ours(log_row: Built) -> list[Readout]:
     ]
 
 
-def _as_whole(log_row: Built, completion: Completion) -> Completion:
+def _as_whole(log_row: LogRow, completion: Completion) -> Completion:
     """A text that is an option's label and nothing else is a whole answer, although its limit of one token ended it."""
     is_label = completion.text.strip().rstrip(".)") in log_row.variant.labels and log_row.item.kind == "choice"
     return replace(completion, finish_reason="stop") if is_label else completion

@@ -20,7 +20,7 @@ from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
-from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Refused, Reported
+from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.log_rows import UNNAMED
 
 KEYS = ("model", "kind", "role", "name", "format", "leave")
@@ -60,7 +60,7 @@ class Survey:
     first: list[LogRecord] = field(default_factory=list)
 
     @property
-    def reported(self) -> list[Reported]:
+    def reported(self) -> list[ReportedScore]:
         """The scores that the logs report of themselves, under the names that their models have here."""
         return [replace(one, model=model_of(self.corrections, one.model)) for file in self.files for one in file.about.reported]
 
@@ -178,8 +178,8 @@ def survey(
     return log_survey
 
 
-def _count(record: LogRecord | Refused, log_survey: Survey, votes: dict[str, Counter], prompts: HashTable) -> None:
-    if isinstance(record, Refused):
+def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], prompts: HashTable) -> None:
+    if isinstance(record, Rejection):
         log_survey.n_refused += 1
         if len(log_survey.refused) < N_REFUSED:
             log_survey.refused.append(record.sentence)

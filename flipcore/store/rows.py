@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable
 
 from flipcore import __version__
-from flipcore.core.finish import finish_reason, kept_apart
+from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
 
@@ -117,7 +117,7 @@ def completion_of(row: dict) -> Completion:
         row["raw_reply"],
         row.get("reasoning") or "",
     )
-    return kept_apart(completion)
+    return separate_reasoning(completion)
 
 
 def readout_rows(study_id: str, readouts: Iterable[Readout]) -> tuple[list[dict], list[dict]]:

@@ -17,41 +17,41 @@ YES, NO, UNKNOWN = "yes", "no", "unknown"
 _DATE = re.compile(r"(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?")
 
 
-class Seen(NamedTuple):
+class Exposure(NamedTuple):
     """`answer` is yes, no or unknown; `sentence` says why, and what was assumed."""
 
     answer: str
     sentence: str
 
 
-def could_have_been_seen(published: str | None, cutoff: str | None) -> Seen:
+def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
     """Whether a text published then could be in the training data of a model with this cut-off. Only a "no" makes a control.
 
     Both are year-month-day, year-month or year. A month or a year is all of its days: who is asked about December 2023 may have
     been trained to its last day. Raises BadInput for anything else.
     """
     if not published:
-        return Seen(UNKNOWN, "It has no publication date, so nothing says that it could not have been seen.")
+        return Exposure(UNKNOWN, "It has no publication date, so nothing says that it could not have been seen.")
     if not cutoff:
-        return Seen(
+        return Exposure(
             UNKNOWN,
             "The model's training cut-off is not declared in data/models.toml, so nothing says what it could have seen.",
         )
     first, last = span("publication date", published)
     begins, ends = span("training cut-off", cutoff)
     if first > ends:
-        return Seen(
+        return Exposure(
             NO,
             f"It was published on {published}, after the training cut-off {cutoff}, and could not have been seen, "
             "if that cut-off is true and nothing of it was public earlier.",
         )
     if last <= begins:
-        return Seen(
+        return Exposure(
             YES,
             f"It was published on {published}, before the training cut-off {cutoff}, and could have been seen. "
             "Whether it was is another question.",
         )
-    return Seen(
+    return Exposure(
         UNKNOWN, f"It was published on {published} and the training cut-off is {cutoff}: too coarse to say which came first."
     )
 

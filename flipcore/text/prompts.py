@@ -70,7 +70,7 @@ LAYOUTS: dict[str, Layout] = {
 }
 
 
-def layout_named(name: str) -> Layout:
+def layout_by_name(name: str) -> Layout:
     if name not in LAYOUTS:
         raise BadInput(f"There is no prompt layout {name!r}; choose one of {', '.join(LAYOUTS)}.")
     return LAYOUTS[name]
@@ -91,7 +91,7 @@ def prompt(
     and is laid out like a problem. Raises BadInput for an unknown layout, an order that is no
     permutation, and labels that are too few or not different.
     """
-    text, template = item.question if question is None else question, layout_named(layout)
+    text, template = item.question if question is None else question, layout_by_name(layout)
     if item.kind == "completion" and not item.solution:
         return Prompt((("stem", text),), system)
     stem = ("stem", template.stem.format(text))

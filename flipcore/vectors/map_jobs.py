@@ -24,7 +24,7 @@ class Layouts:
     def __init__(self, store: Store):
         self._store = store
         self._lock = threading.Lock()
-        self._done: dict[str, np.ndarray] = {}
+        self._maps: dict[str, np.ndarray] = {}
         self._failed: dict[str, str] = {}
         self._running: set[str] = set()
 
@@ -33,15 +33,15 @@ class Layouts:
         hashes = [digest(entry_text(item)) for item in items]
         name = digest(key, VERSION, hashes)
         with self._lock:
-            if name in self._done or name in self._failed or name in self._running:
-                return self._done.get(name)
+            if name in self._maps or name in self._failed or name in self._running:
+                return self._maps.get(name)
             self._running.add(name)
         by_hash = vectors.vectors(self._store, BACKEND, name, hashes)
         if len(by_hash) == len(set(hashes)):
             self._settle(name, np.stack([by_hash[one] for one in hashes]))
         else:
             threading.Thread(target=self._compute, args=(name, hashes, units), name="flipscope-map", daemon=True).start()
-        return self._done.get(name)
+        return self._maps.get(name)
 
     def problem(self, key: str, items: Sequence[Item]) -> str:
         """Why there is no such map: the sentence, or "" while there may yet be one."""
@@ -69,4 +69,4 @@ class Layouts:
             if isinstance(outcome, str):
                 self._failed[name] = outcome
             else:
-                self._done[name] = outcome
+                self._maps[name] = outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.stats.base.estimate import number_text
-from flipcore.store.queries.inspection import Inspection, Seen, SeenVariant
+from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
 from flipcore.text.answers import answer_text
 from pages.common.differences import differences, marked_span, share_bars
 from pages.common.notes import plain
@@ -14,7 +14,7 @@ MANY, MANY_PX = 3, 520  # more samples than this scroll in a window of their own
 
 
 def side(
-    title: str, view: Inspection, other: SeenVariant, variant: SeenVariant, samples: list[Seen], *, as_losses: bool
+    title: str, view: Inspection, other: SeenVariant, variant: SeenVariant, samples: list[SampleView], *, as_losses: bool
 ) -> None:
     """`variant`'s prompt against `other`'s; words that differ are underlined, or dotted where `as_losses`. A base prompt that is
     only asked again has no differences."""
@@ -33,14 +33,14 @@ def side(
                 _reading(view, one, f"{key}-{one.sample}")
 
 
-def _read(view: Inspection, one: Seen) -> str:
+def _read(view: Inspection, one: SampleView) -> str:
     """The answer as its text, or the number where a number was measured instead."""
     if one.answer is None and one.value is not None:
         return f"measured **{number_text(one.value, 3)}**"
     return f"read as **{plain(answer_text(view.item, one.answer))}**"
 
 
-def _reading(view: Inspection, one: Seen, key: str) -> None:
+def _reading(view: Inspection, one: SampleView, key: str) -> None:
     """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
     status_text = {
         "ok": _read(view, one),

@@ -132,7 +132,7 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool):
         if test is None:
             missing[name] = words
         else:
-            tests[name], about[name] = test.held_against(view[name]), words
+            tests[name], about[name] = test.against_margin(view[name]), words
     return {test.name: test for test in verdict.as_family(list(tests.values()))}, about, missing
 
 

@@ -46,7 +46,7 @@ def box_study(sets: Sets) -> Study:
     )
 
 
-def chosen_key() -> tuple[str, str]:
+def set_choice() -> tuple[str, str]:
     """The selector; (key, name) of what it says. The key stands in the link (`?sets=`)."""
     studies = {f"study:{row['study_id']}": row["name"] for row in holdout.studies_with_both(session.store())}
     versions = {

@@ -15,7 +15,7 @@ from flipcore.vectors.map_jobs import Layouts
 from pages.common.notes import plain
 
 
-def chosen_embedding(n_entries: int, key: str) -> str | None:
+def embedding_choice(n_entries: int, key: str) -> str | None:
     """The name of the embedding under Settings; None until it can be used here, and until somebody has agreed to send the
     entries away."""
     embedding = embeddings.embedding_by_name(st.session_state.get("embedding") or embeddings.DEFAULT)

@@ -15,7 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.vectors.embeddings import entry_text
 from pages.common.notes import plain, shown_problem
 from pages.holdout import wording
-from pages.holdout.likeness import chosen_embedding, compared
+from pages.holdout.likeness import compared, embedding_choice
 from pages.holdout.pairs import pair_table
 
 
@@ -78,7 +78,7 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
 
 def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
     st.subheader("Are the entries of one set more alike than those of the other?", anchor=False)
-    embedding = chosen_embedding(len(target) + len(retro), "inside")
+    embedding = embedding_choice(len(target) + len(retro), "inside")
     if embedding is None:
         return
     comparison = compared(target, retro, store, embedding)

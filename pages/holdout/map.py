@@ -17,7 +17,7 @@ from flipcore.vectors import embeddings
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain, shown_problem
 from pages.holdout import selection
-from pages.holdout.likeness import chosen_embedding, compared, layouts
+from pages.holdout.likeness import compared, embedding_choice, layouts
 
 COLOURS = {
     "set": "set",
@@ -34,7 +34,7 @@ CLICK, LASSO = "click", "lasso"
 def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
     """The tab, drawn again on its own when something on it is chosen."""
     with shown_problem():
-        embedding = chosen_embedding(len(target) + len(retro), "map")
+        embedding = embedding_choice(len(target) + len(retro), "map")
         if embedding is None:
             return
         comparison = compared(target, retro, store, embedding)

@@ -21,7 +21,7 @@ left, middle, right = st.columns([5, 5, 2])
 with left:
     mode = modes.mode_selector()
 with middle:
-    key, name = chosen.chosen_key()
+    key, name = chosen.set_choice()
 sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
 
 

@@ -10,7 +10,7 @@ from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain
 from pages.holdout.likeness import entry_rows
 
-MAP, BARS, CHOSEN = "entry-map", "closest-bars", "entries-chosen"
+MAP, BARS, SELECTION = "entry-map", "closest-bars", "entries-chosen"
 ROUND, MOST_ROWS = "entries-let-go", 500
 
 
@@ -26,7 +26,7 @@ def chart_key(name: str) -> str:
 
 
 def _let_go() -> None:
-    st.session_state.pop(CHOSEN, None)
+    st.session_state.pop(SELECTION, None)
     st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
 
 
@@ -34,18 +34,18 @@ def from_map(sets_id: str) -> None:
     """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
     the map's own figure must not change by it."""
     rows = sorted({int(row) for (row,) in _points(MAP)})
-    st.session_state[CHOSEN] = {"sets": sets_id, "rows": rows, "spans": spans(sets_id)}
+    st.session_state[SELECTION] = {"sets": sets_id, "rows": rows, "spans": spans(sets_id)}
 
 
 def from_bars(sets_id: str) -> None:
     """Bars were chosen: their entries are ringed on the map, and what was chosen there is let go."""
     bars = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
-    st.session_state[CHOSEN] = {"sets": sets_id, "rows": [], "spans": bars}
+    st.session_state[SELECTION] = {"sets": sets_id, "rows": [], "spans": bars}
 
 
 def _choice(sets_id: str) -> dict:
     """What was chosen in these sets; a choice in others means nothing here."""
-    choice = st.session_state.get(CHOSEN, {})
+    choice = st.session_state.get(SELECTION, {})
     return choice if choice.get("sets") == sets_id else {"rows": [], "spans": []}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.reports.memory import Measured, MemoryTest, detector_measurements, judged, members_of, with_gap
+from flipcore.reports.memory import Measurement, MemoryTest, detector_measurements, judged, members_of, with_gap
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
@@ -20,7 +20,7 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
 
 
 @st.cache_resource(show_spinner="Testing every detector …", max_entries=16)
-def detectors(study_id: str, revision: int, model: str, lock: str | None) -> list[Measured]:
+def detectors(study_id: str, revision: int, model: str, lock: str | None) -> list[Measurement]:
     """Every detector of one model on every kind of item: the family of the page's verdicts."""
     frame = session.readouts(study_id, revision, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from flipcore.annotation.paraphrases.ratings import (
-    KEPT,
+    OVERALL,
     RATED,
     SOURCE_CHECKS,
     CheckAgreement,
@@ -43,7 +43,7 @@ def show() -> None:
     by_check = _agreements(session.store().revision(""), only)
     beside = models_sentence(verdicts)
     by_people = people(verdicts)
-    st.markdown(f"### {plain(agreement_sentence(by_check[KEPT]))}")
+    st.markdown(f"### {plain(agreement_sentence(by_check[OVERALL]))}")
     for text in agreement_warnings(by_check):
         st.warning(plain(text), icon=":material/warning:")
     if beside:
@@ -85,7 +85,7 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
         "would give. Fleiss' kappa needs equally many reviewers a pair and is taken on the largest such group. A dash "
         "is undefined: everybody gave the same one answer, or nobody judged together."
     )
-    if len(by_check[KEPT].pairwise) > 0:
+    if len(by_check[OVERALL].pairwise) > 0:
         with st.expander("Two by two: Cohen's kappa"):
             st.dataframe(
                 [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.judge_labels import label_row, left_to_label, undo_row
+from flipcore.annotation.judge_labels import ids_to_label, label_row, undo_row
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
@@ -55,7 +55,7 @@ def _label(study_id: str, name: str) -> None:
     store = session.store()
     texts = {one["call_id"]: one for one in judges.judged_texts(store, study_id)}
     labels = [row for row in judges.labels(store) if row["call_id"] in texts]
-    open_ids = left_to_label(list(texts.values()), name, labels)
+    open_ids = ids_to_label(list(texts.values()), name, labels)
     mine = [row for row in labels if row["reviewer"] == name]
     st.progress(
         len(mine) / max(len(mine) + len(open_ids), 1), text=plain(f"{name}: {len(mine):,} labelled · {len(open_ids):,} left")

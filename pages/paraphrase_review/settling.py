@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from flipcore.annotation.paraphrases.ratings import RATED, Disagreement
-from flipcore.annotation.paraphrases.verdicts import CHECKS, SAID, keeps, settling_row
+from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settling_row
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.differences import differences
@@ -50,7 +50,7 @@ def _settle(one: Disagreement) -> None:
     with st.form(f"settle-{one.pair_id}", border=False):
         columns = st.columns(len(CHECKS))
         answers = {
-            check: column.radio(question, SAID, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
+            check: column.radio(question, VOTES, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
             for column, (check, question) in zip(columns, CHECKS.items(), strict=True)
         }
         name = st.text_input("Your name", max_chars=80, key=f"settle-name-{one.pair_id}", width=320)

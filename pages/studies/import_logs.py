@@ -9,7 +9,7 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import KINDS
-from flipcore.datasets.recorded.log_files import kept_uploads
+from flipcore.datasets.recorded.log_files import store_uploads
 from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.runs.import_command import are_logs
 from flipcore.runs.log_import import ImportProgress, store_logs
@@ -38,7 +38,7 @@ def section() -> None:
 
 def upload_folder(uploads: list) -> list[str]:
     """The uploads as one folder, names kept, because results files are found by the names of their samples."""
-    folder = kept_uploads(default_path().parent / "uploads", [(one.name, one.getvalue()) for one in uploads])
+    folder = store_uploads(default_path().parent / "uploads", [(one.name, one.getvalue()) for one in uploads])
     return [str(folder)]
 
 

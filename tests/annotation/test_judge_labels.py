@@ -2,7 +2,7 @@
 
 import pytest
 
-from flipcore.annotation.judge_labels import agreed_labels, judge_report, label_row, left_to_label, undo_row
+from flipcore.annotation.judge_labels import agreed_labels, ids_to_label, judge_report, label_row, undo_row
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
@@ -89,19 +89,19 @@ def test_an_answer_that_the_item_does_not_have_is_refused(texts):
 
 
 def test_labels_are_stored_undone_and_left_to_others(store, texts):
-    assert len(left_to_label(texts, "Ada", [])) == len(texts)
-    first = next(one for one in texts if one["call_id"] == left_to_label(texts, "Ada", [])[0])
+    assert len(ids_to_label(texts, "Ada", [])) == len(texts)
+    first = next(one for one in texts if one["call_id"] == ids_to_label(texts, "Ada", [])[0])
     row = label_row(first, "Ada", first["judged"])
     judges.keep_labels(store, [row])
     stored = judges.labels(store)
     assert [one["answer"] for one in stored] == [first["judged"]]
-    assert first["call_id"] not in left_to_label(texts, "Ada", stored)
+    assert first["call_id"] not in ids_to_label(texts, "Ada", stored)
     judges.keep_labels(store, [undo_row(stored[0])])
     assert judges.labels(store) == [] and judges.n_label_rows(store) == 2
 
 
 def test_every_item_comes_once_before_any_comes_twice(texts):
-    order = left_to_label(texts, "Ada", [], shared=1)
+    order = ids_to_label(texts, "Ada", [], shared=1)
     item = {one["call_id"]: one["item_id"] for one in texts}
     n_items = len(set(item.values()))
     assert len({item[call_id] for call_id in order[:n_items]}) == n_items

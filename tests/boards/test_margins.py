@@ -23,7 +23,7 @@ def made(name, p=0.4, value=None, bound=(0.0, 0.55), margin=0.6, detectable=0.1)
     value = NOTHING[name] if value is None else value
     return HoldoutTest(
         name, p, (p,), Estimate(value, *bound, 0.95, "wilson", 100, 0), False, bound, margin, detectable
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 FOUR = [
@@ -44,7 +44,7 @@ def test_each_margin_has_the_state_and_sentence_that_the_verdict_would_give():
     for row, test in zip(rows, FOUR, strict=True):
         assert row["name"] == test.name and len(row["margins"]) == len(row["states"]) == len(row["sentences"])
         for margin, state, sentence in zip(row["margins"], row["states"], row["sentences"], strict=True):
-            said = outcome_claim(as_family(FOUR)[FOUR.index(test)].held_against(margin))
+            said = outcome_claim(as_family(FOUR)[FOUR.index(test)].against_margin(margin))
             assert state == said.outcome and sentence == said.text
         assert row["margins"][row["start"]] == test.margin
 
@@ -120,8 +120,8 @@ def test_missing_numbers_travel_as_none():
 def test_the_margin_of_difficulty_holds_on_both_sides():
     harder, easier = (made("difficulty", bound=bound, margin=0.1) for bound in ((-0.12, 0.02), (-0.02, 0.12)))
     assert (harder.state, easier.state) == ("undecided", "undecided")
-    assert harder.held_against(0.13).state == easier.held_against(0.13).state == "equivalent"
-    assert harder.held_against(None).state == "undecided"
+    assert harder.against_margin(0.13).state == easier.against_margin(0.13).state == "equivalent"
+    assert harder.against_margin(None).state == "undecided"
 
 
 def test_several_models_are_as_different_as_their_worst_and_as_equal_as_all_of_them():

@@ -11,8 +11,8 @@ from flipcore.core.finish import (
     STOP,
     cut_reason,
     finish_reason,
-    kept_apart,
     reasoning_apart,
+    separate_reasoning,
 )
 from flipcore.core.records import ABSENT, CUT, OK, UNREADABLE, Completion, Reading, correctness
 
@@ -66,10 +66,10 @@ def test_reasoning_stands_apart_from_the_answer(text, reasoning, answer, is_open
 
 
 def test_a_completion_with_an_open_reasoning_block_says_so_and_keeps_what_stood_there():
-    made = kept_apart(Completion("c", "ok", "<think>The answer is A", STOP, reasoning="sent apart"))
+    made = separate_reasoning(Completion("c", "ok", "<think>The answer is A", STOP, reasoning="sent apart"))
     assert (made.text, made.reasoning, made.finish_reason) == ("", "sent apart\nThe answer is A", OPEN)
-    assert kept_apart(Completion("c", "ok", "<think>The answer is A", LENGTH)).finish_reason == LENGTH
-    assert kept_apart(made) == made
+    assert separate_reasoning(Completion("c", "ok", "<think>The answer is A", LENGTH)).finish_reason == LENGTH
+    assert separate_reasoning(made) == made
 
 
 def test_what_ended_early_is_said_as_a_sentence():

@@ -3,7 +3,7 @@
 import pytest
 
 from flipcore.core.contracts import Ask
-from flipcore.core.finish import FILTER, LENGTH, OPEN, REFUSAL, STOP, kept_apart
+from flipcore.core.finish import FILTER, LENGTH, OPEN, REFUSAL, STOP, separate_reasoning
 from flipcore.core.records import CUT, OK, UNREADABLE, Completion
 from flipcore.extractors import EXTRACTORS, extractor_of
 from tests.extractors.asking import choice, number, shown
@@ -13,7 +13,7 @@ WRITTEN = [name for name, one in EXTRACTORS.items() if one.abilities == {"genera
 
 
 def ended(text: str, reason: str, **rest) -> Completion:
-    return kept_apart(Completion("c", "ok", text, reason, **rest))
+    return separate_reasoning(Completion("c", "ok", text, reason, **rest))
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -33,7 +33,7 @@ def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequ
     rest = undone(order, {row["pair_id"] for row in standing}, review.judged_by_others(store, reviewer))
     latest = standing[-BACK:]
     pair_ids = rest[:AHEAD] + [row["pair_id"] for row in latest]
-    views = {pair["pair_id"]: pair_shown(pair) for pair in review.pairs(store, pair_ids)} if pair_ids else {}
+    views = {pair["pair_id"]: pair_view(pair) for pair in review.pairs(store, pair_ids)} if pair_ids else {}
     data = {
         "reviewer": reviewer,
         "checks": [list(check) for check in CHECKS.items()],
@@ -50,7 +50,7 @@ def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequ
     return Desk(data, len(standing), len(rest))
 
 
-def pair_shown(pair: Mapping) -> dict:
+def pair_view(pair: Mapping) -> dict:
     """A pair with the words that differ marked on both sides, its options, and the right answer (None if unknown)."""
     original, changed = pair["original"], pair["paraphrase"]
     original_runs = [["gone" if kind == "new" else kind, text] for kind, text in _joined(word_differences(changed, original))]

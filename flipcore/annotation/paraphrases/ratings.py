@@ -15,8 +15,13 @@ from flipcore.stats.base.agreement import Agreement, cohen_agreement, fleiss_agr
 from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.base.retention import passes, retention_estimate
 
-KEPT = "kept"
-RATED = {KEPT: "all that was asked is kept", "meaning": "meaning", "difficulty": "difficulty", "solution_path": "solution path"}
+OVERALL = "kept"
+RATED = {
+    OVERALL: "all that was asked is kept",
+    "meaning": "meaning",
+    "difficulty": "difficulty",
+    "solution_path": "solution path",
+}
 SOURCE_CHECKS = ("meaning", "solution_path")  # source 001 audits these two
 
 
@@ -39,7 +44,8 @@ def ratings(verdicts: Sequence[Mapping], check: str) -> tuple[list[str], list[st
     """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the pair (`kept`)."""
     reviewers, pairs = (sorted({row[name] for row in verdicts}) for name in ("reviewer", "pair_id"))
     answers = {
-        (row["reviewer"], row["pair_id"]): ("yes" if keeps(row) else "no") if check == KEPT else row[check] for row in verdicts
+        (row["reviewer"], row["pair_id"]): ("yes" if keeps(row) else "no") if check == OVERALL else row[check]
+        for row in verdicts
     }
     return reviewers, pairs, [[answers.get((reviewer, pair)) for pair in pairs] for reviewer in reviewers]
 

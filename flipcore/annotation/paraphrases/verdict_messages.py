@@ -20,14 +20,14 @@ MOST_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
-class Taken:
+class Receipt:
     """Ids that the browser may forget, and sentences about messages that could not be used."""
 
     acknowledged: tuple[str, ...]
     refused: tuple[str, ...]
 
 
-def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Taken:
+def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Receipt:
     """Stores the messages of one reviewer and returns when they are on disk."""
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store, [str(one.get("pair_id")) for one in messages])}
@@ -42,7 +42,7 @@ def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Taken:
             rows.append(row)
             standing[row["verdict_id"]] = row
     review.keep_verdicts(store, rows)
-    return Taken(tuple(str(message.get("id")) for message in messages), tuple(refused))
+    return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refused))
 
 
 def _row(

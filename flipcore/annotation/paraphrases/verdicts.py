@@ -14,7 +14,7 @@ from flipcore.core.records import digest
 from flipcore.store.rows import RULE_VERSION, now
 
 CHECKS = {"meaning": "Does it mean the same?", "difficulty": "Is it as hard?", "solution_path": "Is it solved the same way?"}
-SAID = ("yes", "no", "unsure")
+VOTES = ("yes", "no", "unsure")
 ADJUDICATION = "majority-1/adjudication"  # given after seeing the others' verdicts, so it is no evidence of agreement
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL)
@@ -50,7 +50,7 @@ def verdict_row(
         raise BadInput(f"A reviewer is a person or a model; this verdict says {str(reviewer_kind)[:40]!r}.")
     if rule_version == ADJUDICATION and (reviewer_kind != PERSON or not str(note).strip()):
         raise BadInput(f"The verdict that settles {pair['pair_id']} needs a person and a reason.")
-    wrong = [f"{check} = {word!r}" for check, word in answers.items() if check not in CHECKS or word not in (*SAID, None)]
+    wrong = [f"{check} = {word!r}" for check, word in answers.items() if check not in CHECKS or word not in (*VOTES, None)]
     if wrong:
         raise BadInput(f"A verdict says yes, no or unsure about {', '.join(CHECKS)}; this one says {'; '.join(wrong)}.")
     if not any(answers.values()):

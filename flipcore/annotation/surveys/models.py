@@ -51,7 +51,7 @@ def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ModelAnswers:
     """What came back of a model's sheets."""
 
     n_answers: int
@@ -102,7 +102,7 @@ def ask_model(
     n_sheets: int = 1,
     temperature: float = 0.0,
     budget_usd: float | None = None,
-) -> Asked:
+) -> ModelAnswers:
     """Asks the questions that were not asked before, keeps completions and answers. Raises OverBudget before the first call
     when the projection is over the cap or the model costs money and there is none."""
     backend = open_backend(model, cards)
@@ -126,7 +126,7 @@ def ask_model(
     ]
     holdout.keep_answers(store, rows)
     failed = [one.error for one in by_question.values() if one.status != OK]
-    return Asked(
+    return ModelAnswers(
         len(rows), sum(row["chosen"] is None for row in rows), len(calls) - len(answered), n_reused, failed[0] if failed else ""
     )
 

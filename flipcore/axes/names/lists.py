@@ -193,7 +193,7 @@ def listed(stem: str) -> frozenset[str]:
     return frozenset((NAMES / f"{stem}.txt").read_text(encoding="utf-8").split())
 
 
-def is_given(name: str) -> bool:
+def is_given_name(name: str) -> bool:
     return name in listed("women") or name in listed("men")
 
 

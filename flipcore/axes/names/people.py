@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flipcore.axes.names.lists import EITHER, KIN, MAN, NO_PEOPLE, TITLES, WOMAN, gender, is_doubtful, is_given, listed
+from flipcore.axes.names.lists import EITHER, KIN, MAN, NO_PEOPLE, TITLES, WOMAN, gender, is_doubtful, is_given_name, listed
 
 _TOKEN = re.compile(r"(?<![\w-])(?<![^\W\d_]['’])[^\W\d_a-zà-ÿ][^\W\d_]+(?![\w-])")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n][\"”’')\]]*|^\W+)\s*[\"“‘'(]*$")
@@ -126,11 +126,12 @@ def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) 
     if any(_HOUSEHOLD.match(text[token.end :]) and len(token.run) <= 2 for token in places):
         return True
     if any(
-        token.title in TITLES and not (is_given(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"}) for token in places
+        token.title in TITLES and not (is_given_name(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"})
+        for token in places
     ):
         return True
-    after_given = any(len(token.run) == 2 and token.run[1] == word and is_given(token.run[0]) for token in places)
-    return after_given and (word in listed("surnames") or not is_given(word))
+    after_given = any(len(token.run) == 2 and token.run[1] == word and is_given_name(token.run[0]) for token in places)
+    return after_given and (word in listed("surnames") or not is_given_name(word))
 
 
 def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
@@ -139,9 +140,9 @@ def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -
         token
         for token in places
         if len(token.run) == 1
-        or (is_given(word) and len(token.run) == 2 and token.run[0] == word and token.run[1] not in NO_PEOPLE)
+        or (is_given_name(word) and len(token.run) == 2 and token.run[0] == word and token.run[1] not in NO_PEOPLE)
     ]
-    is_listed = is_given(word)
+    is_listed = is_given_name(word)
     if not alone or any(
         _PLACED.search(text[: token.start]) and not _POSSESSIVE.match(text[token.end :])
         for token in places
@@ -187,7 +188,7 @@ def _evident(token: Token, text: str) -> bool:
 
 def _gender(word: str, places: Sequence[Token], text: str, others: Sequence[str]) -> str:
     """By the lists; by title, relation or pronoun where they do not say, or where there is one person and one gender."""
-    listed_gender = gender(word) if is_given(word) else EITHER
+    listed_gender = gender(word) if is_given_name(word) else EITHER
     genders = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in places} & {MAN, WOMAN}
     for token in places:
         relation = _RELATION.search(text[: token.start])

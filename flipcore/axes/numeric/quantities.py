@@ -29,7 +29,7 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
 _CLOCK = re.compile(r"\s*(?::\d\d|o'?clock\b|[ap]\.?\s?m\b)", re.IGNORECASE)
 _UNIT_AFTER = re.compile(r"[\s-]*(?:more |fewer |less |other |different |additional |new |full |whole )?([A-Za-z]+)")
 _LIST_AFTER = re.compile(r"\s+\w+(?:\s+\w+)?\s*:")
-_NAMED = re.compile(
+_NAME_BEFORE = re.compile(
     r"(?:\b(?:grade|chapter|page|day|room|number|no\.|bus|route|level|stage|round|week|step|flight|floor|"
     r"house|in|since|year|january|february|march|april|may|june|july|august|september|october|november|"
     r"december)\s*#?\s*)$",
@@ -121,7 +121,7 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
         return "year"
     if re.search(rf"\b(?:{_MONTHS}|may)\.?\s+$", tail, re.IGNORECASE) or re.match(rf"\s+(?:{_MONTHS})\b", after, re.IGNORECASE):
         return "date"
-    if _NAMED.search(tail) and not re.search(r"\bin\s+$", tail):
+    if _NAME_BEFORE.search(tail) and not re.search(r"\bin\s+$", tail):
         return "name of a thing"
     if _DEFINED_AFTER.match(after):
         return "unit definition"

@@ -17,7 +17,7 @@ _LIMIT = re.compile(
     r"minimum of|maximum of|between|after|after the|past|until|within)\s+\$?$",
     re.IGNORECASE,
 )
-_MEASURED = re.compile(
+_MEASURE_UNIT = re.compile(
     r"(?:dollars?|cents?|hours?|minutes?|seconds?|pounds?|ounces?|miles?|feet|foot|inch(?:es)?|yards?|"
     r"met(?:er|re)s?|km|kg|kilo\w+|grams?|lit(?:er|re)s?|gallons?|cups?|percent|times|degrees?|points?|lbs?|calories|acres?|"
     r"square|cubic|mph|ml|oz|each|apiece|per|more|less|fewer)$",
@@ -64,7 +64,7 @@ def _is_amount(question: str, mention: Mention) -> bool:
     """Money, shares and measures are not counts of things that the text could list; spans of time may be."""
     if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
-    return bool(_MEASURED.match(mention.unit)) and not (_SPANS.match(mention.unit) and _ordinals(question))
+    return bool(_MEASURE_UNIT.match(mention.unit)) and not (_SPANS.match(mention.unit) and _ordinals(question))
 
 
 def _ordinals(question: str) -> set[int]:

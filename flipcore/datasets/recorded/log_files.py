@@ -77,20 +77,20 @@ class Source:
     def open(self) -> BinaryIO:
         """The bytes, unpacked where the file is gzip and never more than the bound."""
         if self.magic[:2] == b"\x1f\x8b":
-            return _Bounded(gzip.open(self.path), self.name)  # type: ignore[return-value]
+            return _LimitedReader(gzip.open(self.path), self.name)  # type: ignore[return-value]
         return self.path.open("rb")
 
 
-class _Bounded:
+class _LimitedReader:
     """A stream that refuses to unpack more than the bound."""
 
     def __init__(self, stream, name: str):
-        self._stream, self._name, self._left = stream, name, MAX_UNPACKED
+        self._stream, self._name, self._n_bytes_remaining = stream, name, MAX_UNPACKED
 
     def read(self, n: int = -1) -> bytes:
         data = self._stream.read(n if n >= 0 else MAX_MEMBER)
-        self._left -= len(data)
-        if self._left < 0:
+        self._n_bytes_remaining -= len(data)
+        if self._n_bytes_remaining < 0:
             raise BadInput(f"{self._name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read further.")
         return data
 
@@ -189,7 +189,7 @@ def lfs_pointer(source: Source) -> str:
     return f"{source.name} is a git-LFS pointer, not the file itself. Fetch the file with `git lfs pull` and import that."
 
 
-def kept_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> Path:
+def store_uploads(folder: Path, files: Sequence[tuple[str, bytes]]) -> Path:
     """Uploads in a folder of their own, named after their content: the same files are the same folder. Names are kept without
     their paths, so that none can leave the folder."""
     import hashlib

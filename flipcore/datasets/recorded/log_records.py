@@ -76,14 +76,14 @@ class LogRecord:
 
 
 @dataclass(frozen=True)
-class Refused:
+class Rejection:
     """A row that is no record: `sentence` begins with its place in the file."""
 
     sentence: str
 
 
 @dataclass(frozen=True)
-class Reported:
+class ReportedScore:
     """A score that a log reports of itself. `readout` is the name that its records use; `n` and `stderr` are None where the
     log does not say them."""
 
@@ -102,7 +102,7 @@ class LogAbout:
     says it holds."""
 
     format: str
-    reported: list[Reported] = field(default_factory=list)
+    reported: list[ReportedScore] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     uses: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from flipcore.core.errors import BadInput
-from flipcore.core.finish import finish_reason, kept_apart
+from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import hash_of
@@ -32,7 +32,7 @@ class Joining:
 
 
 @dataclass(slots=True)
-class Built:
+class LogRow:
     """One record in the pipeline's types; `calls` are several where each option was scored by a request of its own."""
 
     item: Item
@@ -46,7 +46,7 @@ class Built:
 
 
 class Builder:
-    """Records of one import after another -> `Built`. Order matters: the first prompt of an item is its base."""
+    """Records of one import after another -> `LogRow`. Order matters: the first prompt of an item is its base."""
 
     def __init__(self, joining: Joining):
         self.joining = joining
@@ -54,7 +54,7 @@ class Builder:
         self._last: tuple[tuple, Item] | None = None
         self._bases: dict[tuple[str, str], Item] = {}
 
-    def entry(self, record: LogRecord, source: int, revision: str, model: str) -> Built:
+    def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
         """Raises BadInput, without the place, for a record that is no item."""
         item = self._item(record)
         order = _order(record, item)
@@ -84,7 +84,7 @@ class Builder:
         ids = tuple(call.call_id for call, _ in calls)
         readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
         role = self.joining.roles.get(record.task, record.role)
-        return Built(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
+        return LogRow(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
 
     def _item(self, record: LogRecord) -> Item:
         document = (record.task, record.item, record.item_hash, record.question, record.options, record.targets)
@@ -180,7 +180,7 @@ def _completion(call: Call, record: LogRecord) -> Completion:
         error=record.error or ("The log holds no text." if failed else ""),
         reasoning=record.reasoning,
     )
-    return kept_apart(recorded)
+    return separate_reasoning(recorded)
 
 
 def _scored_calls(

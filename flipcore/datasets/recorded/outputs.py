@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.core.finish import kept_apart
+from flipcore.core.finish import separate_reasoning
 from flipcore.core.folders import allowed
 from flipcore.core.records import BASE, ROLES, Call, Completion, Item, Prompt, Readout, Request, Variant, correctness
 from flipcore.datasets.reading.checks import checked
@@ -347,4 +347,4 @@ def _completion(call: Call, values: Mapping, recording: Recording) -> Completion
         return Completion(call.call_id, "failed", error="The record holds no generated text.", raw_reply=raw)
     if recording.text_after and recording.text_after in text:
         text = text.rpartition(recording.text_after)[2]
-    return kept_apart(Completion(call.call_id, "ok", text=text, raw_reply=raw))
+    return separate_reasoning(Completion(call.call_id, "ok", text=text, raw_reply=raw))

@@ -14,7 +14,7 @@ _JSON = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"<(final[_ ]?answer|answer)>(?P<inside>.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL)
-_ASKED = re.compile(r"(?:^|\n)[ \t*]*(Q(?:uestion)?[ \t]*[:.][^\n]*?\s(?:\*\*)?A(?:nswer)?[ \t]*[:.])")
+_QUESTION_LINE = re.compile(r"(?:^|\n)[ \t*]*(Q(?:uestion)?[ \t]*[:.][^\n]*?\s(?:\*\*)?A(?:nswer)?[ \t]*[:.])")
 _ANSWERED = re.compile(r"(?:^|\n)[ \t*]*(A[ \t]*:)[ \t*(\"']*([^\n]*?)[ \t.*)\"']*(?=\n|$)")
 
 
@@ -33,7 +33,7 @@ def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -
     A letter that heads its own option's text ("A: rye", "Q. barley") stays, and so does a list of the options.
     """
     own = dict(zip(labels, options, strict=True))
-    for mark in _ASKED.finditer(text):
+    for mark in _QUESTION_LINE.finditer(text):
         if not _heads(text[mark.end() :], own.get("A")):
             text = _blanked(text, *mark.span(1))
     for mark in _ANSWERED.finditer(text):

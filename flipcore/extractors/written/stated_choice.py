@@ -37,7 +37,7 @@ _SHORT = 30  # words besides the option's own
 
 
 @dataclass(frozen=True)
-class Named:
+class Choice:
     """Positions of the options named, and where in the text; `reason` says why there is not exactly one."""
 
     position: int | None
@@ -68,7 +68,7 @@ class ChoiceText:
         )
         self.joined = re.compile(_JOINED + r"(?:[Oo]ptions?\s+)?[\"'(*\[]*" + rf"({one})(?!\w)(?!['’]\w)")
 
-    def choice(self, text: str) -> Named:
+    def choice(self, text: str) -> Choice:
         """The one option that `text` names."""
         text = without_question(text, self.labels, self.options)
         for rule in (self._only, self._statement, self._named_first):
@@ -79,10 +79,10 @@ class ChoiceText:
         for rule in (self._start, self._mark, self._end, self._words):
             choice = rule(text)
             if choice and choice.position in denied:
-                return Named(None, None, f"The answer denies {self.labels[choice.position]} and states no other option.")
+                return Choice(None, None, f"The answer denies {self.labels[choice.position]} and states no other option.")
             if choice:
                 return choice
-        return Named(None, None, "No label and no option's text was found in the answer.")
+        return Choice(None, None, "No label and no option's text was found in the answer.")
 
     def _denied(self, text: str) -> set[int]:
         """Positions of the options that the text denies somewhere, by label or by words."""
@@ -114,7 +114,7 @@ class ChoiceText:
                 last = self._worded(text, mark.end()) or last
         return last
 
-    def _named_first(self, text) -> Named | None:
+    def _named_first(self, text) -> Choice | None:
         """The last "C is the answer"."""
         marks = [m for m in self.is_answer.finditer(text) if not self._is_denied(m, text)]
         return self._one(self._position(marks[-1][1]), text, marks[-1].start(1), len(marks[-1][1])) if marks else None
@@ -128,7 +128,7 @@ class ChoiceText:
         line_end = text.find("\n", label.end())
         listed = self.own_line.match(text, line_end) if line_end >= 0 else None
         if listed and listed.group(1) != label.group(1):
-            return Named(None, None, f"The answer lists several options ({label.group(1)}, {listed.group(1)}).")
+            return Choice(None, None, f"The answer lists several options ({label.group(1)}, {listed.group(1)}).")
         return self._group(label, text)
 
     def _mark(self, text):
@@ -148,7 +148,7 @@ class ChoiceText:
             return None
         label = spots[-1]
         if self.several.search(head[: label.start()]):
-            return Named(None, None, "The answer names several labels at once.")
+            return Choice(None, None, "The answer names several labels at once.")
         before = _folded(head[: label.start()])
         if any(_folded(head).endswith(_folded(option)) and option.endswith(label.group(1)) for option in self.options):
             return None
@@ -169,8 +169,8 @@ class ChoiceText:
         outer = [(a, b, i) for a, b, i in hits if not any(c <= a and b <= d and (d - c) > (b - a) for c, d, _ in hits)]
         which = {i for _, _, i in outer}
         if len(which) > 1:
-            return Named(None, None, f"The answer has the words of {len(which)} options and names no label.")
-        return Named(outer[-1][2], outer[-1][:2]) if outer else None
+            return Choice(None, None, f"The answer has the words of {len(which)} options and names no label.")
+        return Choice(outer[-1][2], outer[-1][:2]) if outer else None
 
     @staticmethod
     def _is_said(option: str, match: re.Match, text: str) -> bool:
@@ -188,7 +188,7 @@ class ChoiceText:
             if match:
                 fits.append((match.end(), i))
         longest = [(end, i) for end, i in fits if end == max(fits)[0]]
-        return Named(longest[0][1], (start, longest[0][0])) if len(longest) == 1 else None
+        return Choice(longest[0][1], (start, longest[0][0])) if len(longest) == 1 else None
 
     def _stands(self, label, text) -> bool:
         """Is this a label and not the word "A", "I" or a number? Its own option, an end or a connective must follow."""
@@ -217,13 +217,13 @@ class ChoiceText:
     def _group(self, label, text):
         word = label.group(1)
         if self._position(word) is None:
-            return Named(None, None, f"The answer names several labels at once ({word}).")
+            return Choice(None, None, f"The answer names several labels at once ({word}).")
         return self._agreed([(word, label.start(1)), *self._further(label.end(1), text)], text)
 
     def _agreed(self, spots, text):
         words = list(dict.fromkeys(word for word, _ in spots))
         if len(words) > 1:
-            return Named(None, None, f"The answer names {len(words)} labels ({', '.join(sorted(words))}).")
+            return Choice(None, None, f"The answer names {len(words)} labels ({', '.join(sorted(words))}).")
         return self._one(self._position(words[0]), text, spots[-1][1], len(words[0])) if words else None
 
     def _one(self, position, text, start, length):
@@ -232,8 +232,8 @@ class ChoiceText:
         twins = [i for i, option in enumerate(self.options) if i != position and option.casefold() == label]
         own = _folded(text[start + length :]).startswith(_folded(self.options[position]))
         if twins and not own and text[start - 1 : start] not in ("(", "["):
-            return Named(None, None, f"{self.labels[position]!r} is both a label and the text of another option.")
-        return Named(position, (start, start + length))
+            return Choice(None, None, f"{self.labels[position]!r} is both a label and the text of another option.")
+        return Choice(position, (start, start + length))
 
     def _position(self, word: str) -> int | None:
         return self.labels.index(word) if word in self.labels else None

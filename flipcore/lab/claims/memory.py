@@ -13,7 +13,7 @@ from flipcore.claims.memory_gap import GAP_OTHER, GAP_PAIRED, GAP_RANDOM, GAP_WI
 from flipcore.claims.memory_sets import (
     ANY_CUTOFF,
     AT_LEAST,
-    NAMED,
+    ITEMS_NAMED,
     SET_BEYOND,
     any_cutoff_claim,
     at_least_claim,
@@ -219,7 +219,7 @@ def _set_cells() -> list[Cell]:
             cells.append(Cell(SET_BEYOND, name, f"{n} v {m}", _set(_beyond, n, m, draw)))
             cells.append(Cell(AT_LEAST, name, f"{n} v {m}", _set(_too_much, n, m, draw)))
     cells.append(Cell(SET_BEYOND, "clean, templated items", "80 v 80", each(_templated_set)))
-    cells += [Cell(NAMED, "clean", f"{n:,} v {m:,}", _naming(n, m)) for n, m in ((80, 120), (150, 1_200))]
+    cells += [Cell(ITEMS_NAMED, "clean", f"{n:,} v {m:,}", _naming(n, m)) for n, m in ((80, 120), (150, 1_200))]
     for name, draw in (("clean", _normal), ("clean, ties", _coarse)):
         cells.append(Cell(ANY_CUTOFF, name, "40 v 60", _any_cutoff(40, 60, draw), n_runs=2_000))
     return cells
@@ -237,7 +237,7 @@ def _power_cells() -> list[Cell]:
     return cells
 
 
-DRAWN: tuple[Cell, ...] = (
+ALL_CELLS: tuple[Cell, ...] = (
     *_gap_cells(),
     *_margin_cells(),
     *_set_cells(),
@@ -261,4 +261,4 @@ RUN = (
     "sees from dose /",
     "tells a group from dose /",
 )
-CELLS: tuple[Cell, ...] = tuple(cell for cell in DRAWN if cell.name.startswith(RUN))
+CELLS: tuple[Cell, ...] = tuple(cell for cell in ALL_CELLS if cell.name.startswith(RUN))

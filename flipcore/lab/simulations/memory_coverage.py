@@ -30,7 +30,7 @@ _FURTHER = 4_000  # texts on which an alpha's rate is read
 
 
 @dataclass(frozen=True)
-class Held:
+class CoverageRow:
     """`count` of `n_sims` data sets in which `what` held the truth (kind "interval") or rejected a true null ("test")."""
 
     kind: str
@@ -45,7 +45,7 @@ class Held:
         return self.count / self.n_sims
 
 
-def rows(n_sims: int, seed: int = 0) -> Iterator[Held]:
+def rows(n_sims: int, seed: int = 0) -> Iterator[CoverageRow]:
     """Every row of the table."""
     for n in (50, 150):
         for scenario in ("N1 clean + decode noise", "N2 brittle both", "gap .10", "gap .26"):
@@ -59,11 +59,11 @@ def rows(n_sims: int, seed: int = 0) -> Iterator[Held]:
 
 def _coverage_rows(
     kind: str, setting: str, n_sims: int, promised: dict[str, float], draw: Callable[[], Sequence[bool]]
-) -> list[Held]:
+) -> list[CoverageRow]:
     """One row a name in `promised`; `draw` makes a data set and says for each whether it held."""
     counts = np.sum([np.asarray(draw(), dtype=int) for _ in range(n_sims)], axis=0)
     return [
-        Held(kind, name, setting, level, int(count), n_sims)
+        CoverageRow(kind, name, setting, level, int(count), n_sims)
         for (name, level), count in zip(promised.items(), counts, strict=True)
     ]
 
@@ -72,7 +72,7 @@ def _inside(low: float, truth: float, high: float) -> bool:
     return low - 1e-12 <= truth <= high + 1e-12
 
 
-def _gap_intervals(scenario: str, n: int, n_sims: int, seed: int) -> list[Held]:
+def _gap_intervals(scenario: str, n: int, n_sims: int, seed: int) -> list[CoverageRow]:
     (a1, q1, r1), (a2, q2, r2) = GAP_SCENARIOS[scenario]
     drop = a1 * q1 - (1 - a1) * r1
     gap, condition = drop - (a2 * q2 - (1 - a2) * r2), q1 - q2
@@ -106,7 +106,7 @@ def _gap_intervals(scenario: str, n: int, n_sims: int, seed: int) -> list[Held]:
     )
 
 
-def _several_rewrites(n: int, n_sims: int, seed: int) -> list[Held]:
+def _several_rewrites(n: int, n_sims: int, seed: int) -> list[CoverageRow]:
     """Three rewrites an item, each lost with a probability of the item's own; without and with the identity's noise."""
     rng = generator(seed, "rewrites", n)
 
@@ -131,7 +131,7 @@ def _several_rewrites(n: int, n_sims: int, seed: int) -> list[Held]:
     )
 
 
-def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
+def _gap_tests(n: int, n_sims: int, seed: int) -> list[CoverageRow]:
     rng = generator(seed, "gap tests", n)
 
     def null():
@@ -177,7 +177,7 @@ def _gap_tests(n: int, n_sims: int, seed: int) -> list[Held]:
     ]
 
 
-def _loss_rows(n_sims: int, seed: int) -> list[Held]:
+def _loss_rows(n_sims: int, seed: int) -> list[CoverageRow]:
     rng = generator(seed, "loss")
 
     def null():
@@ -206,7 +206,7 @@ def _loss_rows(n_sims: int, seed: int) -> list[Held]:
     ]
 
 
-def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
+def _pearl_rows(n_sims: int, seed: int) -> list[CoverageRow]:
     rng, flat = generator(seed, "pearl"), np.full(6, 0.5)
 
     def sensitivities(n: int) -> list[float]:
@@ -222,7 +222,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
     realised = np.array([alphas() for _ in range(max(1, n_sims // _SLOW))])
     n = len(realised)
     flag_rows = [
-        Held(
+        CoverageRow(
             "test",
             f"PEARL by the {name}: more than 5 % of non-members flagged",
             "60 non-members",
@@ -235,7 +235,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
         )
     ]
     flag_rows += [
-        Held(
+        CoverageRow(
             "test",
             f"PEARL by the {name}: share of non-members flagged, mean",
             "60 non-members",
@@ -257,7 +257,7 @@ def _pearl_rows(n_sims: int, seed: int) -> list[Held]:
     ]
 
 
-def _agreement_rows(n_sims: int, seed: int) -> list[Held]:
+def _agreement_rows(n_sims: int, seed: int) -> list[CoverageRow]:
     """Two detectors that say the same of 80 % of the texts: each flags half, so κ = .6."""
     rng = generator(seed, "agreement")
 
@@ -277,7 +277,7 @@ def _agreement_rows(n_sims: int, seed: int) -> list[Held]:
     )
 
 
-def markdown(simulations: Sequence[Held]) -> str:
+def markdown(simulations: Sequence[CoverageRow]) -> str:
     """Two tables: what intervals hold, and how often tests reject a true null."""
     out = [
         "# Simulated coverage and size: memorization",

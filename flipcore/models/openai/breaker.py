@@ -110,11 +110,11 @@ class Breaker:
             if _is_alive(error):
                 self.answered()
             else:
-                self._refused(error)
+                self._control_failed(error)
         else:
             self.answered()
 
-    def _refused(self, error: Exception) -> None:
+    def _control_failed(self, error: Exception) -> None:
         """A control that failed: the next one waits longer, and after enough of them the server is given up."""
         self._n_probes += 1
         self._last_words = self._explain(error)

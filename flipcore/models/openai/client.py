@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from flipcore.core.finish import kept_apart
+from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.breaker import Breaker
@@ -149,7 +149,7 @@ class OpenAICompatible:
         completion = Completion(
             call.call_id, "ok", cost_usd=self._cost(parts), latency_s=latency_s, n_attempts=attempt, **parts
         )
-        return kept_apart(completion)
+        return separate_reasoning(completion)
 
     def _cost(self, parts: Mapping[str, Any]) -> float | None:
         """US dollars from the tokens that the server counted; None where a price or a count is unknown."""

@@ -20,7 +20,7 @@ from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallbac
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
-DRAWN = ("percentile", "bca", "studentized")
+RESAMPLING = ("percentile", "bca", "studentized")
 RARE = 0.10  # below it the t and bootstrap intervals of a share are too short (statistics, section 16, point 11)
 
 
@@ -156,7 +156,7 @@ class JointMeans:
         if not high - low > SLACK:
             return fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
         low, high = within(low, high, self.column(j), bounds)
-        return Estimate(value, float(low), float(high), level, kind, n, self.seed if kind in DRAWN else None)
+        return Estimate(value, float(low), float(high), level, kind, n, self.seed if kind in RESAMPLING else None)
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ NOTHING = {"difficulty": 0.0, "semantic": 0.0, "prediction": 0.5, "odd one out":
 ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held against the margin
 
 
-class Measured(Protocol):
+class ScaledTest(Protocol):
     """What these texts read of a test (`flipcore.stats.holdout.verdict.HoldoutTest`)."""
 
     @property
@@ -30,7 +30,7 @@ class Measured(Protocol):
     def detectable(self) -> float: ...
 
 
-def held_text(test: Measured) -> str:
+def bound_text(test: ScaledTest) -> str:
     """What is held against the margin, in the unit of its test: a bound on a share, or an interval of a difference."""
     low, high = test.bound
     if test.name in ONE_SIDED:
@@ -48,14 +48,14 @@ def margin_text(name: str, margin: float | None) -> str:
     return f"{margin:.2g} MMD²" if name == "semantic" else number_text(margin)
 
 
-def axis_text(test: Measured, x: float) -> str:
+def axis_text(test: ScaledTest, x: float) -> str:
     """A value on the picture's axis, in the unit of its test."""
     if test.name == "difficulty":
         return f"{number_text(100 * x, 0, sign=True)} pp"
     return number_text(x, decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
 
 
-def decimals(test: Measured) -> int:
+def decimals(test: ScaledTest) -> int:
     """Of MMD², whose size depends on the embedding: two digits of what the data leave open."""
     width = test.bound[1] - test.bound[0]
     return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
@@ -66,14 +66,14 @@ def unit(name: str) -> str:
     return {"difficulty": "pp", "semantic": "MMD²"}.get(name, "share")
 
 
-def estimate_text(test: Measured) -> str:
+def estimate_text(test: ScaledTest) -> str:
     """The estimate in the unit of its test."""
     if test.name == "difficulty":
         return test.estimate.text_pp()
     return test.estimate.text(decimals(test) if test.name == "semantic" else 2)
 
 
-def detectable_text(test: Measured) -> str:
+def detectable_text(test: ScaledTest) -> str:
     """The smallest difference that four in five such studies would find; answers that are all alike do not tell."""
     if not math.isfinite(test.detectable) or test.detectable <= 0:
         return "unknown"

@@ -87,7 +87,7 @@ class HoldoutTest:
         """Whether the difference is shown to lie inside the margin."""
         return self.state in (WITHIN, EQUIVALENT)
 
-    def held_against(self, margin: float | None) -> HoldoutTest:
+    def against_margin(self, margin: float | None) -> HoldoutTest:
         """The same test under another margin (None: no margin, so never equivalent)."""
         low, high = self.bound
         inside = margin is not None and high < margin and (self.name != "difficulty" or -margin < low)
@@ -123,7 +123,7 @@ def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, ma
         mde_two_prop(pooled, n_target, n_retro),
         _exact_difference(k_target, n_target, k_retro, n_retro, 1 - ALPHA),
         too_few=fewest_text(min(n_target, n_retro), "answers in one set"),
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 def _exact_difference(k1: int, n1: int, k2: int, n2: int, level: float) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], marg
         (z_quantile(0.975) + z_quantile(0.8)) * sd,
         (lowest, highest),
         too_few=fewest_text(n, "pairs"),
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 def difficulty_test_clustered(
@@ -191,7 +191,7 @@ def difficulty_test_clustered(
         (z_quantile(0.975) + z_quantile(0.8)) * se,
         ends[1],
         too_few=fewest_text(fewest, "sources or templates in one set") or ("" if se > 0 else "no answer differs from another"),
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 def semantic_test(
@@ -223,7 +223,7 @@ def semantic_test(
         (mmd["obs"] - z_quantile(1 - ALPHA / 2) * mmd["se"], math.inf),
         is_bounded=not min(adjusted[:2]) < ALPHA,
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 def prediction_test(told: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
@@ -241,7 +241,7 @@ def prediction_test(told: Separability, margin: float = BALANCED_MARGIN) -> Hold
         (z_quantile(0.95) + z_quantile(0.8)) * told.null_sd,
         (low, 1.0),
         too_few=told.too_few,
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
@@ -257,7 +257,7 @@ def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutT
         (z_quantile(0.975) + z_quantile(0.8)) * answers.se,
         (answers.accuracy.low, 1.0),
         too_few=answers.too_few,
-    ).held_against(margin)
+    ).against_margin(margin)
 
 
 def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
@@ -275,7 +275,7 @@ def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
         outer=_widened(largest, largest.outer, wider),
         detectable=max(test.detectable for test in tests),
         too_few=next((test.too_few for test in tests if test.too_few), ""),
-    ).held_against(largest.margin)
+    ).against_margin(largest.margin)
 
 
 def as_family(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
@@ -297,7 +297,7 @@ def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
     return [
         replace(
             test, p=float(p), p_held=float(p), bound=_widened(test, test.bound, wider), outer=_widened(test, test.outer, outer)
-        ).held_against(test.margin)
+        ).against_margin(test.margin)
         for test, p in zip(tests, holm([test.p for test in tests]), strict=True)
     ]
 

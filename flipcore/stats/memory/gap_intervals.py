@@ -25,7 +25,7 @@ def gap_estimate(
     if family_drops is None and benchmark.is_binary and control.is_binary:
         sets = [values for one in (benchmark, control) for values in (one.before[one.covered], one.after_mean[one.covered])]
         interval = gap_score(sets[0], sets[1], sets[2], sets[3], level)
-        return _held(interval["gap"], interval["lo"], interval["hi"], level, "mover", len(sets[0]), len(sets[2]))
+        return _interval(interval["gap"], interval["lo"], interval["hi"], level, "mover", len(sets[0]), len(sets[2]))
     first, second = (benchmark.drops, control.drops) if family_drops is None else family_drops
     return drops_estimate(first, second, level)
 
@@ -36,9 +36,9 @@ def drops_estimate(first: np.ndarray, second: np.ndarray, level: float, low_end:
         limits = [padded_limits(drops, level, low_end) for drops in (first, second)]
         means = [float(np.mean(drops)) for drops in (first, second)]
         low, high = mover(means[0], limits[0], means[1], limits[1])
-        return _held(means[0] - means[1], low, high, level, "padded_mover", len(first), len(second))
+        return _interval(means[0] - means[1], low, high, level, "padded_mover", len(first), len(second))
     interval = gap_welch(first, second, level)
-    return _held(interval["gap"], interval["lo"], interval["hi"], level, "welch", len(first), len(second))
+    return _interval(interval["gap"], interval["lo"], interval["hi"], level, "welch", len(first), len(second))
 
 
 def padded_limits(drops: np.ndarray, level: float, low_end: float = -1.0) -> tuple[float, float]:
@@ -55,7 +55,7 @@ def _n_changed(drops: np.ndarray) -> int:
     return int((np.abs(drops) > 1e-12).sum())
 
 
-def _held(value: float, low: float, high: float, level: float, method: str, n1: int, n2: int) -> Estimate:
+def _interval(value: float, low: float, high: float, level: float, method: str, n1: int, n2: int) -> Estimate:
     """The estimate, without an interval below ten units a set."""
     if min(n1, n2) < MIN_N:
         few = min(n1, n2)

@@ -13,7 +13,7 @@ from flipcore.stats.memory.gap_decision import OTHER, RANDOM, Sides, gap_decisio
 from flipcore.stats.memory.rewritten import Rewritten
 
 N_RUNS, N_PERMUTATIONS = 200, 499
-WANTED = 0.8
+TARGET_POWER = 0.8
 STEPS = 6
 
 
@@ -38,10 +38,10 @@ class GapDesign:
 def rule_power(design: GapDesign, gap: float, seed: int = 0, n_runs: int = N_RUNS) -> float:
     """Share of simulated studies in which the rule for this control says that the benchmark loses `gap` more."""
     rng = generator(seed, "gap power", *design.n, round(gap, 6))
-    return float(np.mean([_is_found(design, gap, rng) for _ in range(n_runs)]))
+    return float(np.mean([_rejects(design, gap, rng) for _ in range(n_runs)]))
 
 
-def _is_found(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
+def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
     extra = gap / max(design.accuracy[0], 1e-9)  # of the right answers, on the benchmark alone
     sets = []
     for n, accuracy, breaks in zip(design.n, design.accuracy, (min(1.0, design.breaks + extra), design.breaks), strict=True):
@@ -55,12 +55,12 @@ def _is_found(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
 
 def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> float:
     """Smallest gap that the rule finds four times in five, to about a point; NaN where it finds none."""
-    if min(design.n) < MIN_N or design.most <= 0 or rule_power(design, design.most, seed, n_runs) < WANTED:
+    if min(design.n) < MIN_N or design.most <= 0 or rule_power(design, design.most, seed, n_runs) < TARGET_POWER:
         return math.nan
     low, high = 0.0, design.most
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if rule_power(design, middle, seed, n_runs) >= WANTED else (middle, high)
+        low, high = (low, middle) if rule_power(design, middle, seed, n_runs) >= TARGET_POWER else (middle, high)
     return high
 
 

@@ -12,7 +12,7 @@ from flipcore.store.visible import OPENED
 
 
 @dataclass(frozen=True)
-class Seen:
+class SampleView:
     """One readout of one sample: what was sent, what came back, what was read from it, and from where."""
 
     sample: int
@@ -59,7 +59,7 @@ class SeenVariant:
     system: str
     order: tuple[int, ...]
     labels: tuple[str, ...]
-    readings: tuple[Seen, ...]
+    readings: tuple[SampleView, ...]
     target: str | None = None
 
 
@@ -101,7 +101,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
         return None
     key, dataset, kind, question, options, target, category, solution = item_rows[0]
     item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
-    readings: dict[str, list[Seen]] = {}
+    readings: dict[str, list[SampleView]] = {}
     for row in store.rows(_READINGS, study_id=study_id, model=model, item_id=item_id, axis=axis):
         readings.setdefault(row[0], []).append(_reading(row[1:]))
     variants = tuple(
@@ -123,10 +123,10 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
     return Inspection(item, variants)
 
 
-def _reading(row: tuple) -> Seen:
+def _reading(row: tuple) -> SampleView:
     (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, *rest) = row
     text, error, request, raw, reasoning, finish, top, tokens = rest
-    return Seen(
+    return SampleView(
         sample,
         extractor,
         status,

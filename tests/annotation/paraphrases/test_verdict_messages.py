@@ -9,10 +9,10 @@ from itertools import product
 
 import pytest
 
-from flipcore.annotation.paraphrases.desk import desk, pair_shown
+from flipcore.annotation.paraphrases.desk import desk, pair_view
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.verdict_messages import take
-from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, SAID, keeps, reviewer_name, undo_row, verdict_row
+from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
@@ -126,7 +126,7 @@ def test_a_desk_resumes_at_the_first_undone_pair_and_shows_nothing_of_others(sto
 
 def test_marked_words_join_over_spaces_and_the_texts_stay_whole():
     pair = made_pairs(1)[0] | {"kind": None, "options": None, "target": None}
-    shown = pair_shown(pair)
+    shown = pair_view(pair)
     assert "".join(text for _, text in shown["original"]) == pair["original"]
     assert "".join(text for _, text in shown["paraphrase"]) == pair["paraphrase"]
     assert {kind for kind, _ in shown["original"]} == {"same", "gone"} and shown["answer"] is None
@@ -197,7 +197,7 @@ def test_a_later_verdict_of_the_same_reviewer_replaces_the_earlier(store):
 
 
 def test_the_store_and_the_pages_read_a_verdict_alike(store):
-    words = [dict(zip(CHECKS, said, strict=True)) for said in product((*SAID, None), repeat=3) if any(said)]
+    words = [dict(zip(CHECKS, said, strict=True)) for said in product((*VOTES, None), repeat=3) if any(said)]
     pairs = list(stored(store, made_pairs(len(words))).values())
     review.keep_verdicts(store, [verdict_row(pair, "Ada", said) for pair, said in zip(pairs, words, strict=True)])
     found = states(store)

@@ -13,8 +13,8 @@ from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
     LogRecord,
-    Refused,
-    Reported,
+    Rejection,
+    ReportedScore,
     as_text,
     count_of,
     number_of,
@@ -67,7 +67,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         scale = 0.01 if unit in ("percent", "percentage") else 1.0
         metric = str((result.get("metric_config") or {}).get("metric_id") or "")
         about.reported.append(
-            Reported(model, name, _result_name(result), value * scale, spread.get("num_samples"), error, metric)
+            ReportedScore(model, name, _result_name(result), value * scale, spread.get("num_samples"), error, metric)
         )
     return about
 
@@ -79,7 +79,7 @@ def _result_name(row: Mapping) -> str:
     return last or "score"
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     aggregate = _aggregate(source, beside)
     settings: Mapping = {}
     for result in (aggregate[1].get("evaluation_results") or ()) if aggregate else ():
@@ -92,7 +92,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
             yield from _of_row(row, place, settings)
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             why = str(error) if isinstance(error, BadInput) else f"is no instance ({type(error).__name__}: {error})"
-            yield Refused(f"{place} {why}.")
+            yield Rejection(f"{place} {why}.")
 
 
 def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:

@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_document
 from flipcore.datasets.recorded.log_files import Source
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Refused, as_text, number_of, right_of
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, as_text, number_of, right_of
 
 _SCORES = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_prefix_exact_match", "f1_score")
 
@@ -51,7 +51,7 @@ def _task(source: Source, spec: Source | None) -> str:
     return name.split(",model=")[0].split(":model=")[0] or source.stem.replace("scenario_state", "") or "helm"
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     stats, spec = _near(source, beside)
     task, scores = _task(source, spec), _scores(stats) if stats else {}
     method, number = "", 0
@@ -74,7 +74,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             waiting = []
             why = str(error) if isinstance(error, BadInput) else f"is no request ({type(error).__name__}: {error})"
-            yield Refused(f"{place} {why}.")
+            yield Rejection(f"{place} {why}.")
     if waiting:
         yield _separate(waiting, task, scores)
 

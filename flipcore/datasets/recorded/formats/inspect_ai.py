@@ -17,7 +17,7 @@ from flipcore.datasets.recorded.formats.inspect_samples import record_of
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_document
 from flipcore.datasets.recorded.log_files import Source, member_bytes
-from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Refused, Reported, number_of
+from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore, number_of
 
 _MEMBER = re.compile(r"samples/(.+)_epoch_(\d+)(?:\.json|/sample\.json)")
 _MEANS = ("accuracy", "mean")
@@ -70,7 +70,7 @@ def task_of(evaluation: Mapping) -> str:
     return str(evaluation.get("task_display_name") or evaluation.get("task") or "task").rpartition("/")[2]
 
 
-def _reported(results: Mapping, task: str, model: str) -> Iterator[Reported]:
+def _reported(results: Mapping, task: str, model: str) -> Iterator[ReportedScore]:
     """Means over samples; other metrics are no mean of rows. Older logs hold one `scorer` and its `metrics`."""
     scores = results.get("scores")
     if not isinstance(scores, list):
@@ -84,10 +84,10 @@ def _reported(results: Mapping, task: str, model: str) -> Iterator[Reported]:
         if value is not None and reducer == "mean":
             error = number_of(_mapping(metrics.get("stderr")).get("value"))
             n = one.get("scored_samples") or results.get("completed_samples")
-            yield Reported(model, task, str(one.get("name", "")), value, n, error, str(metric))
+            yield ReportedScore(model, task, str(one.get("name", "")), value, n, error, str(metric))
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     header = _header(source)
     evaluation, plan = _mapping(header.get("eval")), _mapping(header.get("plan"))
     settings = {**_mapping(evaluation.get("model_generate_config")), **_mapping(plan.get("config"))}
@@ -99,7 +99,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
             yield record_of(sample, place, *common)
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             why = str(error) if isinstance(error, BadInput) else f"is no Inspect sample ({type(error).__name__}: {error})"
-            yield Refused(f"{place} {why}".rstrip(".") + ".")
+            yield Rejection(f"{place} {why}".rstrip(".") + ".")
 
 
 def _samples(source: Source) -> Iterator[tuple[str, Any, str]]:

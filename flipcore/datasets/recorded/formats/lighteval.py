@@ -16,8 +16,8 @@ from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
     LogRecord,
-    Refused,
-    Reported,
+    Rejection,
+    ReportedScore,
     as_text,
     number_of,
     prompt_from,
@@ -86,11 +86,11 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
             for metric, value in scores.items():
                 if not metric.endswith("_stderr") and number_of(value) is not None:
                     error = number_of(scores.get(f"{metric}_stderr"))
-                    about.reported.append(Reported(_model(results), task, metric, float(value), None, error, metric))
+                    about.reported.append(ReportedScore(_model(results), task, metric, float(value), None, error, metric))
     return about
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     import pyarrow
     import pyarrow.parquet
 
@@ -105,7 +105,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
                 try:
                     yield from of_row(row, place, task, model, number)
                 except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError, SyntaxError) as error:
-                    yield Refused(f"{place} is no lighteval detail ({type(error).__name__}: {error}).")
+                    yield Rejection(f"{place} is no lighteval detail ({type(error).__name__}: {error}).")
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInput(f"{source.name} could not be read as Parquet: {str(error).splitlines()[0]}") from None
 

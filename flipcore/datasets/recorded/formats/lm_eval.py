@@ -18,8 +18,8 @@ from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
     LogRecord,
-    Refused,
-    Reported,
+    Rejection,
+    ReportedScore,
     as_text,
     number_of,
     prompt_from,
@@ -67,7 +67,7 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         error = number_of(scores.get(f"{metric}_stderr,{filter_name}"))
         if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
             name = readout_name(metric, filter_name)
-            about.reported.append(Reported(results["model"], task, name, float(value), n.get("effective"), error, metric))
+            about.reported.append(ReportedScore(results["model"], task, name, float(value), n.get("effective"), error, metric))
     return about
 
 
@@ -105,7 +105,7 @@ def _task(source: Source, results: Mapping) -> str:
     return name if name and stamp[:2] == "20" else stem or "task"
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     results = _results(source, beside)
     task, model = _task(source, results), results.get("model", "")
     listed = source.head.lstrip()[:1] == b"["
@@ -113,13 +113,13 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     for number, row, problem in rows:
         place = f"{'Row' if listed else 'Line'} {number} of {source.name}"
         if problem:
-            yield Refused(f"{place} {problem}.")
+            yield Rejection(f"{place} {problem}.")
             continue
         try:
             yield from _of_row(row, place, task, model)
         except (BadInput, TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
             why = str(error) if isinstance(error, BadInput) else f"is no lm-eval sample ({type(error).__name__}: {error})"
-            yield Refused(f"{place} {why}.")
+            yield Rejection(f"{place} {why}.")
 
 
 def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:

@@ -12,8 +12,8 @@ from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
     LogRecord,
-    Refused,
-    Reported,
+    Rejection,
+    ReportedScore,
     as_text,
     count_of,
     number_of,
@@ -43,18 +43,18 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
         report = row.get("final_report") if isinstance(row, Mapping) and not problem else None
         value = number_of(report.get("accuracy")) if isinstance(report, Mapping) else None
         if value is not None:
-            about.reported.append(Reported(model, task, "match", value, None, None, "accuracy"))
+            about.reported.append(ReportedScore(model, task, "match", value, None, None, "accuracy"))
     return about
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     """A sample's events lie near one another but in any order, so all are held, without what is not used."""
     task, model = _spec(source)
     samples: dict[str, dict[str, list]] = {}
     lines: dict[str, int] = {}
     for number, row, problem in json_lines(source):
         if problem:
-            yield Refused(f"Line {number} of {source.name} {problem}.")
+            yield Rejection(f"Line {number} of {source.name} {problem}.")
         elif isinstance(row, Mapping) and row.get("type") in _KINDS and isinstance(row.get("data"), Mapping):
             key = str(row.get("sample_id"))
             lines.setdefault(key, number)
@@ -64,7 +64,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
         try:
             yield from _of_sample(key, events, place, task, model)
         except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
-            yield Refused(f"{place} is no sample ({type(error).__name__}: {error}).")
+            yield Rejection(f"{place} is no sample ({type(error).__name__}: {error}).")
 
 
 def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, model: str) -> Iterator[LogRecord]:

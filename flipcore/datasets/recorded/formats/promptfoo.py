@@ -13,7 +13,7 @@ from flipcore.datasets.recorded.log_records import (
     LogAbout,
     LogReadout,
     LogRecord,
-    Refused,
+    Rejection,
     as_text,
     count_of,
     number_of,
@@ -44,7 +44,7 @@ def _rows(source: Source) -> Iterator[tuple[int, Any, str]]:
             yield from ((number, row, "") for number, row in enumerate(value.get("results") or (), 1))
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Refused]:
+def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, row, problem in _rows(source):
         place = f"Result {number} of {source.name}"
         try:
@@ -53,7 +53,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
             yield _of_row(row, place, source.stem)
         except (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             why = str(error) if isinstance(error, BadInput) else f"is no result ({type(error).__name__}: {error})"
-            yield Refused(f"{place} {why}.")
+            yield Rejection(f"{place} {why}.")
 
 
 def _of_row(row: Any, place: str, task: str) -> LogRecord:

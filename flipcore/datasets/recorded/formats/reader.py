@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipcore.datasets.recorded.log_files import Source
-from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Refused
+from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection
 
 
 def no_part(_: Source) -> bool:
@@ -17,14 +17,14 @@ def no_part(_: Source) -> bool:
 
 @dataclass(frozen=True)
 class Reader:
-    """One format. `recognises` looks at content, never at the name. `records` streams what the file holds, a `Refused` for
+    """One format. `recognises` looks at content, never at the name. `records` streams what the file holds, a `Rejection` for
     each row that is none; `about` is what the log says of itself. `belongs` tells a file that holds no outputs but goes with
     one that does (results, run specification); these are handed on as `beside`."""
 
     name: str
     title: str
     recognises: Callable[[Source], bool]
-    records: Callable[[Source, Sequence[Source]], Iterator[LogRecord | Refused]]
+    records: Callable[[Source, Sequence[Source]], Iterator[LogRecord | Rejection]]
     about: Callable[[Source, Sequence[Source]], LogAbout]
     belongs: Callable[[Source], bool] = no_part
 
