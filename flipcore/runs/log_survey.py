@@ -205,7 +205,7 @@ def _is_first(record: LogRecord, model: str, prompts: HashTable) -> bool:
     """Whether this is the first prompt that its model was given for its item."""
     document = (record.item_hash,) if record.item_hash else (record.task, record.item)
     owner, prompt = hash_of(model, *document), hash_of(record.prompt, record.system)
-    known = prompts.get(owner)
-    if known is None:
+    first_prompt = prompts.get(owner)
+    if first_prompt is None:
         prompts.set(owner, prompt)
-    return known is None or known[0] == prompt
+    return first_prompt is None or first_prompt[0] == prompt
