@@ -108,6 +108,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
 
 def divided(sets: Sets, confirmatory: bool) -> Sets:
     """Sets that are no study's: the share that is set aside is shown under a lock only. Then which studies asked them."""
+    sets = _without_hidden(sets)
     share = float(st.session_state.get("aside", share_in_link()) or 0.0)
     if share == 0:
         return _with_studies(sets)
@@ -118,6 +119,16 @@ def divided(sets: Sets, confirmatory: bool) -> Sets:
     subset = replace(sets, target=part(sets.target), retro=part(sets.retro), share_aside=share)
     n_other = len(sets.target) + len(sets.retro) - len(subset.target) - len(subset.retro)
     return _with_studies(replace(subset, n_aside=0 if confirmatory else n_other))
+
+
+def _without_hidden(sets: Sets) -> Sets:
+    """The sets less what a study set aside and no lock has opened: nothing shows that, wherever else it may be read from."""
+    hidden = holdout.hidden_items(session.store(), [item.item_id for item in (*sets.target, *sets.retro)])
+    if not hidden:
+        return sets
+    note = f"{len(hidden):,} entries are left out: a study set them aside, and only its lock opens them."
+    target, retro = (tuple(item for item in items if item.item_id not in hidden) for items in (sets.target, sets.retro))
+    return replace(sets, target=target, retro=retro, notes=(*sets.notes, note), sources=())
 
 
 def _with_studies(sets: Sets) -> Sets:

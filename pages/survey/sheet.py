@@ -38,7 +38,16 @@ def run(survey: Survey, name: str) -> None:
     sheet = sheets.sheet(survey, name)
     answers = {row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)}
     triple_ids = [one for question in sheet.questions if question.kind == TRIPLE for one in question.choices]
-    items = _items(survey.survey_id, [*sheet.target_examples, *sheet.retro_examples, *triple_ids])
+    item_ids = [*sheet.target_examples, *sheet.retro_examples, *triple_ids]
+    items = {item.item_id: item for item in holdout.items(session.store(), item_ids)}
+    n_missing = len(set(item_ids) - set(items))
+    if n_missing:
+        st.error(
+            f"{n_missing} entries of this survey cannot be shown: a study set them aside after the survey was built, and only "
+            "its lock opens them. Ask whoever sent the link for a new survey.",
+            icon=":material/lock:",
+        )
+        return
     first_open = next((i for i in range(len(sheet.questions)) if i not in answers), len(sheet.questions))
     at = st.session_state.get(f"at-{survey.survey_id}", first_open)
     st.progress(len(answers) / len(sheet.questions), text=f"{len(answers)} of {len(sheet.questions)} answered · {name}")
@@ -60,11 +69,6 @@ def run(survey: Survey, name: str) -> None:
         if sheet.target_examples:
             with st.expander("The labelled examples again"):
                 _examples(sheet, items)
-
-
-@st.cache_data(show_spinner=False, max_entries=64)
-def _items(survey_id: str, item_ids: list[str]) -> dict[str, Item]:
-    return {item.item_id: item for item in holdout.items(session.store(), item_ids)}
 
 
 def _examples(sheet: Sheet, items: dict[str, Item]) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore.annotation.surveys.sheets import new_survey, sheet
+from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
 from flipcore.core.study import ItemSource
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
@@ -186,3 +186,30 @@ def test_the_lacking_set_is_asked_for_first(path):
     app.query_params["sets"] = "own"
     app = app.switch_page("holdout/page.py").run()
     assert next(one for one in app.selectbox if one.label == "As").value == "retro"
+
+
+def test_what_a_study_set_aside_stands_in_no_other_sets_and_in_no_survey(path):
+    store = Store.open(path)
+    runner.run(STUDY, store)
+    aside = {one for (one,) in store.rows("SELECT item_id FROM study_items WHERE confirmatory")}
+    choices = {one for (one,) in store.rows("SELECT item_id FROM study_items WHERE role <> 'benchmark'")}
+    store.close()
+    app = shown(sets="halves", part="Survey")
+    assert f"{len(aside & choices)} entries are left out: a study set them aside" in words(app)
+    app.button(key="build-survey").click().run()
+    survey = Survey.of_design(holdout.surveys(session.store())[0]["design"])
+    assert survey.target_ids and not aside & {*survey.target_ids, *survey.retro_ids}
+
+
+def test_a_survey_of_entries_that_were_set_aside_since_says_so(path):
+    kept(path, (new_survey("later", TARGET, RETRO).row("s"), [*TARGET, *RETRO]))
+    store = Store.open(path)
+    row = {"study_id": "other", "role": "target", "confirmatory": True}
+    rows = [row | {"item_id": item.item_id, "position": i} for i, item in enumerate(TARGET)]
+    store.writer.add("study_items", rows).result(30)
+    store.close()
+    survey_id = new_survey("later", TARGET, RETRO).survey_id
+    app = shown("survey/page.py", survey=survey_id)
+    app.text_input(key=f"name-{survey_id}").input("Ada")
+    app.button[0].click().run()
+    assert "cannot be shown: a study set them aside" in words(app) and not app.exception

@@ -62,6 +62,13 @@ def items(store: Store, item_ids: list[str]) -> list[Item]:
     return [by_id[one] for one in item_ids if one in by_id]
 
 
+def hidden_items(store: Store, item_ids: list[str]) -> set[str]:
+    """Those of the ids that every study holding them set aside and no lock has opened: no page may show their text."""
+    return {
+        one for (one,) in store.rows(f"SELECT item_id FROM ({HIDDEN}) WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
+    }
+
+
 def _item(row: dict) -> Item:
     return Item(**row | {"options": tuple(row["options"]), "meta": json.loads(row["meta"])})
 
