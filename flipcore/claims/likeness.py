@@ -9,6 +9,7 @@ from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.agreement import Agreement
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.base.separability import Separability
+from flipcore.stats.holdout.map_quality import MapQuality
 from flipcore.stats.holdout.neighbours import Mixing
 from flipcore.stats.holdout.ngrams import NgramTable
 from flipcore.vectors.comparison import Comparison
@@ -141,4 +142,13 @@ def agreement_claim(agreement: Agreement) -> Claim:
         f"Agreement beyond chance is {agreement.estimate.text()} on {agreement.n_items} items.",
         detail=" ".join(filter(None, (agreement.estimate.note, *agreement.warnings))),
         agreement=agreement.estimate,
+    )
+
+
+def map_quality_text(quality: MapQuality) -> str:
+    """What a map keeps of the neighbourhoods, and what of it another seed draws again."""
+    trust, agreement = (number_text(one.value) for one in (quality.trustworthiness, quality.agreement))
+    return (
+        f"Trustworthiness {trust} of 1. With another seed, {agreement} of an entry's {quality.k} neighbours on the map are the "
+        f"same (n = {quality.trustworthiness.n:,} entries)."
     )

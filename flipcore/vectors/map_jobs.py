@@ -3,70 +3,153 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from importlib import import_module
 
 import numpy as np
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item, digest
-from flipcore.stats.holdout.projection import umap_places, why_no_umap
+from flipcore.stats.holdout.map_quality import MapQuality, map_quality
+from flipcore.stats.holdout.projection import MIN_DISTANCE, N_NEIGHBOURS, umap_places, why_no_umap
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
 from flipcore.vectors.embeddings.embedding import entry_text
 
 BACKEND = "umap"
 VERSION = 1
+MOST_KEPT = 24  # maps and their qualities in memory; the store keeps all maps
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a map is drawn."""
+
+    seed: int = 0
+    n_neighbours: int = N_NEIGHBOURS
+    min_distance: float = MIN_DISTANCE
+
+
+DEFAULT = Drawing()
 
 
 class Layouts:
-    """One for a process. `places` never waits; while a map is being computed it gives None and `is_busy` is true."""
+    """One for a process. `places` and `quality` never wait; while something is being computed they give None and `is_busy` is
+    true."""
 
     def __init__(self, store: Store):
         self._store = store
         self._lock = threading.Lock()
-        self._maps: dict[str, np.ndarray] = {}
+        self._outcomes: dict[str, np.ndarray | MapQuality] = {}
         self._failed: dict[str, str] = {}
-        self._running: set[str] = set()
+        self._running: dict[str, float] = {}
+        self._latest: dict[str, np.ndarray] = {}
 
-    def places(self, key: str, items: Sequence[Item], units: np.ndarray) -> np.ndarray | None:
+    def warm(self) -> None:
+        """Imports UMAP in a thread: its first import takes 5 to 35 s, which nobody should wait for."""
+        if not why_no_umap() and self._begin("import"):
+            threading.Thread(target=self._attempt, args=("import", _imported), name="flipscope-umap", daemon=True).start()
+
+    def places(self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT) -> np.ndarray | None:
         """(n, 2) of a map that is known, else None; `key` names the embedding. What is not known is begun."""
-        hashes = [digest(entry_text(item)) for item in items]
-        name = digest(key, VERSION, hashes)
-        with self._lock:
-            if name in self._maps or name in self._failed or name in self._running:
-                return self._maps.get(name)
-            self._running.add(name)
+        hashes, name = _hashes(items), _name(key, items, drawing)
+        if not self._begin(name):
+            return self._remember(key, hashes, self._map(name))
         by_hash = vectors.vectors(self._store, BACKEND, name, hashes)
         if len(by_hash) == len(set(hashes)):
             self._settle(name, np.stack([by_hash[one] for one in hashes]))
         else:
-            threading.Thread(target=self._compute, args=(name, hashes, units), name="flipscope-map", daemon=True).start()
-        return self._maps.get(name)
 
-    def problem(self, key: str, items: Sequence[Item]) -> str:
+            def computed() -> np.ndarray:
+                places = umap_places(units, drawing.seed, drawing.n_neighbours, drawing.min_distance)
+                vectors.keep(self._store, BACKEND, name, dict(zip(hashes, places, strict=True)))
+                return places
+
+            threading.Thread(target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True).start()
+        return self._remember(key, hashes, self._map(name))
+
+    def _remember(self, key: str, hashes: list[str], places: np.ndarray | None) -> np.ndarray | None:
+        """The same map, remembered as the latest of these entries."""
+        if places is not None:
+            self._latest[digest(key, hashes)] = places
+        return places
+
+    def quality(self, key: str, items: Sequence[Item], units: np.ndarray, drawing: Drawing = DEFAULT) -> MapQuality | None:
+        """How far a map that is known may be believed, else None; begun where it is not known. It draws a second map."""
+        name = f"quality-{_name(key, items, drawing)}"
+        places = self._map(_name(key, items, drawing))
+        if places is not None and self._begin(name):
+
+            def computed() -> MapQuality:
+                others = umap_places(units, drawing.seed + 1, drawing.n_neighbours, drawing.min_distance)
+                return map_quality(units, places, others)
+
+            threading.Thread(target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True).start()
+        outcome = self._outcomes.get(name)
+        return outcome if isinstance(outcome, MapQuality) else None
+
+    def latest(self, key: str, items: Sequence[Item]) -> np.ndarray | None:
+        """The last map of these entries that was finished, however it was drawn: shown while another is computed."""
+        return self._latest.get(digest(key, _hashes(items)))
+
+    def seconds(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> float:
+        """For how long the map has been computed; 0 where it is not."""
+        began = self._running.get(_name(key, items, drawing))
+        return time.monotonic() - began if began else 0.0
+
+    def problem(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> str:
         """Why there is no such map: the sentence, or "" while there may yet be one."""
-        return why_no_umap() or self._failed.get(digest(key, VERSION, [digest(entry_text(item)) for item in items]), "")
+        return why_no_umap() or self._failed.get(_name(key, items, drawing), "")
 
     @property
     def is_busy(self) -> bool:
         with self._lock:
             return bool(self._running)
 
-    def _compute(self, name: str, hashes: list[str], units: np.ndarray) -> None:
-        try:
-            places = umap_places(units)
-            vectors.keep(self._store, BACKEND, name, dict(zip(hashes, places, strict=True)))
-        except FlipscopeError as error:
-            self._settle(name, str(error))
-        except Exception as error:  # a map is a convenience: whatever goes wrong in its thread becomes a sentence
-            self._settle(name, f"The map could not be computed ({type(error).__name__}: {error}).")
-        else:
-            self._settle(name, places)
+    def _map(self, name: str) -> np.ndarray | None:
+        outcome = self._outcomes.get(name)
+        return outcome if isinstance(outcome, np.ndarray) else None
 
-    def _settle(self, name: str, outcome: np.ndarray | str) -> None:
+    def _begin(self, name: str) -> bool:
+        """True for the one who is to compute it."""
         with self._lock:
-            self._running.discard(name)
+            if name in self._outcomes or name in self._failed or name in self._running:
+                return False
+            self._running[name] = time.monotonic()
+            return True
+
+    def _attempt(self, name: str, compute: Callable[[], np.ndarray | MapQuality]) -> None:
+        try:
+            outcome: np.ndarray | MapQuality | str = compute()
+        except FlipscopeError as error:
+            outcome = str(error)
+        except Exception as error:  # a map is a convenience: whatever goes wrong in its thread becomes a sentence
+            outcome = f"The map could not be computed ({type(error).__name__}: {error})."
+        self._settle(name, outcome)
+
+    def _settle(self, name: str, outcome: np.ndarray | MapQuality | str) -> None:
+        with self._lock:
+            self._running.pop(name, None)
             if isinstance(outcome, str):
                 self._failed[name] = outcome
-            else:
-                self._maps[name] = outcome
+                return
+            self._outcomes[name] = outcome
+            while len(self._outcomes) > MOST_KEPT:
+                self._outcomes.pop(next(iter(self._outcomes)))
+
+
+def _imported() -> np.ndarray:
+    import_module("umap")
+    return np.empty((0, 2), dtype=np.float32)
+
+
+def _hashes(items: Sequence[Item]) -> list[str]:
+    return [digest(entry_text(item)) for item in items]
+
+
+def _name(key: str, items: Sequence[Item], drawing: Drawing) -> str:
+    """A map's name in the store; that of the default drawing is the one under which earlier versions kept it."""
+    own = () if drawing == DEFAULT else (astuple(drawing),)
+    return digest(key, VERSION, _hashes(items), *own)

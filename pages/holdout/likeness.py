@@ -16,13 +16,13 @@ from pages.common.notes import plain
 
 
 def embedding_choice(n_entries: int, key: str) -> str | None:
-    """The name of the embedding under Settings; None until it can be used here, and until somebody has agreed to send the
+    """The name of the embedding under View; None until it can be used here, and until somebody has agreed to send the
     entries away."""
     embedding = embeddings.embedding_by_name(st.session_state.get("embedding") or embeddings.DEFAULT)
     why_not = embedding.why_not()
     if why_not:
         st.info(
-            plain(f"{embedding.title} cannot be used here. {why_not} Another embedding can be chosen under Settings."),
+            plain(f"{embedding.title} cannot be used here. {why_not} Another embedding can be chosen under View."),
             icon=":material/extension_off:",
         )
         return None

@@ -13,10 +13,10 @@ from flipcore.claims.likeness import compared_claims
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
-from flipcore.vectors import embeddings
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain, shown_problem
-from pages.holdout import selection
+from pages.common.reading import how_to_read
+from pages.holdout import map_drawing, selection
 from pages.holdout.likeness import compared, embedding_choice, layouts
 
 COLOURS = {
@@ -39,40 +39,26 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
             return
         comparison = compared(target, retro, store, embedding)
         st.markdown(f"### {plain(compared_claims(comparison)[0].text)}")
-        first, second, third = st.columns([2, 1, 1], vertical_alignment="bottom")
-        colour = first.selectbox(
-            "Colour by", list(COLOURS), key="map-colour", bind="query-params", format_func=COLOURS.__getitem__
-        )
-        layout = second.segmented_control("Places", [UMAP, PCA], default=UMAP, key="map-places", required=True)
-        lasso = third.segmented_control("Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True) == LASSO
-        places, axes = _places(comparison, store, embedding, layout)
-        _pictures(comparison, places, axes, _colouring(comparison, colour, store), lasso)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            colour = st.selectbox(
+                "Colour by",
+                list(COLOURS),
+                key="map-colour",
+                bind="query-params",
+                format_func=lambda name: f"Colour by {COLOURS[name]}",
+                width=330,
+                label_visibility="collapsed",
+            )
+            layout = st.segmented_control(
+                "Places", [UMAP, PCA], default=UMAP, key="map-places", required=True, label_visibility="collapsed"
+            )
+            pointer = st.segmented_control(
+                "Pointer", [CLICK, LASSO], default=CLICK, key="map-pointer", required=True, label_visibility="collapsed"
+            )
+            drawing = map_drawing.choice(layout == UMAP)
+        places, axes = map_drawing.places(comparison, layouts(store), embedding, drawing)
+        _pictures(comparison, places, axes, _colouring(comparison, colour, store), pointer == LASSO)
     _how_to_read()
-
-
-def _places(comparison: Comparison, store: Store, embedding: str, layout: str):
-    """UMAP where it is there and wanted, else principal components at once."""
-    map_layouts = layouts(store)
-    key = f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
-    umap = map_layouts.places(key, comparison.items, comparison.units)
-    if layout == UMAP and umap is not None:
-        return umap, ("UMAP: near is alike, far means little", "")
-    if layout == UMAP:
-        why_not = map_layouts.problem(key, comparison.items)
-        if why_not:
-            st.caption(plain(f"{why_not} These are the principal components."))
-        else:
-            _waiting(map_layouts, key, comparison)
-    places, shares = comparison.principal
-    return places, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))
-
-
-@st.fragment(run_every=1.5)
-def _waiting(map_layouts, key: str, comparison: Comparison) -> None:
-    """Looks now and then whether the map is there; then everything is drawn with it."""
-    if map_layouts.places(key, comparison.items, comparison.units) is not None or map_layouts.problem(key, comparison.items):
-        st.rerun()
-    st.caption("UMAP is on its way (about 20 s on its first run); until then these are the principal components.")
 
 
 def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
@@ -124,12 +110,10 @@ def _pictures(comparison: Comparison, places, axes: tuple[str, str], colouring: 
 
 
 def _how_to_read() -> None:
-    with st.expander("How to read the map"):
-        st.markdown(
-            "Each point is an entry, placed so that alike texts lie close together. UMAP keeps neighbourhoods and little else: "
-            "it may tear a cloud into clusters, and how large they are and how far apart says little. Principal components "
-            "keep large distances and hide small ones. So the sentence above is not read off the picture: it counts, among an "
-            "entry's ten nearest neighbours in all dimensions, those of its own set, and permutes the labels (within pairs "
-            "where the retro-holdout was written entry by entry). Ground that one set alone covers shows as a patch of one "
-            "colour. The larger set always comes closer to the other's entries, because it has more of them."
-        )
+    how_to_read(
+        "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little else: the size of a "
+        "cluster and the distance between clusters say little. **Trustworthiness** is how far neighbours on the map are "
+        "neighbours in all dimensions; 1 is all. Components keep large distances and hide small ones. The sentence above "
+        "does not come from the picture: it counts an entry's ten nearest neighbours in all dimensions.",
+        title="How to read the map",
+    )

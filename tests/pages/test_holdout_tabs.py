@@ -96,26 +96,28 @@ def test_every_colour_draws(store, colour):
 
 
 def test_umap_is_swapped_in_when_it_is_there(store, monkeypatch):
-    def slow(units):
+    def slow(units, *drawing):
         time.sleep(0.5)
         return np.asarray(units[:, :2], dtype=np.float32)
 
     monkeypatch.setattr(map_jobs, "umap_places", slow)
     app = shown(MAP, topical("animals", 8), topical("numbers", 8), store)
-    assert "UMAP is on its way" in words(app) and "component 1" in app.get("plotly_chart")[0].proto.spec
+    assert (
+        "principal components" in app.get("progress")[0].proto.text and "component 1" in app.get("plotly_chart")[0].proto.spec
+    )
     time.sleep(1.0)
     app.run()
-    assert "on its way" not in words(app) and "UMAP: near is alike" in app.get("plotly_chart")[0].proto.spec
+    assert not app.get("progress") and "UMAP: near is alike" in app.get("plotly_chart")[0].proto.spec
 
 
 def test_without_umap_the_components_are_shown_with_a_sentence(store, monkeypatch):
-    def missing(units):
+    def missing(units, *drawing):
         raise BadInput("UMAP is not there.")
 
     monkeypatch.setattr(map_jobs, "umap_places", missing)
-    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements-map.txt.")
+    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements.txt.")
     app = shown(MAP, topical("animals", 8), topical("numbers", 8), store)
-    assert not app.exception and "requirements-map.txt. These are the principal components" in words(app)
+    assert not app.exception and "requirements.txt. These are the principal components" in words(app)
 
 
 @pytest.mark.parametrize("code", [MAP, INSIDE])

@@ -9,7 +9,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.vectors import map_jobs
-from flipcore.vectors.map_jobs import Layouts
+from flipcore.vectors.map_jobs import Drawing, Layouts
 from tests.vectors.embeddings.items import topical
 
 ITEMS = topical("animals", 6)
@@ -27,7 +27,7 @@ def computed(monkeypatch):
     """A quick stand-in for UMAP that remembers how often it was asked."""
     calls = []
 
-    def places(units):
+    def places(units, *drawing):
         calls.append(len(units))
         return np.column_stack([units[:, 0], -units[:, 1]]).astype(np.float32)
 
@@ -54,7 +54,7 @@ def settled(known: Layouts, key="lsa-1", items=ITEMS, rows=None):
 def test_the_first_look_does_not_wait_and_a_later_one_has_the_map(store, computed, monkeypatch):
     quick = map_jobs.umap_places
 
-    def slow(rows):
+    def slow(rows, *drawing):
         time.sleep(0.2)
         return quick(rows)
 
@@ -94,7 +94,7 @@ def test_entries_in_another_order_keep_their_places(store, computed):
     ],
 )
 def test_a_map_that_fails_is_a_sentence_and_is_not_tried_again(store, computed, monkeypatch, error, said):
-    def failing(rows):
+    def failing(rows, *drawing):
         computed.append(0)
         raise error
 
@@ -106,5 +106,30 @@ def test_a_map_that_fails_is_a_sentence_and_is_not_tried_again(store, computed, 
 
 
 def test_without_umap_there_is_a_sentence(store, monkeypatch):
-    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements-map.txt.")
-    assert "requirements-map.txt" in Layouts(store).problem("lsa-1", ITEMS)
+    monkeypatch.setattr(map_jobs, "why_no_umap", lambda: "UMAP is not installed: pip install -r requirements.txt.")
+    assert "requirements.txt" in Layouts(store).problem("lsa-1", ITEMS)
+
+
+def test_another_drawing_is_another_map_and_the_last_one_stays_until_it_is_there(store, computed):
+    known, other = Layouts(store), Drawing(seed=3, n_neighbours=5, min_distance=0.5)
+    first = settled(known)
+    assert known.places("lsa-1", ITEMS, units(), other) is None
+    assert np.array_equal(known.latest("lsa-1", ITEMS), first)
+    for _ in range(500):
+        if known.places("lsa-1", ITEMS, units(), other) is not None:
+            break
+        time.sleep(0.01)
+    assert computed == [6, 6] and known.latest("lsa-1", ITEMS) is known.places("lsa-1", ITEMS, units(), other)
+
+
+def test_the_quality_of_a_map_comes_after_the_map(store, computed):
+    known = Layouts(store)
+    assert known.quality("lsa-1", ITEMS, units()) is None and not known.is_busy, "there is no map to judge yet"
+    settled(known)
+    quality = known.quality("lsa-1", ITEMS, units())
+    for _ in range(500):
+        if quality is not None:
+            break
+        time.sleep(0.01)
+        quality = known.quality("lsa-1", ITEMS, units())
+    assert quality.agreement.value == 1.0, "the stand-in draws the same map for every seed"

@@ -11,6 +11,7 @@ from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.stats.holdout.neighbours import nearest
 
 N_NEIGHBOURS = 15
+MIN_DISTANCE = 0.1
 N_EPOCHS = 200
 
 
@@ -35,13 +36,20 @@ def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def why_no_umap() -> str:
     """ "" where UMAP is installed, otherwise the sentence that says how to have it."""
-    return "" if find_spec("umap") else "UMAP is not installed: pip install -r requirements-map.txt."
+    return (
+        ""
+        if find_spec("umap")
+        else "UMAP is not installed: pip install -r requirements.txt (numba must have a wheel for this Python)."
+    )
 
 
-def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
-    """(n, 2) by UMAP (McInnes et al. 2018): 15 exact nearest neighbours, principal components to start from, 200 epochs.
+def umap_places(
+    units: np.ndarray, seed: int = 0, n_neighbours: int = N_NEIGHBOURS, min_distance: float = MIN_DISTANCE
+) -> np.ndarray:
+    """(n, 2) by UMAP (McInnes et al. 2018): exact nearest neighbours, principal components to start from, 200 epochs.
 
-    The same rows and seed give the same places on one machine. Raises MissingPackage without umap-learn, BadInput for fewer
+    `min_distance` (0 to 1) is how close two entries may lie on the map. The same rows and seed give the same places on one
+    machine. Raises MissingPackage without umap-learn, BadInput for fewer
     than five entries.
     """
     if why_no_umap():
@@ -50,7 +58,7 @@ def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
         raise BadInput(f"UMAP needs at least five entries and {len(units)} came: look at the principal components.")
     import umap
 
-    k = min(N_NEIGHBOURS, len(units) - 1)
+    k = min(n_neighbours, len(units) - 1)
     rows, cosines = nearest(units, units, k - 1, skip_self=True)
     itself = np.arange(len(units))[:, None]  # UMAP expects an entry as its own first neighbour
     neighbours = (
@@ -61,6 +69,7 @@ def umap_places(units: np.ndarray, seed: int = 0) -> np.ndarray:
     start = principal_places(units)[0]
     model = umap.UMAP(
         n_neighbors=k,
+        min_dist=min_distance,
         n_epochs=N_EPOCHS,
         init=10 * start / np.abs(start).max(),
         random_state=seed,

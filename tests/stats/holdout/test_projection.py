@@ -64,5 +64,5 @@ def test_umap_refuses_four_entries():
 
 def test_umap_missing_is_a_sentence(monkeypatch):
     monkeypatch.setattr(projection, "find_spec", lambda name: None)
-    with pytest.raises(MissingPackage, match="pip install -r requirements-map.txt"):
+    with pytest.raises(MissingPackage, match="pip install -r requirements.txt"):
         umap_places(clusters())
