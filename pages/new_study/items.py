@@ -14,6 +14,8 @@ from flipcore.datasets import LOADERS, few_valued, load_report
 from pages.common.notes import plain
 from pages.new_study.item_place import with_place
 
+OWN = ("file", "text", "hub")
+
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
     """The chosen sources, edited in place, with a table of what they hold; new ones take one of `roles`."""
@@ -27,7 +29,11 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
                 sources.pop(position)
                 st.rerun()
         _report(source)
-    with st.expander("Add items", expanded=not sources, icon=":material/add:"):
+    if sources:
+        with st.expander("Add items", icon=":material/add:"):
+            _add(sources, roles)
+    else:  # nothing to fold away, and so no click that would close it
+        st.markdown("**Add items**")
         _add(sources, roles)
     return sources
 
@@ -83,7 +89,8 @@ def _report(source: ItemSource) -> None:
 
 
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
-    dataset = st.selectbox("From", list(LOADERS), format_func=lambda name: LOADERS[name].title, key="add-dataset")
+    names = sorted(LOADERS, key=lambda name: name not in OWN)  # one's own items first
+    dataset = st.selectbox("From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset")
     st.caption(plain(LOADERS[dataset].about))
     source = with_place(ItemSource(dataset))
     if source is None:
@@ -98,7 +105,8 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
         "As", roles, key=f"add-role-{len(roles)}", help="benchmark and control for memorization, target and retro for a holdout"
     )
     most = len(probe.items)
-    n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, min(24, most), key=f"add-n-{dataset}")
+    first = 0 if dataset in OWN else min(24, most)
+    n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, first, key=f"add-n-{dataset}")
     seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn")
     selection = (
         st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all") if categories else []

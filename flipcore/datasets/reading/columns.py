@@ -19,7 +19,19 @@ from flipcore.datasets.reading.rows import Row
 from flipcore.text.answers import canonical_number
 
 NAMES = {
-    "question": ("question", "prompt", "query", "problem", "stem", "input", "text", "sentence", "original_question"),
+    "question": (
+        "question",
+        "question_text",
+        "question_stem",
+        "prompt",
+        "query",
+        "problem",
+        "stem",
+        "input",
+        "text",
+        "sentence",
+        "original_question",
+    ),
     "options": ("options", "choices", "answers", "candidates", "alternatives", "endings"),
     "target": (
         "target",
@@ -28,6 +40,12 @@ NAMES = {
         "gold",
         "correct",
         "correct_answer",
+        "right_answer",
+        "answer_text",
+        "expected",
+        "expected_answer",
+        "ground_truth",
+        "reference",
         "answer_key",
         "answerkey",
         "answer_index",
@@ -36,7 +54,7 @@ NAMES = {
         "solution_number",
     ),
     "category": ("category", "subject", "topic", "domain", "task", "type"),
-    "key": ("key", "id", "question_id", "item_id", "idx", "index", "uid"),
+    "key": ("key", "id", "question_id", "qid", "q_id", "item_id", "item", "idx", "index", "uid", "number", "no"),
     "solution": ("solution", "rationale", "explanation", "cot_content"),
     "published": ("published", "date", "publication_date"),
     "source_id": ("source_id", "source_item", "written_from", "based_on"),

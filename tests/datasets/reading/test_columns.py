@@ -47,6 +47,10 @@ LISTED = ["tin", "oak"]
             {"question": "question", "options": "choices", "target": "answerKey", "target_as": "letter"},
         ),
         ([{"question": "2 + 2?", "answer": "4"}], {"question": "question", "target": "answer"}),
+        (
+            [{"qid": "a1", "question text": "2 + 2?", "right answer": "4", "topic": "sums"}],
+            {"key": "qid", "question": "question text", "target": "right answer", "category": "topic"},
+        ),
         ([{"text": "The harbour wakes."}], {"question": "text"}),
         ([{"x": 1}], {}),
     ],
