@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.stats.memory.detectors import Pair, flag_table, pairs, share_flagged_by_all
 from pages.common.notes import plain
+from pages.common.reading import how_to_read
 from pages.memorization.cached import View, flags
 from pages.memorization.items import item_table
 
@@ -40,13 +41,11 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         "question_loss",
         key="agreement-items",
     )
-    with st.expander("How to read this"):
-        st.markdown(
-            "κ is agreement beyond chance: 0 is what independent detectors would show, 1 is perfect. Detectors measure "
-            "different things: losses see the wording, PEARL sees whether the text can be continued from a damaged beginning, "
-            "a broken answer sees whether the result depends on the published form. Where few items are flagged, κ is "
-            "unstable and its interval says so."
-        )
+    how_to_read(
+        "κ is agreement beyond chance: 0 is what independent detectors show, 1 is perfect. Detectors measure different "
+        "things. Losses see the wording; PEARL sees whether a damaged text can be continued; a broken answer sees whether "
+        "the result depends on the published form. Where few items are flagged, κ is unstable, and its interval says so."
+    )
 
 
 def _row(one: Pair) -> dict:

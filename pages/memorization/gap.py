@@ -15,6 +15,7 @@ from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.gap_power import detectable_sentence
 from pages.common import modes, record
 from pages.common.notes import plain
+from pages.common.reading import how_to_read
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import coverage
 from pages.memorization.cached import NAMES, View, gap, readouts_of, title_of
@@ -68,32 +69,25 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _guide() -> None:
-    with st.expander("How to read this"):
-        st.markdown(
-            "A model that remembers the published items loses accuracy when they are rewritten; one that is brittle loses it "
-            "on the control too. The **gap** is the difference of the two drops. What it may be called depends on what the "
-            "study declares its control to be. A *random* split of one source: the gap in points decides, by a studentised "
-            "permutation (one-sided p ≤ .025), and it may be called memory. *Paired* controls: differences within pairs "
-            "decide. Any *other* control: the benchmark must lose more in points, in share kept and in odds, and unequal "
-            "difficulty can still do the same. All detectors of a model share one error rate (Holm). *No memory* is claimed "
-            "only within a margin that you set. The source's rule asks whether its bootstrap interval excludes zero, which "
-            "also happens for a negative gap."
-        )
+    how_to_read(
+        "A model that remembers loses accuracy when items are rewritten; a brittle one loses it on the control too. The "
+        "**gap** is the difference of the two drops. With a *random* control it may be called memory (one-sided p ≤ .025); "
+        "with *paired* controls differences within pairs decide; with any *other* control the loss must hold in points, in "
+        "share kept and in odds. All detectors share one error rate (Holm). *No memory* is claimed only within your margin."
+    )
 
 
 def _choices(view: View, controls, operators: list[str], readouts: list[str]) -> tuple[str, str]:
-    operator = controls.segmented_control(
+    operator = controls.place.segmented_control(
         "Rewriting",
         operators,
         default=operators[0],
         required=True,
         format_func=NAMES.__getitem__,
         key=f"operator-{view.study_id}-{view.kind}",
-        label_visibility="collapsed",
     )
-    extractor = controls.selectbox(
-        "Answers read by", readouts, format_func=title_of, key="gap-readout", width=200, label_visibility="collapsed"
-    )
+    extractor = controls.place.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout")
+    controls.note(NAMES[operator], f"read by {title_of(extractor).lower()}")
     return operator, extractor
 
 

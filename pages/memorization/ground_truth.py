@@ -12,6 +12,7 @@ from flipcore.claims.memory_truth import detector_claim, record_claim, truth_cla
 from flipcore.reports.known_doses import record, record_rows
 from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
 from pages.common.notes import plain
+from pages.common.reading import how_to_read
 
 TITLES = {
     "conformal": "conformal (5 % on average)",
@@ -51,17 +52,12 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     if truth.n_unknown:
         st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
     _closely(truth, c)
-    with st.expander("How to read this"):
-        st.markdown(
-            "The model in the box was trained on each of these items a known number of times, so a detector can be right or "
-            "wrong. **AUC** is the chance that an item that was read scores higher than one that never was: 0.5 is a coin "
-            "(Newcombe's interval, which keeps a width at 1). **Flagged** is the share above a cut-off that never-seen items "
-            "set; **false positives** is the share of *other* never-seen items above it, with Clopper and Pearson's limits. "
-            "A detector **sees from** the smallest dose at which, as at every larger one, the interval of what it flags lies "
-            "wholly above that of its false positives; **a group from** the smallest from which on the group's mean score lies "
-            "above that of the never-seen (Welch), which asks for much less. One small model, one training: the order of "
-            "detectors carries over to large models better than the doses do."
-        )
+    how_to_read(
+        "The pocket model read each item a known number of times, so a detector can be right or wrong. **AUC** is the "
+        "chance that a read item scores higher than one never read; 0.5 is a coin. **Flagged** is the share above a cut-off"
+        " from never-read items; **false positives** is the share of *other* never-read items above it. A detector **sees "
+        "from** the smallest dose at which its interval lies above that of its false positives."
+    )
 
 
 def _decisions(truth: GroundTruth) -> None:

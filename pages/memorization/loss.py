@@ -11,6 +11,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, LossTest
 from pages.common import modes, record
 from pages.common.notes import plain
+from pages.common.reading import how_to_read
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, loss, losses, measures_of, readouts_of, title_of
@@ -31,15 +32,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/ssid_chart:",
         )
         return
-    measure = controls.segmented_control(
+    measure = controls.place.segmented_control(
         "Measured by",
         measures,
         default=measures[0],
         required=True,
         format_func=title_of,
         key=f"measure-{view.study_id}-{view.kind}",
-        label_visibility="collapsed",
     )
+    controls.note(title_of(measure).lower())
     test = loss(view, measure)
     sentences = say(verdict(view, settings["margin"], "paraphrase", measure))
     start = settings["loss_cutoff"]
@@ -71,16 +72,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _guide() -> None:
-    with st.expander("How to read this"):
-        st.markdown(
-            "**D** is how much more surprising a rewording is than the published text, in nats. Controls are texts that the "
-            "model cannot have read; if items and controls are exchangeable, a control's D is as good as an item's, and the "
-            "conformal p = (1 + controls at least as high) / (controls + 1) is valid. The source's p can be 0 and its table "
-            "uses p < .01 without correction. The **verdict** is a test of the whole set: how many items lie strictly above "
-            "the controls' mark (the k-th largest of m, 5 % of them), where n·k/(m + 1) would by chance. Benjamini–Hochberg only "
-            "names items. A line that you drag after looking is exploratory: its bound holds for a cut-off fixed before. Min-k % needs "
-            "no rewording: there D is the mean log-probability of the text's least likely tokens."
-        )
+    how_to_read(
+        "**D** is how much more surprising a paraphrase is than the published text, in nats. Controls are texts that the "
+        "model cannot have read. The **verdict** tests the whole set: how many items lie above the controls' mark, against "
+        "what chance gives. Benjamini–Hochberg only names items. A line that you drag after looking is exploratory. Min-k %"
+        " needs no paraphrase: there D is the mean log-probability of the least likely tokens."
+    )
 
 
 def _rules(test: LossTest) -> list[dict]:

@@ -13,6 +13,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from pages.common import modes, record, session
+from pages.common.reading import how_to_read
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization.cached import View, measures_of, sensitivities, setting_of, title_of
 from pages.memorization.items import item_table
@@ -31,7 +32,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         )
         return
     axis, metric = task_and_metric(view, controls, metrics)
-    rule, fpr = rule_and_rate(mode, settings)
+    rule, fpr = rule_and_rate(controls, mode, settings)
     pearl, left_out = sensitivities(view, metric, rule, fpr, axis)
     sentences = say(verdict(view, settings["margin"], axis, metric), pearl.sentence())
     warn_of_few(pearl.calibration.n, rule, fpr)
@@ -73,18 +74,13 @@ def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> N
 
 
 def _guide() -> None:
-    with st.expander("How to read this"):
-        st.markdown(
-            "Each curve is a text: how close the model's continuations stay to the true one as more bits of the beginning are "
-            "flipped. **Sensitivity** is the largest fall from one level to the next. Memory breaks off abruptly; skill fades. "
-            "The **verdict** is a test of all texts together; one text above α is no evidence. "
-            "**α** comes from texts that cannot have been trained on: the tolerance bound keeps false positives below the "
-            "promise with 95 % confidence, the conformal one on average, the source's quantile promises nothing for the next "
-            "texts. The source chose α on the very texts on which it then reports about 2 % false positives, and does not "
-            "name its compressor; its public code differs from its text. The share of bits is not the share of characters: "
-            "both stand on the axis. **p** shuffles a text's own "
-            "outputs over the levels; q is the same after Benjamini–Hochberg."
-        )
+    how_to_read(
+        "Each curve is a text: how close continuations stay to the true one as more bits of the beginning are flipped. "
+        "**Sensitivity** is the largest fall between two levels: memory breaks off, skill fades. The **verdict** tests all "
+        "texts together. **α** comes from non-members: the tolerance bound keeps false positives below the promise with 95 "
+        "% confidence, the conformal rule on average, the source's quantile promises nothing. **p** shuffles a text's "
+        "outputs over the levels."
+    )
 
 
 def _start(pearl: Pearl) -> float:

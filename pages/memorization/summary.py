@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.reports.memory import MemoryTest, summary
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.reading import how_to_read
 from pages.memorization.cached import View, members
 from pages.memorization.controls import show as dates_of_controls
 from pages.memorization.verdicts import tests
@@ -29,13 +30,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     if membership.pairs:
         st.caption(plain(f"{len(membership.pairs):,} pairs of benchmark and control items are stored."))
     dates_of_controls(view)
-    with st.expander("How to read this"):
-        st.markdown(
-            "Each row is one test with its own control. **Error rate** is what the rule promises when nothing was memorized, "
-            "held over all detectors of the model together (Holm). Tests that measure different things may disagree without "
-            "either being wrong: see *Do they agree?*. *None shown* means that the test saw nothing, which is not the same as "
-            "showing that there is nothing."
-        )
+    how_to_read(
+        "Each row is one test with its own control. **Error rate** is how often the rule is wrong when nothing was "
+        "memorized, over all detectors of the model together (Holm). Tests that measure different things may disagree: see "
+        "*Do they agree?*. *None shown* means that the test saw nothing; it does not show that there is nothing. Where "
+        "exposure is known, *Ground truth* says which detector to trust."
+    )
 
 
 def _row(one: MemoryTest) -> dict[str, str]:

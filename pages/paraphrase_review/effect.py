@@ -15,6 +15,7 @@ from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.common.reading import how_to_read
 from pages.paraphrase_review import flips, risk
 
 
@@ -90,14 +91,12 @@ def _estimate(studies: dict[str, str]) -> None:
         _table(effect)
         _strikes(study_id)
         flips.show(study_id, model, readout, effect.subsets[1][2])
-    with st.expander("How to read this"):
-        st.markdown(
-            "**T** is how often two wordings of an item get different answers under the readout, **G** the same under the "
-            "answer that the model wrote, **A** = T − G what only the readout makes. A rewording is struck out when half or "
-            "more of its reviewers do not find everything kept that they were asked; it leaves T, G and A at once, and taking "
-            "the verdict back brings it back: answers stay stored, so nothing is asked again. A **gate** looks at the lower "
-            "end of the interval, never at the share itself, and says how many more pairs would lift it over the bound."
-        )
+    how_to_read(
+        "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="
+        " T − G. A paraphrase is struck out when at least half of its reviewers find something changed. It then leaves T, G"
+        " and A at once, and undoing the verdict brings it back. A **gate** looks at the lower end of the interval and says"
+        " how many more pairs would open it."
+    )
 
 
 def title_of(extractor: str) -> str:

@@ -1,0 +1,57 @@
+"""The keys of every page, listed by `?`."""
+
+from __future__ import annotations
+
+from pages.components.key_help import key_help
+from pages.components.tour import tour
+
+ALL = [("?", "list the keys of this page"), ("Esc", "close this list"), ("Tab", "go to the next control")]
+INSPECTOR = [
+    ("J", "next item in the inspector"),
+    ("K", "previous item in the inspector"),
+    ("G", "mark the flip as genuine"),
+    ("A", "mark the flip as artifact"),
+    ("U", "mark the flip as unclear"),
+]
+RECORD = [("W", "write the sentence to the record"), ("← →", "move the threshold by one step")]
+PAGES = {
+    "flip_surface": [("↑ ↓ ← →", "move on the map"), ("Enter", "open the cell"), *INSPECTOR],
+    "decomposition": [*RECORD, *INSPECTOR],
+    "memorization": [*RECORD, *INSPECTOR],
+    "holdout": RECORD,
+    "audit": INSPECTOR,
+    "paraphrase_review": [
+        ("Y", "yes"),
+        ("N", "no"),
+        ("U", "unsure"),
+        ("↑ ↓", "another question"),
+        ("A", "show the answer"),
+        ("M", "write a note"),
+        ("Z", "undo"),
+        ("F", "full screen"),
+    ],
+    "survey": [("1 2 3", "choose this one"), ("Enter", "begin"), ("Backspace", "back to the question before")],
+}
+
+TOUR = [
+    ("", "Three questions", "Does the answer flip? Is it memory? Is the holdout fair? The demo has answered all three here."),
+    (
+        "flip_surface",
+        "Flip surface",
+        "A row is an item, a column a harmless change. Click a dark cell to read the two outputs.",
+    ),
+    ("decomposition", "Decomposition", "Drag the confidence level. Verdicts move with it. Click a row to see its outputs."),
+    ("memorization", "Memorization", "Each row is a detector with its own control. Ground truth says which detector to trust."),
+    ("holdout", "Holdout", "Four tests ask whether two sets could share a source. Drag a margin to see what decides."),
+    (
+        "new_study",
+        "Your turn",
+        "Bring your items here: choose Your own file. Bring your logs under Studies, Import recorded outputs.",
+    ),
+]
+
+
+def offer(page: str) -> None:
+    """The button with `?` and the list that it and the key open; the tour, where it was not seen yet."""
+    key_help([*PAGES.get(page, []), *ALL])
+    tour(TOUR, start=page == "")

@@ -1,0 +1,67 @@
+// The tour: its step lies in the browser, so that it goes on over the change of a page and is shown once.
+const PLACE = "flipscope-tour"; // a step's number while it runs, "done" afterwards
+
+function stored() {
+  try { return window.localStorage.getItem(PLACE); } catch { return "done"; }
+}
+
+function keep(value) {
+  try { window.localStorage.setItem(PLACE, value); } catch { /* a browser without a memory sees no tour */ }
+}
+
+// the page's own link keeps the session; where the menu hides it, the address does
+function go(path) {
+  const here = window.location.pathname.replace(/\/$/, "").split("/").pop();
+  if (here === path) return;
+  const link = [...document.querySelectorAll("a[href]")].find((one) => new URL(one.href).pathname.replace(/^\/|\/$/g, "") === path
+    && one.closest("[data-testid^=stTopNav], header"));
+  if (link) link.click();
+  else window.location.assign(`/${path}`);
+}
+
+export default function (component) {
+  const { data, parentElement } = component;
+  const box = parentElement.querySelector(".tour");
+  const { steps } = data;
+
+  function paint() {
+    const state = stored();
+    if (state === "done" || (state === null && !data.start)) { box.hidden = true; return; }
+    const at = Math.min(Math.max(Number(state ?? 0) || 0, 0), steps.length - 1);
+    const [, title, text] = steps[at];
+    box.hidden = false;
+    parentElement.querySelector(".at").textContent = `${at + 1} of ${steps.length}`;
+    parentElement.querySelector("h2").textContent = title;
+    parentElement.querySelector(".text").textContent = text;
+    parentElement.querySelector(".back").hidden = at === 0;
+    parentElement.querySelector(".next").textContent = at === steps.length - 1 ? "Done" : "Next";
+  }
+
+  function step(by) {
+    const next = (Number(stored() ?? 0) || 0) + by;
+    if (next < 0) return;
+    keep(next >= steps.length ? "done" : String(next));
+    paint();
+    if (next < steps.length) go(steps[next][0]);
+  }
+
+  function skip() { keep("done"); paint(); }
+
+  parentElement.querySelector(".next").onclick = () => step(1);
+  parentElement.querySelector(".back").onclick = () => step(-1);
+  parentElement.querySelector(".skip").onclick = skip;
+  const again = () => { keep("0"); paint(); };
+  const typing = (target) => target instanceof Element && target.closest("input, textarea, select, [contenteditable=true]");
+  const listen = (event) => {
+    if (box.hidden || event.composedPath().some(typing)) return;
+    if (event.key === "Escape") skip();
+    if (event.key === "Enter" && event.composedPath().includes(box) && event.target.tagName !== "BUTTON") step(1);
+  };
+  document.addEventListener("keydown", listen);
+  window.addEventListener("flipscope-tour", again);
+  paint();
+  return () => {
+    document.removeEventListener("keydown", listen);
+    window.removeEventListener("flipscope-tour", again);
+  };
+}

@@ -1,0 +1,131 @@
+"""The words of the pages: meaning, formula, picture, paper. One word for one thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Term:
+    """`formula` is LaTeX; `picture` names one of `pictures.PICTURES`."""
+
+    name: str
+    meaning: str
+    formula: str = ""
+    picture: str = ""
+    paper: str = ""
+
+
+TERMS = (
+    Term("Item", "One question of a benchmark, with its right answer. Items are the unit that every interval resamples."),
+    Term("Variant", "An item asked in one particular form: with another option order, other labels, another prompt format."),
+    Term("Axis", "One kind of change, for example option order. Within an axis all variants of an item are compared."),
+    Term(
+        "Paraphrase",
+        "A restatement of the question that people have checked: same meaning, same difficulty, same way to solve it.",
+    ),
+    Term("Rewrite", "A changed item with its own right answer: other numbers, other names."),
+    Term(
+        "Extractor",
+        "A method that reads an answer from a completion: first token, written answer, cloze. What it reads is a readout.",
+        paper="First token against written answer: Wang et al. 2024, arXiv:2402.14499.",
+    ),
+    Term(
+        "Reference extractor", "The extractor whose flips count as genuine. It is the written answer unless you choose another."
+    ),
+    Term(
+        "Label mass",
+        "The share of the first token's probability that lies on any option label. Near 0 the reading means little.",
+    ),
+    Term(
+        "Flip rate T",
+        "How often two variants of an item get different answers under the compared extractor; the mean over items.",
+        r"T = \frac1n\sum_i \Pr(\text{two variants of item } i \text{ differ})",
+        "split",
+    ),
+    Term(
+        "Genuine G, artifact A",
+        "G is the flip rate under the reference extractor: the model changed its answer. A is the rest. A may be negative.",
+        r"A = T - G = A^+ - A^-",
+        "split",
+    ),
+    Term(
+        "Noise floor",
+        "How often the same prompt, sent again, gets another answer. At temperature 0 there is no floor to measure.",
+        picture="floor",
+    ),
+    Term(
+        "Confidence interval",
+        "A range from a procedure that covers the true value in 95 of 100 studies. Valid only for settings fixed before looking.",
+        paper="Clustered by items: Miller 2024, arXiv:2411.00640.",
+    ),
+    Term(
+        "Holm's correction",
+        "p values of several tests are raised so that the chance of any false claim among them stays at the level.",
+        r"\tilde p_{(k)} = \max_{j\le k}\min\{1,(m-j+1)\,p_{(j)}\}",
+        paper="Holm 1979, Scandinavian Journal of Statistics 6.",
+    ),
+    Term(
+        "Exploratory, simultaneous, locked",
+        "Three modes. Exploratory: settings may follow the result. Simultaneous: a band holds at every setting at once. Locked: "
+        "settings are stored before the items that were set aside are read.",
+    ),
+    Term(
+        "Drop gap",
+        "How much more accuracy the benchmark loses under rewriting than its control does.",
+        r"\text{gap} = (a_B - a_B') - (a_C - a_C')",
+        "slopes",
+    ),
+    Term(
+        "Loss test",
+        "Is the published wording easier for the model than a paraphrase, beyond what controls show? D is in nats.",
+        r"D = \ell(\text{paraphrase}) - \ell(\text{published})",
+    ),
+    Term(
+        "PEARL",
+        "Bits of a text's beginning are flipped. A memorized continuation breaks off; a skilled one fades.",
+        picture="curve",
+        paper="Memorization or interpolation? arXiv:2505.03019.",
+    ),
+    Term("Control", "Items that the model cannot have read. What a detector shows on them is no memory."),
+    Term("Dose", "How often an item stood in the training data. It is known for the pocket model only."),
+    Term(
+        "AUC",
+        "The chance that an item that was read scores higher than one that was not. 0.5 is a coin, 1 is perfect.",
+        r"\mathrm{AUC} = \Pr(S_\text{read} > S_\text{never}) + \tfrac12\Pr(=)",
+    ),
+    Term(
+        "Retro-holdout",
+        "New items written so that they could have come from the same source as a published benchmark.",
+        paper="Haimes et al. 2024, arXiv:2410.09247.",
+    ),
+    Term(
+        "Inflation",
+        "Accuracy on the published set less accuracy on the holdout, in percentage points. It means contamination only as far "
+        "as the two sets share a source.",
+        r"\text{inflation} = a_\text{target} - a_\text{retro}",
+    ),
+    Term(
+        "Margin and equivalence",
+        "The margin is the difference that you would call too small to matter. Two sets are equivalent when the whole interval "
+        "lies inside it. No significant difference is not equivalence.",
+        picture="margin",
+        paper="Two one-sided tests: Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15.",
+    ),
+    Term(
+        "Balanced accuracy",
+        "The mean of the shares that a classifier gets right in either set. 0.5 means that it cannot tell the sets apart.",
+        r"\tfrac12(\text{right}_\text{target} + \text{right}_\text{retro})",
+    ),
+    Term(
+        "Trustworthiness of a map",
+        "How far neighbours on the map are neighbours in all dimensions. 1 is all of them; below about 0.9 read no shapes.",
+        paper="Venna and Kaski 2001, ICANN. UMAP: McInnes et al. 2018, arXiv:1802.03426.",
+    ),
+    Term(
+        "Gate",
+        "What people have not checked enough is shown and not claimed: paraphrases, judges. A gate says what is missing.",
+    ),
+    Term("Cut off", "An answer that a token limit or a filter ended. It is wrong for accuracy and never a flip."),
+    Term("Pocket model", "The small language model that comes with Flipscope: real log-probabilities and known memorization."),
+)

@@ -1,0 +1,94 @@
+"""The three questions, each as the demo answers it: its claim's own sentence, a small picture, the two outputs behind it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.charts.inflation import Inflated, inflation_figure
+from flipcore.charts.slopes import slopes
+from flipcore.charts.split_bar import split_bar
+from flipcore.charts.theme import colours
+from flipcore.claims.holdout import inflation_claim
+from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
+from flipcore.runs.demo import demo_studies
+from pages.common import session
+from pages.common.headline import headline, memory_headline
+from pages.common.notes import plain
+from pages.holdout import cached as holdout_cached
+from pages.holdout.chosen import sets_of
+from pages.memorization.cached import View, gap
+
+HEIGHT_PX = 200
+MARGIN = 0.05
+
+
+def strip(rows: list[dict]) -> None:
+    """Three cards beside each other once the demo studies are done; folded away when there are studies of one's own."""
+    ids = [study.study_id for study in demo_studies()]
+    ready = {row["study_id"] for row in rows if row["state"] == "done"}
+    if len(ids) < 3 or not set(ids) <= ready:
+        return
+    holdout, memory, flips = ids
+    with st.expander("Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look"):
+        for column, question, answer, study_id in zip(
+            st.columns(3, border=True),
+            ("Does the answer flip?", "Is it memory?", "Is the holdout fair?"),
+            (_flips, _memory, _holdout),
+            (flips, memory, holdout),
+            strict=True,
+        ):
+            with column:
+                st.markdown(f"#### {question}")
+                answer(study_id)
+
+
+def _picture(figure, name: str) -> None:
+    st.plotly_chart(figure, key=f"look-{name}", theme=None, height=HEIGHT_PX, config={"displayModeBar": False})
+
+
+def _flips(study_id: str) -> None:
+    summary = headline(study_id)
+    st.markdown(plain(summary.claims[0].text))
+    if summary.flips is not None:
+        _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
+    if there := _flip_to_open(study_id, session.store().revision(study_id)):
+        _link("flip_surface/page.py", {"study": study_id} | there)
+
+
+def _memory(study_id: str) -> None:
+    st.markdown(plain(memory_headline(study_id)))
+    revision = session.store().revision(study_id)
+    view = View(study_id, revision, session.study_row(study_id)["models"][0], "number", False)
+    drop = gap(view, REWRITING, ANSWER, MARGIN)
+    _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
+    if there := _break_to_open(study_id, revision):
+        _link("memorization/page.py", {"study": study_id, "tab": "gap"} | there)
+
+
+def _holdout(study_id: str) -> None:
+    sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
+    conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
+    if conditions:
+        st.markdown(plain(inflation_claim(conditions).text))
+        rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
+        _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
+    st.page_link(
+        "holdout/page.py",
+        label="Read both sets side by side",
+        icon=":material/arrow_forward:",
+        query_params={"sets": f"study:{study_id}", "part": "Look inside"},
+    )
+
+
+def _link(page: str, params: dict[str, str]) -> None:
+    st.page_link(page, label="See the two outputs behind it", icon=":material/arrow_forward:", query_params=params)
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _flip_to_open(study_id: str, revision: int) -> dict[str, str] | None:
+    return flip_to_open(session.readouts(study_id, revision))
+
+
+@st.cache_data(show_spinner=False, max_entries=4)
+def _break_to_open(study_id: str, revision: int) -> dict[str, str] | None:
+    return break_to_open(session.readouts(study_id, revision, everything=True))
