@@ -4,6 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.common import keys
+from pages.components.screen import screen_style
+
 # a named icon as page icon would be fetched from a server of Google's on every visit
 st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parent / "components/icon.svg", layout="wide")
 
@@ -12,7 +15,7 @@ PAGES = [
         "studies/page.py",
         title="Studies",
         icon=":material/science:",
-        url_path="studies",
+        url_path="home",  # Streamlit opens the default page at / alone; /studies is `studies_link`
         default=True,
         help="What have we measured, and what did it say?",
     ),
@@ -73,7 +76,23 @@ PAGES = [
         visibility="hidden",
         help="Which one comes from the second set?",
     ),
+    st.Page(
+        "glossary/page.py",
+        title="Glossary",
+        icon=":material/menu_book:",
+        url_path="glossary",
+        visibility="hidden",
+        help="What does this word mean?",
+    ),
 ]
 
-page = st.navigation(PAGES, position="top")
+
+def studies_link() -> None:
+    """A link to /studies opens the default page, which Streamlit itself puts at / alone."""
+    st.switch_page(PAGES[0], query_params=st.query_params.to_dict())
+
+
+page = st.navigation([*PAGES, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")], position="top")
+screen_style()
+keys.offer(page.url_path)
 page.run()

@@ -62,6 +62,7 @@ def level_ladder(
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
     values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
     n, methods = np.zeros((*shape[:2], len(rows)), dtype=int), np.full(shape, "none", dtype=object)
+    limits_of: dict[bytes, list] = {}  # where every answer was read the policies give the same columns, so the same limits
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
             rates = [item_rates(answers, axis, e, reference, policy, include_base).values for axis, e in rows]
@@ -69,8 +70,11 @@ def level_ladder(
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
             floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)
-            for k, kind in enumerate(kinds):
-                low[r, p, k], high[r, p, k], methods[r, p, k] = _limits(joint, kind, levels, len(rows))
+            place = joint.columns.tobytes()
+            if place not in limits_of:
+                limits_of[place] = [_limits(joint, kind, levels, len(rows)) for kind in kinds]
+            for k, limits in enumerate(limits_of[place]):
+                low[r, p, k], high[r, p, k], methods[r, p, k] = limits
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
                 array[r, p, :, own, 2:] = hole

@@ -24,6 +24,7 @@ class Colours:
     text: str
     muted: str
     grid: str
+    page: str
     flip: tuple[str, str, str]
 
 
@@ -41,6 +42,7 @@ LIGHT = Colours(
     text="#1B2430",
     muted="#5B6673",
     grid="#E3E7EC",
+    page="#FFFFFF",
     flip=("#EEF3F8", "#6AA5CC", "#08306B"),
 )
 DARK = Colours(
@@ -57,6 +59,7 @@ DARK = Colours(
     text="#E6EBF2",
     muted="#9BA6B2",
     grid="#2B3440",
+    page="#12171E",
     flip=("#1E2732", "#3D7FB0", "#D6ECFF"),
 )
 

@@ -29,7 +29,7 @@ def next_step(
             "Next: read under Look inside what gives the sets away, edit the retro entries, and test again.", "edit"
         )
     if verdict.state == INDISTINGUISHABLE:
-        how = "store these margins in Locked mode" if is_aside else "set a share aside under Settings"
+        how = "store these margins in Locked mode" if is_aside else "set a share aside under View"
         return description(f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm")
     return _open_test(tests, n_target + n_retro, start)
 

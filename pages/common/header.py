@@ -63,10 +63,18 @@ def badges(row: dict) -> list[tuple[str, str]]:
 
 
 def show_badges(pairs: list[tuple[str, str]]) -> None:
-    with st.container(horizontal=True, gap="small"):
+    with st.container(horizontal=True, gap="small", width="content"):
         for badge, text in pairs:
             colour, meaning = BADGES[badge]
             st.badge(text, color=colour, help=meaning)
+
+
+def header_line(title: str, question: str):
+    """The line at the top with title and question, open for what belongs beside them."""
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header")
+    line.title(title, anchor=False, width="content")
+    line.markdown(question, width="content")
+    return line
 
 
 def page_header(
@@ -77,32 +85,43 @@ def page_header(
     extra: tuple[tuple[str, str], ...] = (),
     fits: Callable[[Study], bool] | None = None,
 ) -> str | None:
-    """Title, question, the study and its badges; the study's id, or None after saying how to get one. `fits` tells which
-    studies the page can show anything of."""
-    left, right = st.columns([3, 2])
-    with left.container(gap="xxsmall"):
-        st.title(title, anchor=False)
-        st.markdown(f"**{question}**")
+    """Title, question, the study, its badges and where it comes from, on one line; the study's id, or None after saying how to
+    get one. `fits` tells which studies the page can show anything of."""
+    line = header_line(title, question)
+    with line:
+        study_id = session.chosen_study(fits) if choose else None
     if not choose:
         return None
-    with right:
-        study_id = session.chosen_study(fits)
     if study_id is None:
         st.info("Nothing has been measured yet.", icon=":material/science:")
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
     row = session.study_row(study_id)
-    when = row["created_at"].strftime("%Y-%m-%d %H:%M") if row["created_at"] is not None else ""
-    with right:
-        st.caption(
-            f"{plain(', '.join(row['models']) or 'no model')} · {int(row['n_items']):,} items · {when} · "
-            f"flipscope {row['code_version']} · id `{study_id}`"
-        )
+    with line:
+        _provenance(row)
         show_badges(badges(row) + list(extra))
-    if study_id in session.registry().running():
-        with right:
+        if study_id in session.registry().running():
             _follow(study_id, session.store().revision(study_id))
     return study_id
+
+
+def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
+    """Links to the newest studies of which `page` can show something."""
+    for study_id, name in list(session.names_of_studies().items()):
+        if fits(session.declared(study_id)):
+            st.page_link(page, label=f"Open {plain(name)}", icon=":material/arrow_forward:", query_params={"study": study_id})
+            return
+
+
+def _provenance(row: dict) -> None:
+    """Models and items in sight; date, version and id behind them."""
+    models = ", ".join(row["models"]) or "no model"
+    with st.popover(
+        plain(f"{models[:40]} · {int(row['n_items']):,} items"), type="tertiary", help="Where this study comes from"
+    ):
+        when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] is not None else "unknown"
+        st.caption(f"Declared {when} · flipscope {plain(row['code_version'])} · id `{row['study_id']}`")
+        st.code(studies.toml(session.store(), row["study_id"]), language="toml", height=320)
 
 
 @st.fragment(run_every=3.0)

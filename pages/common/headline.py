@@ -11,11 +11,36 @@ from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
 
 
+def tenth_of(study_id: str) -> int | None:
+    """Of a running study how many tenths of its calls are done; None of one that does not run."""
+    progress = session.registry().progress(study_id)
+    if progress is None:
+        return None
+    return 10 * progress.n_done // progress.n_calls if progress.n_calls else 0
+
+
+@st.cache_resource(show_spinner=False)
+def _moments() -> dict[str, tuple[int, int]]:
+    """Running study -> (tenth, the revision at which it began): what its card is computed from, once for all sessions."""
+    return {}
+
+
+def _revision(study_id: str) -> int:
+    """The newest revision; of a running study that of its last tenth, because a card's sentences take seconds to compute."""
+    newest, tenth = session.store().revision(study_id), tenth_of(study_id)
+    if tenth is None:
+        _moments().pop(study_id, None)
+        return newest
+    if study_id not in _moments() or _moments()[study_id][0] != tenth:
+        _moments()[study_id] = tenth, newest
+    return _moments()[study_id][1]
+
+
 def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
     study = session.declared(study_id)
     closed = gates.closed(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
-    revision, models = session.store().revision(study_id), session.study_row(study_id)["models"]
+    revision, models = _revision(study_id), session.study_row(study_id)["models"]
     return _headline(study_id, revision, len(models), tuple(closed), session.temperature(study_id, models[0]))
 
 
@@ -25,10 +50,12 @@ def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ..
 
 
 def memory_headline(study_id: str) -> str:
-    """What the detectors see, of a study that compares items with controls; else empty."""
+    """What the detectors see, of a study that compares items with controls and is not running; else empty."""
+    if tenth_of(study_id) is not None:
+        return ""
     study = session.declared(study_id)
     closed = gates.closed(study_id, (part.name for part in study.axes), ())
-    return _memory_headline(study_id, session.store().revision(study_id), tuple(closed.items()))
+    return _memory_headline(study_id, _revision(study_id), tuple(closed.items()))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
@@ -43,7 +70,7 @@ def harness_headline(study_id: str) -> str:
     """What rotation adds to a single vote, of the first model of a study that was asked so; else empty."""
     if session.declared(study_id).protocol.name != "rotation":
         return ""
-    return _harness_headline(study_id, session.store().revision(study_id))
+    return _harness_headline(study_id, _revision(study_id))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)

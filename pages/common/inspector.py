@@ -20,9 +20,32 @@ from pages.common.notes import plain
 from pages.components.copy_link import copy_link
 
 
+def inspector_place(
+    study_id: str, model: str, order: Sequence[str], *, readout: str = "regex", sheet: bool = False, title: str = ""
+) -> bool:
+    """The inspector of the item that stands in the link, beside its picture; below 1,200 px, or with `sheet` at any width, a
+    sheet over it. False where the link has no item."""
+    item_id = st.query_params.get("item")
+    if not item_id:
+        return False
+    with st.container(border=not sheet, key="inspector-sheet" if sheet else "inspector"):
+        if title:
+            st.markdown(f"**{plain(title)}**")
+        if item_id not in set(order):
+            st.caption("This item is not among the rows that the filters leave.")
+        axis, extractor = st.query_params.get("axis", "identity"), st.query_params.get("readout", readout)
+        inspector(study_id, model, item_id, axis, extractor, order)
+    return True
+
+
+def close_item() -> None:
+    """Takes the item out of the link."""
+    for name in ("item", "axis", "readout", "variant", "row", "finding", "on"):
+        st.query_params.pop(name, None)
+
+
 def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str, order: Sequence[str] = ()) -> None:
-    """Left the original, right a variant; below each what came back and what was read from it. `order` are the items that
-    k and j step through."""
+    """Left the original, right a variant; below each what was read. `order` are the items that k and j step through."""
     view = inspection(session.store(), study_id, model, item_id, axis)
     if view is None or not view.variants:
         st.info("This item was not asked under that axis. Choose another cell.")
@@ -121,9 +144,7 @@ def _title_line(view: Inspection, axis: str, model: str, order: Sequence[str]) -
                 args=(order[at + step] if at is not None and there else item.item_id,),
             )
         copy_link(key="inspect-link")
+        st.button("Close", key="inspect-close", icon=":material/close:", on_click=close_item)
         place = f" · {at + 1:,} of {len(order):,}" if at is not None else ""
-        st.caption(
-            f"Right answer: {plain(answer_text(item, item.target))}"
-            + (f" · {plain(item.category)}" if item.category else "")
-            + place
-        )
+        category = f" · {plain(item.category)}" if item.category else ""
+        st.caption(f"Right answer: {plain(answer_text(item, item.target))}{category}{place}")

@@ -10,13 +10,12 @@ from pages.common import session
 from pages.common.header import show_badges
 from pages.common.notes import plain, shown_problem
 
-WIDTH = 440  # of the control and its badge, px: below it the row wraps
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
 
 
 def mode_selector(key: str = "mode") -> str:
     """The mode, with the badge that says what its intervals are worth."""
-    with st.container(horizontal=True, vertical_alignment="center", width=WIDTH):
+    with st.container(horizontal=True, vertical_alignment="center", width="content"):
         mode = st.segmented_control(
             "Mode",
             list(MODES),

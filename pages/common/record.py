@@ -10,6 +10,8 @@ from flipcore.store.rows import now
 from pages.common import session
 from pages.common.notes import plain
 
+NOTICE = "record-written"  # in the session: the sentence that was just stored, said once
+
 
 def log_move(study_id: str, moved: dict | None) -> None:
     """A released move of a threshold ({control, from, to, lowest, highest}); other controls have no range to log."""
@@ -30,40 +32,48 @@ def log_move(study_id: str, moved: dict | None) -> None:
 
 
 def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
-    """Asks for a name and a sentence, then appends the decision. `decision`: {"sentences": [...], **settings}."""
-    place = f"decision-{page}"
+    """Opens the dialog in which a decision is written down, where one was asked for; says afterwards that it is. `decision`:
+    {"sentences": [...], **settings}."""
     if decision:
-        st.session_state[place] = decision | {"study": study_id, "mode": mode}
-    pending = st.session_state.get(place)
-    if pending and (pending["study"], pending["mode"]) != (study_id, mode):  # its numbers belong to another view
-        del st.session_state[place]
+        _ask(study_id, page, mode, decision)
+    if sentence := st.session_state.pop(NOTICE, None):
+        st.toast(f"Written: {plain(sentence)} [See the record](#decision-record)", icon=":material/edit:", duration="long")
+
+
+@st.dialog("Write to record", width="medium", icon=":material/edit:")
+def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
+    """One sentence, a name, the button; what is replaced is said before."""
+    sentences = list(dict.fromkeys(decision["sentences"]))
+    sentence = st.radio("Sentence", sentences, key=f"decision-{page}-sentence", format_func=plain)
+    before = _latest(study_id, page)
+    if before:
+        st.caption(plain(f"Replaces the decision of this page until now: {before}"))
+    who = st.text_input("Your name", key=f"decision-{page}-name", max_chars=80)
+    if not st.button("Write it down", key=f"decision-{page}-keep", type="primary", icon=":material/edit:"):
         return
-    if not pending:
+    if not who.strip():
+        st.error("Give your name first, so that others can ask you about it.")
         return
-    with st.container(border=True):
-        sentence = st.selectbox("Which sentence goes into the record?", pending["sentences"], key=f"{place}-sentence")
-        who = st.text_input("Your name", key=f"{place}-name")
-        keep, drop = st.columns(2)
-        if keep.button("Write it down", key=f"{place}-keep", type="primary", disabled=not who.strip(), icon=":material/edit:"):
-            settings = {key: value for key, value in pending.items() if key not in ("sentences", "study", "mode")}
-            earlier = studies.decisions(session.store(), study_id)
-            earlier = earlier[earlier["page"] == page] if not earlier.empty else earlier
-            row = {
-                "study_id": study_id,
-                "page": page,
-                "sentence": sentence,
-                "mode": mode,
-                "settings": settings,
-                "came_from": None if earlier.empty else {"sentence": earlier["sentence"].iloc[0]},
-                "reviewer": who.strip(),
-                "created_at": now(),
-            }
-            session.store().writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
-            st.session_state.pop(place)
-            st.rerun()
-        if drop.button("Not now", key=f"{place}-drop"):
-            st.session_state.pop(place)
-            st.rerun()
+    row = {
+        "study_id": study_id,
+        "page": page,
+        "sentence": sentence,
+        "mode": mode,
+        "settings": {key: value for key, value in decision.items() if key != "sentences"},
+        "came_from": {"sentence": before} if before else None,
+        "reviewer": who.strip(),
+        "created_at": now(),
+    }
+    session.store().writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
+    st.session_state[NOTICE] = sentence
+    st.rerun()
+
+
+def _latest(study_id: str, page: str) -> str:
+    """The sentence that stands for this page now; "" without one."""
+    decisions = studies.decisions(session.store(), study_id)
+    decisions = decisions[decisions["page"] == page] if not decisions.empty else decisions
+    return "" if decisions.empty else str(decisions["sentence"].iloc[0])
 
 
 def history(study_id: str) -> None:
@@ -71,7 +81,7 @@ def history(study_id: str) -> None:
     decisions = studies.decisions(session.store(), study_id)
     if decisions.empty:
         return
-    st.subheader("Decision record", anchor=False)
+    st.subheader("Decision record", anchor="decision-record")
     for row in decisions.to_dict("records"):
         st.markdown(
             plain(f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({row['page']}, {row['mode']}): {row['sentence']}")

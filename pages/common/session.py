@@ -52,16 +52,13 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
 
     Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does.
     """
-    rows = studies.studies(store())
-    rows = rows[rows["problem"] == ""]  # what this version cannot read is shown under Studies and nowhere else
-    if rows.empty:
+    names = names_of_studies()
+    if not names:
         return None
-    names = dict(zip(rows["study_id"], rows["name"], strict=True))
-    alike = {name for name, n in Counter(names.values()).items() if n > 1}  # equal labels would be one choice to the browser
-    names = {study_id: f"{name} · {study_id[:6]}" if name in alike else name for study_id, name in names.items()}
     suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(names)
-    previous_id = st.session_state.get("study-id")
-    candidates = [one for one, there in ((st.query_params.get("study"), names), (previous_id, suited)) if one in there]
+    previous_id = st.session_state.get("study-id", "")
+    places: tuple = ((st.query_params.get("study", ""), names), (previous_id, suited))
+    candidates: list[str] = [one for one, there in places if one in there]
     start = candidates[0] if candidates else suited[0]
     choice = st.selectbox(
         "Study",
@@ -69,6 +66,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         index=list(names).index(start),
         key=f"study-{start}",
         label_visibility="collapsed",
+        width=330,
         format_func=lambda study_id: names.get(study_id, study_id),
     )
     if candidates or choice != start:
@@ -76,6 +74,15 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     if st.query_params.get("study") != choice:
         st.query_params["study"] = choice
     return choice
+
+
+def names_of_studies() -> dict[str, str]:
+    """Study -> its name, newest first; what this version cannot read is shown under Studies and nowhere else."""
+    rows = studies.studies(store())
+    rows = rows[rows["problem"] == ""] if len(rows) else rows
+    names = dict(zip(rows["study_id"], rows["name"], strict=True)) if len(rows) else {}
+    alike = {name for name, n in Counter(names.values()).items() if n > 1}  # equal labels would be one choice to the browser
+    return {study_id: f"{name} · {study_id[:6]}" if name in alike else name for study_id, name in names.items()}
 
 
 def study_row(study_id: str) -> dict:

@@ -72,18 +72,6 @@ function lines(ctx, text, width) {
   return [fitted(ctx, first, width), fitted(ctx, words.join(" "), width)];
 }
 
-// What a click opened lies under the map: where that is below the fold, it is brought up as far as leaves the map in sight.
-function reveal(tries = 30) {
-  const box = document.querySelector(".st-key-inspector");
-  const page = box?.closest("[data-testid=stMain]");
-  if (!page) {
-    if (tries) setTimeout(() => reveal(tries - 1), 100);
-    return;
-  }
-  const { top } = box.getBoundingClientRect();
-  if (top > 0.7 * window.innerHeight) page.scrollBy({ top: top - 0.55 * window.innerHeight, behavior: "smooth" });
-}
-
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".flipmap");
@@ -111,8 +99,6 @@ export default function (component) {
     const wanted = `${selected.item}|${selected.column}`;
     if (state.focused && state.shown !== wanted) intoSight();
     state.shown = wanted;
-    if (state.revealed !== wanted) reveal();
-    state.revealed = wanted;
   }
 
   function geometry() {

@@ -137,6 +137,16 @@ export default function (component) {
       const sentence = document.createElement("div");
       sentence.className = "sentence";
       text.append(title, size, sentence);
+      text.tabIndex = 0;
+      text.setAttribute("role", "button");
+      text.title = "Open the outputs behind this row";
+      box.classList.toggle("opened", row.id === data.opened);
+      const open = () => {
+        for (const one of list.children) one.classList.toggle("opened", one === box);
+        setTriggerValue("row", row.id);
+      };
+      text.onclick = open;
+      text.onkeydown = (event) => { if (event.key === "Enter") open(); };
       const svg = document.createElementNS(SVG, "svg");
       svg.setAttribute("viewBox", "0 0 400 46");
       svg.setAttribute("preserveAspectRatio", "none");
@@ -192,6 +202,9 @@ export default function (component) {
     shown.textContent = `${(100 * levels[state.at]).toFixed(levels[state.at] > 0.989 ? 1 : 0)} %`;
     if (!t) return;
     const old = state.at;
+    root.querySelector(".set").textContent = Object.values(selects)
+      .filter((select) => !select.parentElement.hidden && select.selectedOptions.length)
+      .map((select) => select.selectedOptions[0].textContent).join(" · ");
     headline.textContent = leading(t);
     const at = t.verdicts[state.rule];
     tally.textContent = at.tallies[at.tally[state.at]];
@@ -200,7 +213,7 @@ export default function (component) {
       part.sign.textContent = SIGNS[said] ?? "";
       part.sign.dataset.verdict = STATES[said];
       part.sentence.textContent = sentence(t, r);
-      part.sentence.title = words().rows[r].detail;
+      part.sentence.title = `${words().rows[r].detail} Click to open the outputs behind it.`;
       spans(t, r, part.whisker, part.x);
       if (dragged !== null) {
         state.at = dragged.from;
@@ -238,7 +251,7 @@ export default function (component) {
     const what = state.kind === "simultaneous" ? "band" : "intervals";
     setTriggerValue("decision", { sentences: kept.map((one) => `${one} (${shown.textContent} ${what})`), ...view() });
   }
-  root.querySelector("button").onclick = write;
+  root.querySelector(".controls > button").onclick = write;
   root.onkeydown = (event) => { if (event.key === "w" && event.target.tagName !== "SELECT") write(); };
   build();
 }

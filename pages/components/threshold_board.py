@@ -15,11 +15,12 @@ _HTML = """
   <div class="controls">
     <label class="drag"><span>Confidence level <b class="level"></b></span>
       <input type="range" aria-label="Confidence level"></label>
-    <label><span>Reference extractor</span><select name="reference"></select></label>
-    <label><span>Unreadable answers</span><select name="policy"></select></label>
-    <label><span>Interval</span><select name="kind"></select></label>
-    <label><span>Rule</span><select name="rule"></select></label>
     <button type="button" title="Key: w">Write to record</button>
+    <details class="view"><summary>View: <span class="set"></span></summary><div>
+      <label><span>Reference extractor</span><select name="reference"></select></label>
+      <label><span>Unreadable answers</span><select name="policy"></select></label>
+      <label><span>Interval</span><select name="kind"></select></label>
+      <label><span>Rule</span><select name="rule"></select></label></div></details>
   </div>
   <div class="tally"></div>
   <div class="rows" aria-live="polite"></div>
@@ -27,7 +28,14 @@ _HTML = """
 """
 _CSS = """
 .board { font-family: var(--st-font); color: var(--st-text-color); outline: none; }
-.board .headline { font-size: 24px; font-weight: 600; line-height: 1.3; margin-bottom: 12px; }
+.board .headline { font-size: 20px; font-weight: 600; line-height: 1.3; margin-bottom: 8px; }
+.board .view { flex: 1 1 100%; font-size: 14px; }
+.board .view summary { cursor: pointer; opacity: 0.8; }
+.board .view > div { display: flex; flex-wrap: wrap; gap: 8px 16px; padding: 8px 0 4px; }
+.board .row .text { cursor: pointer; }
+.board .row .text:hover b, .board .row.opened .text b { text-decoration: underline; }
+.board .row.opened { background: color-mix(in srgb, var(--st-primary-color) 8%, transparent); }
+.board .row .text:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
 .board .tally { font-size: 14px; opacity: 0.75; margin-bottom: 6px; }
 .board .controls { display: flex; flex-wrap: wrap; gap: 10px 18px; align-items: end; margin-bottom: 10px; }
 .board label { display: flex; flex-direction: column; gap: 3px; font-size: 14px; }
@@ -55,14 +63,18 @@ _component = st.components.v2.component(
 )
 
 
-def threshold_board(ladder: dict, *, key: str, locked: bool = False) -> tuple[dict | None, dict | None]:
-    """Draws the board; (a released move, a decision to write), each once, or None.
+def threshold_board(
+    ladder: dict, *, key: str, locked: bool = False, opened: str = ""
+) -> tuple[dict | None, dict | None, str | None]:
+    """Draws the board; (a released move, a decision to write, the id of a row to look behind), each once, or None. `opened` is
+    the row that is looked behind.
 
     `ladder` is `flipcore.boards.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
     result = _component(
         key=key,
-        data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+        data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
         on_moved_change=lambda: None,
         on_decision_change=lambda: None,
+        on_row_change=lambda: None,
     )
-    return result.moved, result.decision
+    return result.moved, result.decision, result.row

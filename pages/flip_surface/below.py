@@ -44,22 +44,37 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     )
 
 
-def most_flips(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str], axis: str | None) -> None:
-    """The 25 of the rows on the map that flip most; a chosen row opens the inspector where it flips most."""
-    st.subheader("Which items flip most?", anchor=False)
+def flip_table(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> list[dict]:
+    """The 25 of the rows on the map that flip most, each with the column where it flips most: what `most_flips` shows."""
     row_set = set(rows)
     order = [i for i in surface.order_of(first, second, "field", first.items) if i in row_set][:25]
     means = [(title, surface.row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
-    table = [
-        {"item": first.items[i].split("@")[0], "question": questions.get(first.items[i], "")}
-        | {f"{title} (% of pairs)": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1) for title, mean in means}
+    return [
+        {
+            "id": first.items[i],
+            "column": surface.most_flipping(first, i),
+            "question": questions.get(first.items[i], first.items[i].split("@")[0]),
+        }
+        | {f"{title}, %": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1) for title, mean in means}
         for i in order
     ]
 
+
+def most_flips(table: list[dict], axis: str | None) -> None:
+    """Beside the map while nothing is opened; a row opens in the inspector where it flips most."""
+    st.markdown("**Which items flip most?** Click a cell of the map, or choose a row here, to read the two outputs behind it.")
+
     def opened() -> None:
         for row in st.session_state["most-flips"].selection.rows:
-            column = surface.most_flipping(first, order[row])
-            open_item(first.items[order[row]], axis=axis or column, **({"variant": column} if axis else {}))
+            column = table[row]["column"]
+            open_item(table[row]["id"], axis=axis or column, **({"variant": column} if axis else {}))
 
-    st.dataframe(table, hide_index=True, key="most-flips", on_select=opened, selection_mode="single-row")
-    st.caption("Choose a row to open it in the inspector.")
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="most-flips",
+        on_select=opened,
+        selection_mode="single-row",
+        height=480,
+        column_config={"id": None, "column": None, "question": st.column_config.TextColumn(width="medium")},
+    )

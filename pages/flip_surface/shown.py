@@ -70,7 +70,7 @@ def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, st
         {"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:90].split())} for i in rows
     ]
     columns = [
-        {"id": column, "label": "asked again" if column == "identity" else column.replace("_", " ")} for column in first.columns
+        {"id": column, "label": "noise floor" if column == "identity" else column.replace("_", " ")} for column in first.columns
     ]
     panels = [_panel(cells, rows, title) for cells, title in zip((first, second), titles, strict=True)]
     return map_rows, columns, panels[:1] if titles[0] == titles[1] else panels

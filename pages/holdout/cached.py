@@ -42,7 +42,7 @@ def vectors(sets: Sets, embedding: str):
     somebody agreed to it on the map."""
     away = embeddings.embedding_by_name(embedding).sent_to
     if away and away not in st.session_state.get("sent-away", ()):
-        raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another in Settings.")
+        raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another under View.")
     return _vectors(sets.sets_id, embedding, sets)
 
 

@@ -63,6 +63,7 @@ def set_choice() -> tuple[str, str]:
         key=f"sets-{start}",
         format_func=names.__getitem__,
         label_visibility="collapsed",
+        width=430,
     )
     st.session_state["sets-chosen"] = st.query_params["sets"] = choice
     return choice, names[choice]

@@ -5,29 +5,31 @@ import streamlit as st
 from flipcore.boards.margins import board
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.vectors import classifiers, embeddings
-from pages.common import modes, record, session
-from pages.common.header import badges, page_header, show_badges
+from pages.common import modes, record, screen, session
+from pages.common.header import badges, header_line, show_badges
 from pages.common.notes import plain, shown_problem
+from pages.common.reading import how_to_read
 from pages.components.margin_board import margin_board
 from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map
+from pages.holdout.likeness import layouts
 from pages.holdout.sets import Sets, choose_share_aside
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
 
-page_header("Holdout", "Could these have come from the same source?", choose=False)
-left, middle, right = st.columns([5, 5, 2])
-with left:
-    mode = modes.mode_selector()
-with middle:
+header = header_line("Holdout", "Could these have come from the same source?")
+with header:
     key, name = chosen.set_choice()
+with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
+    mode = modes.mode_selector()
+    controls = screen.Controls()
 sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
 
 
 def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
-    """The view with what stands under Settings; a lock's settings stay."""
-    with right, st.popover("Settings", icon=":material/tune:", width="stretch"):
+    """The view with what stands under View; a lock's settings stay."""
+    with controls.place:
         names = {one.name: one for one in embeddings.EMBEDDINGS}
         kinds = {one.name: one for one in classifiers.CLASSIFIERS}
         embedding = st.selectbox(
@@ -61,6 +63,8 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
         )
         choose_share_aside(sets, lock is not None)
     choices = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
+    aside = f"{100 * sets.share_aside:.0f} % set aside" if sets.share_aside else ""
+    controls.note(names[embedding].title, kinds[classifier].title, f"{int(m):,} permutations", f"seed {int(seed)}", aside)
     return view if lock else view | choices
 
 
@@ -85,7 +89,8 @@ if sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(sets, modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
     if sets.study_ids:
-        show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
+        with header:
+            show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < 5:
@@ -97,34 +102,38 @@ if sets is not None:
             icon=":material/library_add:",
         )
     else:
+        layouts(session.store()).warm()
         tests.what_is_compared(sets)
-        board_tests = verdict(sets, view, lock)
+        board_place = st.container(key="board-place")
         inflation.in_a_line(sets, mode == "locked")
         part = st.segmented_control(
             "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
         )
-        with shown_problem():
+        # the four tests take longest, so what needs none of them is drawn before
+        part_place = st.container()
+        with part_place, shown_problem():
             if part == "Map":
                 entry_map.show(list(sets.target), list(sets.retro), session.store())
             elif part == "Look inside":
                 look_inside.show(list(sets.target), list(sets.retro), session.store())
-            elif part == "Tests":
-                tests.show(sets, board_tests["tests"], board_tests["about"], board_tests["missing"], mode == "locked")
             elif part == "Survey":
                 survey_panel.show(sets)
             elif part == "Inflation":
                 inflation.show(sets, mode == "locked")
-            elif part == "Versions":
-                versions.show(sets, board_tests["tests"], view)
             elif part == "Guide":
                 guide.show()
+        with board_place:
+            board_tests = verdict(sets, view, lock)
+        with part_place, shown_problem():
+            if part == "Tests":
+                tests.show(sets, board_tests["tests"], board_tests["about"], board_tests["missing"], mode == "locked")
+            elif part == "Versions":
+                versions.show(sets, board_tests["tests"], view)
         record.history(sets.record_id)
 
-with st.expander("How to read this"):
-    st.markdown(
-        "**Source's rule**: a test that does not reject passes, and four passes make a retro-holdout. **Ours** has five outcomes. "
-        "✗✗ beyond: the 95 % interval lies outside the blue margin. ✗ different: p below .05 by Holm over the tests. ≈ different, "
-        "but within the margin. ✓ equivalent: the interval lies inside it. – undecided: too little data. Set margins before "
-        "looking, or in Locked mode. **Against the margin** is a 90 % interval or a one-sided 95 % bound. **Could detect**: the "
-        "smallest difference that four such studies in five would find."
-    )
+how_to_read(
+    "**Source's rule**: four tests that do not reject make a retro-holdout. **Ours** has five outcomes. ✗✗ beyond: the 95 %"
+    " interval lies outside the margin. ✗ different: p below .05 (Holm). ≈ different, but within the margin. ✓ equivalent: "
+    "the interval lies inside it. – undecided: too little data. Set margins before looking, or in Locked mode. **Could "
+    "detect** is the smallest difference that four such studies in five would find."
+)

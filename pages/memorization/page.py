@@ -3,9 +3,9 @@
 import streamlit as st
 
 from flipcore.stats.memory.frames import compares
-from pages.common import modes, record, session
-from pages.common.header import page_header
-from pages.common.inspector import inspector
+from pages.common import modes, record, screen, session
+from pages.common.header import offer_suited, page_header
+from pages.common.inspector import inspector_place
 from pages.common.notes import shown_problem
 from pages.memorization import agreement, gap, loss, pearl, summary, truth
 from pages.memorization.cached import KINDS, View
@@ -22,9 +22,9 @@ TABS = {
 
 study_id = page_header("Memorization", "Is the score memory?", fits=compares)
 if study_id is not None:
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         tab = st.segmented_control(
-            "View",
+            "Part",
             list(TABS),
             default="summary",
             key="tab",
@@ -34,6 +34,7 @@ if study_id is not None:
             label_visibility="collapsed",
         )
         mode = modes.mode_selector()
+        controls = screen.Controls()
     lock = modes.lock_of(study_id, mode, PAGE)
     settings = modes.view_of(study_id, PAGE, loss.START | pearl.START | gap.START, lock)
     revision = session.store().revision(study_id)
@@ -44,8 +45,8 @@ if study_id is not None:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         models, kinds = list(dict.fromkeys(frame["model"])), [kind for kind in KINDS if kind in set(frame["kind"])]
-        with st.container(horizontal=True, vertical_alignment="center"):
-            model = st.selectbox("Model", models, key="model", bind="query-params", width=240, label_visibility="collapsed")
+        with controls.place:
+            model = st.selectbox("Model", models, key="model", bind="query-params")
             passages = tab == "pearl" and "completion" in kinds
             kind = st.segmented_control(
                 "Items",
@@ -54,9 +55,8 @@ if study_id is not None:
                 required=True,
                 key=f"kind-{study_id}-{passages}",
                 format_func=KINDS.__getitem__,
-                label_visibility="collapsed",
             )
-            controls = st.container(horizontal=True, vertical_alignment="center", width="content")
+        controls.note(model, KINDS[kind].lower())
         view = View(study_id, revision, model, kind, mode == "locked")
         if not view.judged or not view.compared:
             st.info(
@@ -65,19 +65,12 @@ if study_id is not None:
                 "under New study.",
                 icon=":material/compare:",
             )
+            offer_suited("memorization/page.py", compares)
             st.page_link("new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():
                 TABS[tab][1].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
-                with st.container(border=True):
-                    inspector(
-                        study_id,
-                        model,
-                        st.query_params["item"],
-                        st.query_params.get("axis", "identity"),
-                        st.query_params.get("readout", "regex"),
-                        list(dict.fromkeys(view.frame["item_id"])),
-                    )
+                inspector_place(study_id, model, list(dict.fromkeys(view.frame["item_id"])), sheet=True)
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
             record.history(study_id)

@@ -16,33 +16,25 @@ def task_and_metric(view: View, controls, metrics: list[str]) -> tuple[str, str]
     """The axis and the similarity that are looked at."""
     tasks = frames.tasks(view.frame)
     axis = (
-        controls.segmented_control(
-            "Task",
-            tasks,
-            default=tasks[0],
-            required=True,
-            format_func=TASKS.__getitem__,
-            key=f"task-{view.study_id}",
-            label_visibility="collapsed",
+        controls.place.segmented_control(
+            "Task", tasks, default=tasks[0], required=True, format_func=TASKS.__getitem__, key=f"task-{view.study_id}"
         )
         if tasks[1:]
         else tasks[0]
     )
-    metric = controls.selectbox(
-        "Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}", width=280, label_visibility="collapsed"
-    )
+    metric = controls.place.selectbox("Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}")
+    controls.note(TASKS[axis].lower() if tasks[1:] else "", title_of(metric))
     return axis, metric
 
 
-def rule_and_rate(mode: str, settings: dict) -> tuple[str, float]:
+def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
     """The rule that sets alpha, and the share of false positives that it promises; both stay as locked."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with controls.place:
         rule = st.selectbox(
             "α from non-members by",
             sorted(RULES, reverse=True),
             format_func=TITLES.__getitem__,
             key="pearl-rule",
-            width=240,
             disabled=mode == "locked",
             index=sorted(RULES, reverse=True).index(settings["rule"]),
         )
@@ -53,10 +45,10 @@ def rule_and_rate(mode: str, settings: dict) -> tuple[str, float]:
             float(settings["fpr"]),
             0.005,
             key="pearl-fpr",
-            width=190,
             format="%.3f",
             disabled=mode == "locked",
         )
+    controls.note(TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g} % false positives")
     return rule, fpr
 
 

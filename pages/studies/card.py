@@ -6,24 +6,13 @@ import streamlit as st
 
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
-from flipcore.runs.cost import dollars
 from pages.common import session
-from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
 from pages.studies.changing import budget_button, delete_button
 from pages.studies.provenance import provenance
+from pages.studies.state import live, state
 from pages.studies.unreadable import unreadable
-
-STATES = {
-    "planned": "Planned",
-    "running": "Running",
-    "done": "Done",
-    "incomplete": "Incomplete: calls failed",
-    "cancelled": "Cancelled",
-    "over_budget": "Stopped at its budget",
-    "failed": "Failed",
-}
 
 
 def matches(row: dict, words: str) -> bool:
@@ -40,23 +29,28 @@ def card(row: dict) -> None:
         left, right = st.columns([3, 1])
         with left:
             st.subheader(plain(row["name"]), anchor=False)
-            summary = headline(study_id)
-            if memory := memory_headline(study_id) if _compares(study_id) else "":
-                st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
-            st.markdown(plain(summary.sentence))
-            for detail in filter(None, (claim.detail for claim in summary.claims)):
-                st.caption(plain(detail))
-            if rotated := harness_headline(study_id):
-                st.markdown(plain(rotated))
-            if summary.flips is not None and not summary.flips.is_reference:
-                figure = split_bar(summary.flips, colours(st.context.theme.type))
-                st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
+            _summary(study_id)
         with right:
-            st.markdown(f"**{STATES.get(row['state'], row['state'])}**")
-            show_badges(badges(row))
-            _progress(row)
-            _facts(row)
+            if study_id in session.registry().running():
+                live(study_id)
+            else:
+                state(row)
         _actions(row)
+
+
+def _summary(study_id: str) -> None:
+    """The study's sentences and its bar; of a running study as of the last tenth of its calls."""
+    summary = headline(study_id)
+    if memory := memory_headline(study_id) if _compares(study_id) else "":
+        st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
+    st.markdown(plain(summary.sentence))
+    for detail in filter(None, (claim.detail for claim in summary.claims)):
+        st.caption(plain(detail))
+    if rotated := harness_headline(study_id):
+        st.markdown(plain(rotated))
+    if summary.flips is not None and not summary.flips.is_reference:
+        figure = split_bar(summary.flips, colours(st.context.theme.type))
+        st.plotly_chart(figure, key=f"bar-{study_id}", theme=None, config={"displayModeBar": False})
 
 
 def _roles(study_id: str) -> set[str]:
@@ -65,31 +59,6 @@ def _roles(study_id: str) -> set[str]:
 
 def _compares(study_id: str) -> bool:
     return len(_roles(study_id)) > 1
-
-
-def _progress(row: dict) -> None:
-    progress = session.registry().progress(row["study_id"])
-    if progress is None:
-        message = session.registry().problem(row["study_id"]) or row["message"]
-        if message:
-            st.caption(plain(message))
-        return
-    show_progress(progress)
-
-
-def _facts(row: dict) -> None:
-    unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
-    cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
-    failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
-    st.caption(
-        f"{', '.join(plain(model) for model in row['models'])} · {int(row['n_items']):,} items{_set_aside(row)} · "
-        f"{int(row['n_calls_done']):,} calls{failed}{cost}"
-    )
-
-
-def _set_aside(row: dict) -> str:
-    share = session.declared(row["study_id"]).confirmatory_share
-    return f", {100 * share:.0f} % of them set aside" if share else ""
 
 
 def _actions(row: dict) -> None:

@@ -16,7 +16,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_percentiles
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallback, no_spread_note, undetermined, wilson, within
+from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallback, no_spread_note, undetermined, wilson
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
@@ -123,6 +123,19 @@ class JointMeans:
                 table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
         return table
 
+    @cached_property
+    def extremes(self) -> tuple[np.ndarray, np.ndarray]:
+        """(k,) smallest and largest value of each column; infinities of an empty one."""
+        smallest, largest = (np.where(self.there, self.columns, hole) for hole in (np.inf, -np.inf))
+        return smallest.min(axis=0, initial=np.inf), largest.max(axis=0, initial=-np.inf)
+
+    def _within(self, low: float, high: float, j: int, bounds: tuple[float, float]) -> tuple[float, float]:
+        """`intervals.within` without looking through the column again at every level."""
+        smallest, largest = self.extremes
+        if smallest[j] < bounds[0] or largest[j] > bounds[1]:
+            return low, high
+        return max(low, bounds[0]), min(high, bounds[1])
+
     def column(self, j: int) -> np.ndarray:
         """The defined values of one column."""
         return self.columns[self.there[:, j], j]
@@ -155,7 +168,7 @@ class JointMeans:
         low, high = self._wilson(j, level) if limits is None else limits
         if not high - low > SLACK:
             return fallback(self.column(j), self.column(j), np.ones(n), level, bounds, kind)
-        low, high = within(low, high, self.column(j), bounds)
+        low, high = self._within(low, high, j, bounds)
         return Estimate(value, float(low), float(high), level, kind, n, self.seed if kind in RESAMPLING else None)
 
 

@@ -1,0 +1,30 @@
+"""The spacing of every page: one stylesheet for the whole document, with the colours of the theme."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from flipcore.charts.theme import colours
+
+_JS = """
+export default function (component) {
+  const style = document.documentElement.style;
+  style.setProperty("--page", component.data.page);
+  style.setProperty("--line", component.data.line);
+}
+"""
+_component = st.components.v2.component(
+    "flipscope_screen",
+    html="<span hidden></span>",
+    css=Path(__file__).with_suffix(".css").read_text(encoding="utf-8"),
+    js=_JS,
+    isolate_styles=False,
+)
+
+
+def screen_style() -> None:
+    """To be called once a page, before anything is drawn."""
+    theme = colours(st.context.theme.type)
+    _component(data={"page": theme.page, "line": theme.grid}, key="screen-style", height=0)
