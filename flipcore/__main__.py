@@ -1,4 +1,4 @@
-"""The command line: python -m flipcore demo | run | stats | import | merge | export."""
+"""The command line: python -m flipcore demo | run | stats | match | import | audit | merge | export."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from flipcore.annotation import match_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.runs import import_command
@@ -28,6 +29,7 @@ def parser() -> argparse.ArgumentParser:
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
     stats.add_argument("--reference", help="the reference extractor (default regex where it was read)")
+    match_command.add_arguments(commands.add_parser("match", help="controls that are like the benchmark's items, as pairs"))
     import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     audit = commands.add_parser("audit", help="what an imported log says, and whether it holds")
     audit.add_argument("study", help="its id, or the start of its name")
@@ -49,6 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
             "demo": _demo,
             "run": _run,
             "stats": _stats,
+            "match": _match,
             "import": _import,
             "audit": _audit,
             "merge": _merge,
@@ -149,7 +152,7 @@ def _stats(options) -> int:
         temperatures = {use.name: use.temperature for use in study.models}
         items = studies.study_items(store, study_id)
         repeats = repeated_templates(list(items["question"]), list(items["family"]))
-        gates, pairs = reasons(store, study_id), control_pairs(store)
+        gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
         report = study_report(frame, options.reference, gates, temperatures, repeats)
         everything = studies.readouts(store, study_id, everything=True)
         by_model = {model: everything[everything["model"] == model] for model in report.decompositions}
@@ -169,6 +172,14 @@ def _stats(options) -> int:
                 ).strip()
             )
         return 0
+    finally:
+        store.close()
+
+
+def _match(options) -> int:
+    store = Store.open()
+    try:
+        return match_command.match(store, _study_id(store, options.study), options)
     finally:
         store.close()
 

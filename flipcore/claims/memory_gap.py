@@ -117,6 +117,7 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
     unit = "families of items" if decision.families else "pairs" if decision.control in (PAIRED, CALIBRATED) else "items"
     n = f"{first:,} {unit}" if unit == "pairs" else f"{first:,} benchmark and {second:,} control {unit}"
     detail = f"{n}; the control is {CONTROL_TITLES[decision.control]}."
+    detail += f" {decision.note}" if decision.note else ""
     if decision.scales:
         scales = "; ".join(
             f"{one.scale} {number_text(one.value, 2, sign=True)} [{number_text(one.low, 2, sign=True)}, "
@@ -136,4 +137,13 @@ def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
         f"{cond_gap.text_pp()}. It decides nothing.",
         perm_p=perm_p,
         cond_gap=cond_gap,
+    )
+
+
+def source_rule(gap: Estimate, literal: bool, directional: bool) -> Claim:
+    """The source's rule as it reads: whether its bootstrap interval excludes 0. Described, and deciding nothing."""
+    verdict = "excludes" if literal else "includes"
+    twist = " As a one-sided test it would not flag: the gap is negative." if literal and not directional else ""
+    return description(
+        f"The source's rule: its bootstrap interval {verdict} 0, gap {gap.text_pp()}.{twist} It decides nothing here.", gap=gap
     )

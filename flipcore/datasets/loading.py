@@ -14,6 +14,8 @@ from flipcore.datasets.dataset import Dataset, item_of
 from flipcore.datasets.reading.columns import explain, understood
 from flipcore.datasets.reading.rows import Row
 
+ITEM_ID = "item_id"  # in `where`: these very items
+
 
 @dataclass(frozen=True)
 class LoadReport:
@@ -66,10 +68,13 @@ def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:
 
 
 def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
-    """The items whose meta have one of the wanted values under every name."""
+    """The items whose meta have one of the wanted values under every name; the name `item_id` asks for the id itself."""
     subset = list(items)
     for name, criterion in source.where.items():
         values = criterion if isinstance(criterion, (list, tuple)) else [criterion]
+        if name == ITEM_ID:
+            subset = _of_ids(subset, [str(one) for one in values], source.dataset)
+            continue
         choices = sorted({str(item.meta[name]) for item in items if name in item.meta})
         subset = [item for item in subset if str(item.meta.get(name)) in map(str, values)]
         if not subset:
@@ -77,6 +82,16 @@ def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
                 f"No item of {source.dataset} has {name} = {criterion!r}; there is {', '.join(choices[:30]) or 'none'}."
             )
     return subset
+
+
+def _of_ids(items: Sequence[Item], ids: Sequence[str], dataset: str) -> list[Item]:
+    """The items of these ids; BadInput names one that is not there."""
+    by_id = {item.item_id: item for item in items}
+    unknown = [one for one in ids if one not in by_id]
+    if unknown:
+        raise BadInput(f"{dataset} has no item {unknown[0]!r}; its file may have changed since the items were chosen.")
+    id_set = set(ids)
+    return [item for item in items if item.item_id in id_set]
 
 
 def few_valued(items: Sequence[Item], most: int = 12) -> dict[str, list]:

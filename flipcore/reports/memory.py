@@ -19,6 +19,7 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
 from flipcore.stats.memory.members import Members, members
+from flipcore.stats.memory.paired_controls import Pairs
 
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 
@@ -65,7 +66,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Mapping[str, str] | None = None) -> Members:
+def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None) -> Members:
     """What a study's own declaration and items say of its controls."""
     control = study.control if study else OTHER_CONTROL
     return Members(control) if items is None else members(items, control, pairs)
@@ -77,11 +78,11 @@ def memory_tests(
     model: str,
     items: pd.DataFrame | None = None,
     closed: Mapping[str, str] | None = None,
-    pairs: Mapping[str, str] | None = None,
+    pairs: Pairs | None = None,
     margin: float = MARGIN,
 ) -> list[MemoryTest]:
     """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`), `items` the study's items, `closed`
-    gates that are closed (`gates.reasons`), `pairs` stored pairs benchmark -> control. Empty where nothing is compared."""
+    gates that are closed (`gates.reasons`), `pairs` those stored of its items. Empty where nothing is compared."""
     frame = frame[frame["model"] == model]
     return judged(detector_measurements(frame, members_of(study, items, pairs)), study.control, closed or {}, margin)
 
@@ -154,7 +155,7 @@ def memory_headline(
     study: Study | None = None,
     items: pd.DataFrame | None = None,
     closed: Mapping[str, str] | None = None,
-    pairs: Mapping[str, str] | None = None,
+    pairs: Pairs | None = None,
 ) -> Claim | None:
     """Of the first model: the summary over all its detectors; None where nothing is compared yet."""
     if frame.empty:

@@ -43,15 +43,17 @@ REWRITTEN = {
     ),
     "readouts": ("status", "answer", "value", "is_correct", "span_start", "span_end", "reason", "probabilities", "label_mass"),
     "readout_sources": ("call_id",),
+    "control_pairs": ("how", "made_by", "created_at"),  # matched again, it is the latest pair once more
 }
 KEYS = {
+    "control_pairs": ("benchmark_id", "control_id"),
     "store_info": ("key",),
     "studies": ("study_id",),
     "completions": ("call_id",),
     "readouts": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor"),
     "readout_sources": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor", "position"),
 }
-_TOUCHES_ALL = {"verdicts", "paraphrases"}
+_TOUCHES_ALL = {"verdicts", "paraphrases", "control_pairs"}
 
 
 Part = tuple[str, list[dict]]  # a table and rows for it

@@ -61,7 +61,7 @@ def memory_headline(study_id: str) -> str:
 @st.cache_data(show_spinner=False, max_entries=64)
 def _memory_headline(study_id: str, revision: int, closed: tuple[tuple[str, str], ...]) -> str:
     frame, items = session.readouts(study_id, revision, everything=True), session.study_items(study_id)
-    pairs = pair_queries.control_pairs(session.store())
+    pairs = pair_queries.control_pairs(session.store(), study_id)
     claim = memory_computed(frame, session.declared(study_id), items, dict(closed), pairs)
     return claim.text if claim else ""
 

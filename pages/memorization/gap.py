@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.boards.cutoffs import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
-from flipcore.claims.memory_gap import old_rule
+from flipcore.claims.memory_gap import old_rule, source_rule
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
@@ -17,7 +17,7 @@ from pages.common import modes, record
 from pages.common.notes import plain
 from pages.common.reading import how_to_read
 from pages.components.cutoff_line import cutoff_line
-from pages.memorization import coverage
+from pages.memorization import coverage, matching
 from pages.memorization.cached import NAMES, View, gap, readouts_of, title_of
 from pages.memorization.items import item_table
 from pages.memorization.verdicts import detectable, say, tests
@@ -38,7 +38,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     estimate = gap(view, operator, extractor, settings["margin"])
     verdict = tests(view, settings["margin"], operator, extractor)[0]
     sentences = say(verdict)
-    st.markdown(plain(_source(estimate)))
+    st.markdown(plain(source_rule(estimate.gap_source, estimate.source_literal, estimate.source_directional).text))
     st.caption(plain(old_rule(estimate.perm_p, estimate.cond_gap).text))
     left, right = st.columns([2, 3])
     left.plotly_chart(
@@ -63,6 +63,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     if st.toggle("What could this study find?", key=f"power-{operator}-{extractor}"):
         st.markdown(plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"]))))
     coverage.show(view, operator, estimate)
+    matching.show(view, estimate)
     _published()
     _items(view, operator, extractor)
     _guide()
@@ -89,13 +90,6 @@ def _choices(view: View, controls, operators: list[str], readouts: list[str]) ->
     extractor = controls.place.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout")
     controls.note(NAMES[operator], f"read by {title_of(extractor).lower()}")
     return operator, extractor
-
-
-def _source(estimate: DropGap) -> str:
-    flagged = "flags memory" if estimate.source_literal else "does not flag memory"
-    negative = estimate.source_literal and not estimate.source_directional
-    twist = " As a one-sided test it would not flag: the gap is negative." if negative else ""
-    return f"The source's rule {flagged}: its bootstrap gap is {estimate.gap_source.text_pp()}.{twist}"
 
 
 def _table(estimate: DropGap) -> None:

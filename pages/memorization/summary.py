@@ -16,10 +16,7 @@ from pages.memorization.verdicts import tests
 def show(view: View, mode: str, settings: dict, controls) -> None:
     verdicts = [one for one in tests(view, settings["margin"]) if one.measurement and one.measurement.kind == view.kind]
     if not verdicts:
-        st.info(
-            "This study asks nothing that can tell memory from skill. Add rewriting axes, losses or flipped bits.",
-            icon=":material/memory:",
-        )
+        st.info("This study has no test for this tab. Add rewriting axes, losses or flipped bits.", icon=":material/memory:")
         return
     claim = summary(verdicts, view.frame, (view.kind,))
     st.markdown(f"### {plain(claim.text)}")
@@ -27,8 +24,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
-    if membership.pairs:
-        st.caption(plain(f"{len(membership.pairs):,} pairs of benchmark and control items are stored."))
+    if membership.pairs.control_of:
+        st.caption(plain(f"{len(membership.pairs.control_of):,} pairs of benchmark and control items are stored."))
     dates_of_controls(view)
     how_to_read(
         "Each row is one test with its own control. **Error rate** is how often the rule is wrong when nothing was "

@@ -24,14 +24,13 @@ def detectors(study_id: str, revision: int, model: str, lock: str | None) -> lis
     """Every detector of one model on every kind of item: the family of the page's verdicts."""
     frame = session.readouts(study_id, revision, lock=lock, everything=True)
     study, items = session.declared(study_id), session.study_items(study_id)
-    pairs = pair_queries.control_pairs(session.store())
+    pairs = pair_queries.control_pairs(session.store(), study_id, lock)
     return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs))
 
 
 def tests(view: View, margin: float, operator: str = "", extractor: str = "regex") -> list[MemoryTest]:
     """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
-    lock = session.lock_id(view.study_id, "memorization") if view.confirmatory else None
-    family = detectors(view.study_id, view.revision, view.model, lock)
+    family = detectors(view.study_id, view.revision, view.model, view.lock)
     if operator:
         family = with_gap(family, view.kind, operator, gap(view, operator, extractor, margin).decided)
     closed = gates.closed(view.study_id, {one.axis for one in family}, ())

@@ -23,7 +23,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
         with st.container(horizontal=True, vertical_alignment="center"):
             number = f"{source.n:,} items" if source.n else "all items"
             of = f" in {', '.join(source.categories)}" if source.categories else ""
-            of += "".join(f" where {name} is {value}" for name, value in source.where.items())
+            of += "".join(f" where {name} is {_values(value)}" for name, value in source.where.items())
             st.markdown(f"**{number}** of {plain(_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
             if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
                 sources.pop(position)
@@ -61,6 +61,11 @@ def items_of(source: ItemSource) -> tuple[Item, ...]:
 def _title(source: ItemSource) -> str:
     name = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
     return f"{name} ({source.options['repo']})" if source.options.get("repo") else name
+
+
+def _values(value) -> str:
+    """What a filter keeps; a long list is counted."""
+    return f"one of {len(value):,}" if isinstance(value, (list, tuple)) and len(value) > 6 else str(value)
 
 
 def _report(source: ItemSource) -> None:

@@ -36,7 +36,8 @@ LEVEL = 0.025
 class GapDecision:
     """What decides. `gap` is the difference in points that the rule tests, at 95 % (`gap_90` at 90 %, for equivalence);
     `p` its one-sided p (`other`: the largest of the three scales'). `units` are items, or families of items made from one
-    template, (benchmark, control), and pairs twice. `withheld` says why nothing may be claimed."""
+    template, (benchmark, control), and pairs twice. `withheld` says why nothing may be claimed, `note` what pairs were matched
+    by."""
 
     control: str
     gap: Estimate
@@ -47,6 +48,7 @@ class GapDecision:
     changed: tuple[int, int]
     families: bool = False
     withheld: str = ""
+    note: str = ""
 
     @property
     def is_larger(self) -> bool:
@@ -65,13 +67,16 @@ class GapDecision:
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Two rewritten sets with what is known of their items: `guess` 1/K of (benchmark, control), 0 where nothing is chosen;
-    `family` item id -> template, `pairs` benchmark id -> control id."""
+    `family` item id -> template, `pairs` benchmark id -> control id with `pairs_note`, what they were matched by, and
+    `pairs_problem`, why they may carry no claim."""
 
     benchmark: Rewritten
     control: Rewritten
     guess: tuple[float, float] = (0.0, 0.0)
     family: Mapping[str, str] | None = None
     pairs: Mapping[str, str] | None = None
+    pairs_note: str = ""
+    pairs_problem: str = ""
 
     @cached_property
     def labels(self) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -124,13 +129,13 @@ def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     differences = pair_differences(sides)
     n, changed = len(differences), _changed((sides.benchmark, sides.control))
     if not sides.pairs:
-        why = "The control is declared as paired, and no pairs are stored: match controls on this page and store the pairs."
+        why = "The control is declared as paired, and no pairs are stored: match controls under Memorization, Drop gap."
         empty = missing(0, note="No pairs are stored.")
         return GapDecision(control, empty, empty, math.nan, (0, 0), (), changed, False, why)
     gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))
-    why = _too_few((n, n), False, ("pair", "pair"))
+    why = _too_few((n, n), False, ("pair", "pair")) or sides.pairs_problem
     p = math.nan if why else sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
-    return GapDecision(control, gap, gap_90, p, (n, n), (), changed, False, why)
+    return GapDecision(control, gap, gap_90, p, (n, n), (), changed, False, why, sides.pairs_note)
 
 
 def pair_differences(sides: Sides) -> np.ndarray:

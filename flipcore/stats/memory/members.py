@@ -11,6 +11,7 @@ import pandas as pd
 
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
 from flipcore.stats.memory.gap_decision import Sides
+from flipcore.stats.memory.paired_controls import Pairs
 from flipcore.stats.memory.rewritten import Rewritten
 
 FEW_FAMILIES = 0.8  # below so many families an item, single items are no longer independent
@@ -19,18 +20,21 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True)
 class Members:
-    """`guess` item id -> 1/K (items without options are absent), `family` item id -> template, `pairs` benchmark -> control id,
-    `control` what the study declares its controls to be."""
+    """`guess` item id -> 1/K (items without options are absent), `family` item id -> template, `pairs` those stored of its
+    items, `control` what the study declares its controls to be."""
 
     control: str = OTHER_CONTROL
     guess: Mapping[str, float] = field(default_factory=dict)
     family: Mapping[str, str] = field(default_factory=dict)
-    pairs: Mapping[str, str] = field(default_factory=dict)
+    pairs: Pairs = field(default_factory=Pairs)
 
     def sides(self, benchmark: Rewritten, control: Rewritten) -> Sides:
         """Two rewritten sets with what is known of their items."""
         first, second = (self._mean_guess(one.covered_ids) for one in (benchmark, control))
-        return Sides(benchmark, control, (first, second), self.family or None, self.pairs or None)
+        pairs = self.pairs
+        return Sides(
+            benchmark, control, (first, second), self.family or None, pairs.control_of or None, pairs.note(), pairs.problem()
+        )
 
     def _mean_guess(self, ids: Sequence[str]) -> float:
         return sum(self.guess.get(item, 0.0) for item in ids) / len(ids) if ids else 0.0
@@ -43,7 +47,7 @@ class Members:
         return few and not (self.control == RANDOM_CONTROL and first & second)
 
 
-def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Mapping[str, str] | None = None) -> Members:
+def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Pairs | None = None) -> Members:
     """`items` has item_id, question, options, meta and family, a row an item. The family of an item is what its own data call
     `family`, else the item that it was made from, else its question with the numbers left out."""
     if items.empty:
@@ -57,9 +61,7 @@ def members(items: pd.DataFrame, control: str = OTHER_CONTROL, pairs: Mapping[st
         item: family_of(question, meta, source)
         for item, question, meta, source in zip(ids, items["question"], items["meta"], sources, strict=True)
     }
-    there = set(ids)
-    complete_pairs = {first: second for first, second in (pairs or {}).items() if first in there and second in there}
-    return Members(control, guess, family, complete_pairs)
+    return Members(control, guess, family, (pairs or Pairs()).among(set(ids)))
 
 
 def family_of(question: str, meta: object, source_id: object) -> str:

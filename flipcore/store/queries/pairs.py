@@ -1,34 +1,75 @@
-"""Pairs of benchmark and control items that somebody matched and stored."""
+"""Pairs of benchmark and control items that somebody matched and stored, and what controls are matched by."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
+from datetime import datetime
 from typing import Any
 
+from flipcore.stats.memory.paired_controls import Pairs
 from flipcore.store.connection import Store
+from flipcore.store.queries.locks import locks
 from flipcore.store.rows import now
 
+UNPAIRED = ""  # the control of a benchmark item for which the latest matching found none
+
 _LATEST = """
-SELECT benchmark_id, arg_max(control_id, created_at) FROM control_pairs GROUP BY benchmark_id ORDER BY benchmark_id
+SELECT benchmark_id, arg_max(control_id, created_at), arg_max(how, created_at) FROM control_pairs
+WHERE $before IS NULL OR created_at <= $before GROUP BY benchmark_id ORDER BY benchmark_id
 """
 
 
-def control_pairs(store: Store) -> dict[str, str]:
-    """Benchmark item -> its control, 1:1: the latest pair of each benchmark item, and of a control the first that has it."""
-    pairs: dict[str, str] = {}
+def control_pairs(store: Store, study_id: str = "", lock: str | None = None) -> Pairs:
+    """Each benchmark item with its control, 1:1: the latest pair of each, and of a control the first that has it. Under a lock
+    of the study they are those that were stored before it."""
+    control_of: dict[str, str] = {}
+    how_of: dict[str, Mapping[str, Any]] = {}
     controls: set[str] = set()
-    for benchmark, control in store.rows(_LATEST):
-        if control not in controls:
-            pairs[benchmark] = control
+    for benchmark, control, how in store.rows(_LATEST, before=_stored_at(store, study_id, lock)):
+        if control != UNPAIRED and control not in controls:
             controls.add(control)
-    return pairs
+            control_of[benchmark], how_of[benchmark] = control, json.loads(how)
+    return Pairs(control_of, how_of)
 
 
-def store_pairs(store: Store, pairs: Mapping[str, str], how: Mapping[str, Any], made_by: str) -> Future:
-    """Adds pairs; the result comes when they are safe."""
+def _stored_at(store: Store, study_id: str, lock: str | None) -> datetime | None:
+    return next((one["created_at"] for one in locks(store, study_id) if one["lock_id"] == lock), None) if lock else None
+
+
+def store_pairs(
+    store: Store, pairs: Mapping[str, str], how: Mapping[str, Any], made_by: str, unpaired: Sequence[str] = ()
+) -> Future:
+    """Adds the pairs of one matching, which replace earlier ones of the same benchmark items, also of those that are `unpaired`
+    now; the result comes when they are safe."""
     rows = [
         {"benchmark_id": first, "control_id": second, "how": dict(how), "made_by": made_by, "created_at": now()}
-        for first, second in pairs.items()
+        for first, second in {**pairs, **dict.fromkeys(unpaired, UNPAIRED)}.items()
     ]
     return store.writer.add("control_pairs", rows)
+
+
+_REFERENCE = """
+WITH first AS (
+    SELECT r.model, r.item_id, r.is_correct, row_number() OVER (
+               PARTITION BY r.study_id, r.model, r.item_id ORDER BY r.axis, r.sample, r.extractor <> 'regex', r.extractor) AS place
+    FROM readouts r
+    JOIN study_items i USING (study_id, item_id)
+    JOIN study_variants v USING (study_id, item_id, axis, variant_id)
+    WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND NOT i.confirmatory AND r.item_id IN (SELECT unnest($item_ids))
+      AND r.model IN (SELECT unnest($models)))
+SELECT item_id, avg(is_correct::DOUBLE) FROM first WHERE place = 1 GROUP BY item_id
+"""
+
+
+def reference_accuracies(store: Store, item_ids: Sequence[str], models: Sequence[str]) -> dict[str, float]:
+    """Item id -> share of these models, over all studies, that answered its base prompt right; what no model was asked, or what
+    a study set aside, is left out."""
+    return dict(store.rows(_REFERENCE, item_ids=list(item_ids) or [""], models=list(models) or [""]))
+
+
+def models_with_answers(store: Store) -> list[str]:
+    """Models of which answers to a base prompt are stored that are right or wrong."""
+    sql = "SELECT DISTINCT model FROM readouts WHERE is_correct IS NOT NULL ORDER BY model"
+    return [model for (model,) in store.rows(sql)]

@@ -6,6 +6,8 @@ import this module (a test looks).
 
 from __future__ import annotations
 
+import json
+
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import STANDING
 
@@ -30,3 +32,14 @@ def completions(store: Store, call_ids: list[str]) -> list[dict]:
 def item_of_question(store: Store) -> dict[str, str]:
     """Question (as stored) -> the id of an item that asks it."""
     return dict(store.rows("SELECT question, min(item_id) FROM items GROUP BY question"))
+
+
+_MEMBERS = """
+SELECT i.item_id, i.role, i.confirmatory, q.kind, q.question, q.options, q.category, q.solution, q.meta
+FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id ORDER BY i.position
+"""
+
+
+def members(store: Store, study_id: str) -> list[dict]:
+    """Every item of a study with its role, to match controls by what they are; nobody's answer is in it."""
+    return [row | {"meta": json.loads(row["meta"] or "{}")} for row in store.rows_of(_MEMBERS, study_id=study_id)]

@@ -69,6 +69,8 @@ CALLS = {
     "studies.studies": lambda s: studies.studies(s),
     "studies.study": lambda s: studies.study(s, S),
     "pairs.control_pairs": lambda s: pairs.control_pairs(s),
+    "pairs.reference_accuracies": lambda s: pairs.reference_accuracies(s, hidden_ids(s), [READER]),
+    "pairs.models_with_answers": lambda s: pairs.models_with_answers(s),
     "studies.rewords_by_construction": lambda s: studies.rewords_by_construction(s, S),
     "studies.declared": lambda s: studies.declared(s, S),
     "studies.toml": lambda s: studies.toml(s, S),
@@ -114,6 +116,7 @@ CALLS = {
     "holdout.studies_with_both": lambda s: holdout.studies_with_both(s),
     "holdout.studies_of": lambda s: holdout.studies_of(s, open_ids(s), hidden_ids(s)),
     "holdout.role_items": lambda s: holdout.role_items(s, S, "target") + holdout.role_items(s, S, "retro"),
+    "holdout.hidden_items": lambda s: holdout.hidden_items(s, hidden_ids(s)),
     "holdout.items": lambda s: holdout.items(s, hidden_ids(s)),
     "holdout.accuracies": lambda s: holdout.accuracies(s, S),
     "holdout.surveys": lambda s: holdout.surveys(s),
@@ -136,6 +139,7 @@ CALLS = {
     "vectors.accuracies": lambda s: vectors.accuracies(s, hidden_ids(s)),
 }
 NAMES_IDS = {
+    "holdout.hidden_items",
     "standing.stands",
     "studies.paraphrase_states",
     "review.judged_by_others",

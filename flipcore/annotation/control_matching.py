@@ -1,0 +1,138 @@
+"""Controls for a benchmark: matched from the study's own controls or from any set that can be loaded, and stored as pairs.
+
+Matching looks at what the items are, and at answers of reference models; it never looks at an answer of a model that the study
+asks, or the pairs would be chosen by the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.core.study import PAIRED_CONTROL, ItemSource, Study
+from flipcore.datasets import LOADERS, load_report
+from flipcore.datasets.loading import ITEM_ID
+from flipcore.stats.memory.frames import COMPARED, JUDGED
+from flipcore.stats.memory.matching import ACCURACY, CALIPER, LENGTH, STEPS, TRAITS, Matching, Traits, matching_of
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout, pairs, planning, studies
+from flipcore.text.steps import n_steps
+
+
+def reference_models(store: Store, study: Study) -> list[str]:
+    """Models whose answers are stored and that the study does not ask."""
+    under_test = {use.name for use in study.models}
+    return [name for name in pairs.models_with_answers(store) if name not in under_test]
+
+
+def control_sources(store: Store) -> dict[str, ItemSource]:
+    """Title -> a set to take controls from: those that come with the product, and those that a stored study names."""
+    sources = {LOADERS[name].title: ItemSource(name) for name in LOADERS if LOADERS[name].local}
+    rows = studies.studies(store)
+    for study_id in rows[rows["problem"] == ""]["study_id"]:
+        for one in studies.declared(store, study_id).items:
+            if one.dataset in LOADERS and (one.path or not LOADERS[one.dataset].local):
+                whole = replace(one, role="control", n=0, seed=0, categories=(), where={})
+                place = one.path.rsplit("/", 1)[-1] if one.path else ", ".join(map(str, one.options.values())) or "from the hub"
+                sources.setdefault(f"{LOADERS[one.dataset].title} ({place})", whole)
+    return sources
+
+
+def matched_in_study(
+    store: Store, study_id: str, by: Sequence[str] = TRAITS, caliper: float = CALIPER, models: Sequence[str] = ()
+) -> Matching:
+    """The study's benchmark items paired with its own controls; what was set aside is paired with what was set aside."""
+    study = studies.declared(store, study_id)
+    rows = planning.members(store, study_id)
+    benchmark, control = ([row for row in rows if row["role"] in roles] for roles in (JUDGED, COMPARED))
+    if not benchmark or not control:
+        raise BadInput("This study has no controls to match from. Choose another set, or declare controls under New study.")
+    models = _checked(study, models)
+    accuracies = pairs.reference_accuracies(store, [row["item_id"] for row in rows], models)
+    return matching_of(_traits(benchmark, accuracies), _traits(control, accuracies), by, caliper, models)
+
+
+def matched_from_set(
+    store: Store,
+    study_id: str,
+    source: ItemSource,
+    by: Sequence[str] = TRAITS,
+    caliper: float = CALIPER,
+    models: Sequence[str] = (),
+) -> Matching:
+    """The study's benchmark items paired with items of any set. What is in the study already, repeats its wording, or was set
+    aside by another study is no control."""
+    study = studies.declared(store, study_id)
+    members = planning.members(store, study_id)
+    wordings = {_wording(row["question"]) for row in members}
+    items = load_report(source).items
+    out = {row["item_id"] for row in members} | holdout.hidden_items(store, [item.item_id for item in items])
+    candidates = [
+        {**vars(item), "confirmatory": False}
+        for item in items
+        if item.item_id not in out and _wording(item.question) not in wordings
+    ]
+    benchmark = [row | {"confirmatory": False} for row in members if row["role"] in JUDGED]
+    if not benchmark or not candidates:
+        raise BadInput(f"{source.dataset} has no item that could be a control of this study's benchmark items.")
+    models = _checked(study, models)
+    accuracies = pairs.reference_accuracies(store, [row["item_id"] for row in (*benchmark, *candidates)], models)
+    return matching_of(_traits(benchmark, accuracies), _traits(candidates, accuracies), by, caliper, models)
+
+
+def store_matching(store: Store, matching: Matching, made_by: str) -> None:
+    """Stores the pairs; returns when they are safe. BadInput without a name or without pairs."""
+    if not made_by.strip():
+        raise BadInput("Pairs need the name of whoever matched them.")
+    if not matching.pairs:
+        raise BadInput("There is no pair to store. Widen the caliper, match by fewer traits, or load more controls.")
+    pairs.store_pairs(store, matching.pairs, matching.how(), made_by.strip(), matching.unpaired).result(30)
+
+
+def paired_study(study: Study, matching: Matching, source: ItemSource | None = None) -> Study:
+    """The study to ask next: its control declared as paired. With `source` its controls are those of the pairs, from there;
+    without, they are its own."""
+    items = study.items
+    if source is not None:
+        ids = list(dict.fromkeys(matching.pairs.values()))
+        controls = replace(source, role="control", n=0, where={ITEM_ID: ids})
+        items = (*(one for one in study.items if one.role not in COMPARED), controls)
+    return replace(study, name=f"{study.name}, paired controls", items=items, control=PAIRED_CONTROL)
+
+
+def _checked(study: Study, models: Sequence[str]) -> tuple[str, ...]:
+    """Reference models; BadInput for one whose answers are under test."""
+    under_test = [name for name in models if name in {use.name for use in study.models}]
+    if under_test:
+        raise BadInput(f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take another model.")
+    return tuple(models)
+
+
+def _wording(question: str) -> str:
+    return " ".join(question.casefold().split())
+
+
+def _traits(rows: Sequence[Mapping[str, Any]], accuracies: Mapping[str, float]) -> Traits:
+    ids = tuple(row["item_id"] for row in rows)
+    numbers = {
+        LENGTH: np.array([_length(row) for row in rows], dtype=float),
+        STEPS: np.array([_steps(row) for row in rows], dtype=float),
+        ACCURACY: np.array([accuracies.get(item, np.nan) for item in ids], dtype=float),
+    }
+    part = tuple(f"{row['kind']}, {len(row['options'] or ())} options, {bool(row['confirmatory'])}" for row in rows)
+    return Traits(ids, numbers, tuple(str(row["category"] or "") for row in rows), part)
+
+
+def _length(row: Mapping[str, Any]) -> int:
+    """Words of the question and its options."""
+    return sum(len(text.split()) for text in (row["question"], *(row["options"] or ())))
+
+
+def _steps(row: Mapping[str, Any]) -> float:
+    """What the item's own data call `steps`, else the steps of its solution."""
+    told = (row["meta"] or {}).get("steps")
+    return float(told) if isinstance(told, (int, float)) else n_steps(row["solution"] or "")

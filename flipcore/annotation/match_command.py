@@ -1,0 +1,70 @@
+"""`python -m flipcore match`: controls for a study's benchmark items, how alike they are, and the pairs to store."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from flipcore.annotation.control_matching import (
+    matched_from_set,
+    matched_in_study,
+    paired_study,
+    reference_models,
+    store_matching,
+)
+from flipcore.core import folders
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource
+from flipcore.stats.base.estimate import number_text
+from flipcore.stats.memory.matching import CALIPER, TRAITS, WORST, Matching
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", help="its id, or the start of its name")
+    parser.add_argument("--from", dest="dataset", metavar="DATASET", help="another set; without it the study's own controls")
+    parser.add_argument("--path", help="a local copy of that set")
+    parser.add_argument("--by", nargs="+", default=list(TRAITS), metavar="TRAIT", help=f"of {', '.join(TRAITS)}")
+    parser.add_argument("--caliper", type=float, default=CALIPER, help="most that a pair may differ by, in standard deviations")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="reference models whose accuracy is matched (default: all)")
+    parser.add_argument("--keep", metavar="NAME", help="stores the pairs under your name")
+    parser.add_argument("--write", metavar="STUDY.toml", help="writes the study whose control is declared as these pairs")
+
+
+def match(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """0 when the pairs were found, and stored where that was asked."""
+    study = studies.declared(store, study_id)
+    models = options.models or reference_models(store, study)
+    if options.path and not options.dataset:
+        raise BadInput("A path needs the set that it is a copy of: add --from, for example --from gsm1k.")
+    folders.admit(".", *([Path(options.path).parent] if options.path else []))
+    source = ItemSource(options.dataset, "control", path=options.path) if options.dataset else None
+    if source is None:
+        matching = matched_in_study(store, study_id, options.by, options.caliper, models)
+    else:
+        matching = matched_from_set(store, study_id, source, options.by, options.caliper, models)
+    print("\n".join(lines(matching)))
+    if options.keep is not None:
+        store_matching(store, matching, options.keep)
+        print(f"{len(matching.pairs):,} pairs are stored.")
+    if options.write:
+        Path(options.write).write_text(paired_study(study, matching, source).to_toml(), encoding="utf-8")
+        print(f"Next: python -m flipcore run {options.write}")
+    elif study.control != "paired":
+        print(f"The study declares its control as {study.control!r}; pairs decide in a study that declares them: add --write.")
+    return 0
+
+
+def lines(matching: Matching) -> list[str]:
+    """The sentence and the table of balance, as text."""
+    head = [matching.sentence()]
+    if matching.unknown:
+        head.append(f"Not matched, because one set does not say it: {', '.join(matching.unknown)}.")
+    head.append(f"Standardised differences, benchmark - control; a paired claim needs at most {WORST:g} after matching:")
+    rows = [
+        f"  {one.title:30} before {number_text(one.before, sign=True):>6}  after {number_text(one.after, sign=True):>6}"
+        f"{'' if one.trait in matching.by else '  (not matched)'}"
+        for one in matching.balance
+    ]
+    return head + rows

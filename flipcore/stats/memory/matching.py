@@ -1,0 +1,225 @@
+"""Controls matched 1:1 to benchmark items by what is known of them, and how alike the two sets are before and after.
+
+Pairs minimise the summed squared differences, each in pooled standard deviations of the unmatched sets (optimal assignment,
+as in Rosenbaum 1989); no pair differs by more than the caliper in any trait. A difference of means is given in the same
+standard deviations before and after matching (Stuart 2010, doi:10.1214/09-STS313).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from flipcore.core.errors import BadInput
+from flipcore.stats.base.estimate import number_text
+
+LENGTH, STEPS, ACCURACY, SUBJECT = "length", "steps", "accuracy", "subject"
+TRAITS = (LENGTH, STEPS, ACCURACY, SUBJECT)
+TITLES = {LENGTH: "length in words", STEPS: "number of steps", ACCURACY: "accuracy of reference models", SUBJECT: "subject"}
+CALIPER = 0.5  # standard deviations, the most that one pair may differ by in one trait
+WELL, WORST = 0.1, 0.25  # standardised differences: good, and the most that a paired claim may rest on
+MOST_CELLS = 20_000_000  # of the matrix of all possible pairs
+_FORBIDDEN = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Traits:
+    """A set of items: `numbers` trait -> (n,) values, NaN where unknown; `subject` (n,) "" where unknown; `part` (n,) labels
+    that a pair must share, such as the kind of item."""
+
+    ids: tuple[str, ...]
+    numbers: Mapping[str, np.ndarray]
+    subject: tuple[str, ...]
+    part: tuple[str, ...]
+
+    def has(self, name: str) -> bool:
+        """Whether the trait is known of any item."""
+        return any(self.subject) if name == SUBJECT else name in self.numbers and bool(np.isfinite(self.numbers[name]).any())
+
+
+@dataclass(frozen=True)
+class Balance:
+    """One trait: the standardised difference benchmark - control before and after matching (for subjects the largest of any,
+    without a sign), and the ratio of variances. NaN where it is not known or there are no pairs."""
+
+    trait: str
+    before: float
+    after: float
+    ratio_before: float = math.nan
+    ratio_after: float = math.nan
+
+    @property
+    def title(self) -> str:
+        return TITLES.get(self.trait, self.trait)
+
+
+@dataclass(frozen=True)
+class Matching:
+    """`pairs` benchmark id -> control id; `unpaired` benchmark ids without one. `by` are the traits that were matched, `unknown`
+    those asked for of which one set says nothing."""
+
+    pairs: Mapping[str, str]
+    unpaired: tuple[str, ...]
+    by: tuple[str, ...]
+    unknown: tuple[str, ...]
+    caliper: float
+    balance: tuple[Balance, ...]
+    models: tuple[str, ...] = field(default=())
+
+    @property
+    def n_benchmark(self) -> int:
+        return len(self.pairs) + len(self.unpaired)
+
+    def how(self) -> dict:
+        """What is stored beside the pairs."""
+        return {
+            "by": list(self.by),
+            "caliper": self.caliper,
+            "models": list(self.models),
+            "balance": {one.trait: [_plain(one.before), _plain(one.after)] for one in self.balance},
+            "n_pairs": len(self.pairs),
+            "n_unpaired": len(self.unpaired),
+        }
+
+    def sentence(self) -> str:
+        """How many items have a control, and the largest difference that is left."""
+        n = f"{len(self.pairs):,} of {self.n_benchmark:,} benchmark items have a control of their own."
+        rows = [one for one in self.balance if not math.isnan(one.after)]
+        if not rows:
+            return f"{n} Widen the caliper, match by fewer traits, or load more controls."
+        worst = max(rows, key=lambda one: abs(one.after))
+        return (
+            f"{n} Largest difference after matching: {number_text(abs(worst.after))} SD ({worst.title}); "
+            f"before it was {number_text(max(abs(one.before) for one in rows))} SD."
+        )
+
+
+def _plain(x: float) -> float | None:
+    return round(float(x), 4) if math.isfinite(x) else None
+
+
+def matching_of(
+    benchmark: Traits, control: Traits, by: Sequence[str] = TRAITS, caliper: float = CALIPER, models: Sequence[str] = ()
+) -> Matching:
+    """The best pairs by the traits `by` that both sets know; `models` are those that the accuracy is of. An item that does not
+    say one of these traits gets no pair. Raises BadInput where nothing can be compared."""
+    wrong = [name for name in by if name not in TRAITS]
+    if wrong:
+        raise BadInput(f"Controls cannot be matched by {wrong[0]!r}; there is {', '.join(TRAITS)}.")
+    if not (0 < caliper <= 10):
+        raise BadInput(f"The caliper came as {caliper:g}; give standard deviations above 0 and up to 10.")
+    if not benchmark.ids or not control.ids:
+        raise BadInput("Matching needs benchmark items and controls; one of the two sets is empty.")
+    usable = tuple(name for name in by if _comparable(name, benchmark, control))
+    if not usable:
+        raise BadInput("None of the chosen traits is known of both sets. Choose another trait, for example length.")
+    pairs: dict[str, str] = {}
+    for first, second in _blocks(benchmark, control, SUBJECT in usable):
+        pairs |= _assigned(benchmark, control, first, second, [name for name in usable if name != SUBJECT], caliper)
+    unpaired = tuple(one for one in benchmark.ids if one not in pairs)
+    unknown = tuple(name for name in by if name not in usable)
+    rows = balance(benchmark, control, pairs)
+    return Matching(pairs, unpaired, usable, unknown, caliper, rows, tuple(models) if ACCURACY in usable else ())
+
+
+def _comparable(name: str, benchmark: Traits, control: Traits) -> bool:
+    """Both sets say the trait; subjects can be compared where the sets share the name of one."""
+    shared = name != SUBJECT or {*benchmark.subject} & {*control.subject} - {""}
+    return benchmark.has(name) and control.has(name) and bool(shared)
+
+
+def _blocks(benchmark: Traits, control: Traits, by_subject: bool) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Places of items that may be paired at all: of one part and, where asked, of one subject."""
+    sides: list[dict] = []
+    for one in (benchmark, control):
+        by_key: dict[tuple[str, str], list[int]] = {}
+        for place, (part, subject) in enumerate(zip(one.part, one.subject, strict=True)):
+            if subject or not by_subject:
+                by_key.setdefault((part, subject if by_subject else ""), []).append(place)
+        sides.append(by_key)
+    return [(np.array(sides[0][key]), np.array(sides[1][key])) for key in sorted(sides[0]) if key in sides[1]]
+
+
+def _assigned(
+    benchmark: Traits, control: Traits, first: np.ndarray, second: np.ndarray, names: Sequence[str], caliper: float
+) -> dict[str, str]:
+    """The optimal pairs of one block."""
+    from scipy.optimize import linear_sum_assignment
+
+    if len(first) * len(second) > MOST_CELLS:
+        raise BadInput(
+            f"{len(first):,} benchmark items against {len(second):,} controls are too many to match at once. "
+            "Match by subject too, or load fewer controls."
+        )
+    cost = np.zeros((len(first), len(second)))
+    for name in names:
+        scale = _spread(benchmark.numbers[name], control.numbers[name])
+        apart = np.abs(benchmark.numbers[name][first][:, None] - control.numbers[name][second][None, :]) / scale
+        cost += np.where(apart <= caliper, apart**2, _FORBIDDEN)  # NaN is forbidden too
+    rows, columns = linear_sum_assignment(cost)
+    return {
+        benchmark.ids[first[row]]: control.ids[second[column]]
+        for row, column in zip(rows, columns, strict=True)
+        if cost[row, column] < _FORBIDDEN
+    }
+
+
+def _spread(first: np.ndarray, second: np.ndarray) -> float:
+    """Pooled standard deviation of two unmatched sets; without any spread the smallest number, so that only equals pair."""
+    variances = [np.nanvar(one, ddof=1) if np.isfinite(one).sum() > 1 else 0.0 for one in (first, second)]
+    return math.sqrt(sum(variances) / 2) or 1e-12
+
+
+def balance(benchmark: Traits, control: Traits, pairs: Mapping[str, str]) -> tuple[Balance, ...]:
+    """Every trait that both sets know, whether it was matched or not."""
+    places = [{item: place for place, item in enumerate(one.ids)} for one in (benchmark, control)]
+    inside = [(a, b) for a, b in pairs.items() if a in places[0] and b in places[1]]
+    first, second = (np.array([places[side][pair[side]] for pair in inside], dtype=int) for side in (0, 1))
+    names = [*dict.fromkeys([*(name for name in TRAITS if name != SUBJECT), *benchmark.numbers])]
+    rows = [
+        _number_balance(name, benchmark.numbers[name], control.numbers[name], first, second)
+        for name in names
+        if _comparable(name, benchmark, control)
+    ]
+    if _comparable(SUBJECT, benchmark, control):
+        rows.append(_subject_balance(benchmark.subject, control.subject, first, second))
+    return tuple(rows)
+
+
+def _number_balance(name: str, b: np.ndarray, c: np.ndarray, first: np.ndarray, second: np.ndarray) -> Balance:
+    scale = _spread(b, c)
+    return Balance(
+        name, _difference(b, c, scale), _difference(b[first], c[second], scale), _ratio(b, c), _ratio(b[first], c[second])
+    )
+
+
+def _difference(b: np.ndarray, c: np.ndarray, scale: float) -> float:
+    if not (np.isfinite(b).any() and np.isfinite(c).any()):
+        return math.nan
+    apart = float(np.nanmean(b) - np.nanmean(c))
+    return 0.0 if apart == 0 else apart / scale
+
+
+def _ratio(b: np.ndarray, c: np.ndarray) -> float:
+    """Variance of the benchmark over that of the control; NaN where either has none."""
+    variances = [np.nanvar(one, ddof=1) if np.isfinite(one).sum() > 1 else 0.0 for one in (b, c)]
+    return float(variances[0] / variances[1]) if min(variances) > 0 else math.nan
+
+
+def _subject_balance(b: Sequence[str], c: Sequence[str], first: np.ndarray, second: np.ndarray) -> Balance:
+    """The largest standardised difference of any subject's share, in the standard deviations before matching."""
+
+    def largest(mine: np.ndarray, other: np.ndarray) -> float:
+        if not len(mine) or not len(other):
+            return math.nan
+        return max(abs(float((mine == name).mean() - (other == name).mean())) / scale[name] for name in scale)
+
+    all_b, all_c = np.array(b, dtype=object), np.array(c, dtype=object)
+    scale = {}
+    for name in sorted({*b, *c}):
+        shares = [float((side == name).mean()) for side in (all_b, all_c)]
+        scale[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
+    return Balance(SUBJECT, largest(all_b, all_c), largest(all_b[first], all_c[second]))
