@@ -167,6 +167,8 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
             verb = f"None of {len(conditions):,} models is shown to answer"
         sentence = f"{verb} the target better than retro; the largest difference is {model}'s, {size}."
         detail = "Holm over the models. The largest of several differences is on average too large."
+    cut = " ".join(f"{one.model}: {one.cut_sentence()}" for one in conditions if one.cut_sentence())
+    detail = f"{detail} {cut}".strip()
     numbers = {"inflation": estimates[largest], "p": min(p), "better": better, "models": len(conditions)}
     return Claim(
         TARGET_BETTER if better else None, "inflated" if better else UNDECIDED, sentence, bool(better), detail, "", numbers

@@ -14,7 +14,7 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
+from flipcore.stats.memory.cut_gap import gap_of_frame
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
@@ -96,7 +96,7 @@ def _gap(frame, operator, judged, compared, members: Members) -> dict | None:
     mine, other = (frames.rewritten(frame, operator, REFERENCE, roles) for roles in (judged, compared))
     if not (len(mine.drops) and len(other.drops)):
         return None
-    analysis = drop_gap_analysis(mine, other, sides=members.sides(mine, other), what=members.control)
+    analysis = gap_of_frame(frame, operator, REFERENCE, judged, compared, members)
     numbers = {
         "gap": analysis.gap,
         "gap_source": analysis.gap_source,

@@ -10,7 +10,8 @@ import streamlit as st
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.reports.memory import members_of, pearl_setting
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import DropGap, drop_gap_analysis
+from flipcore.stats.memory.cut_gap import gap_of_frame
+from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.members import Members
@@ -36,10 +37,13 @@ class View:
     confirmatory: bool
 
     @property
+    def lock(self) -> str | None:
+        return session.lock_id(self.study_id, "memorization") if self.confirmatory else None
+
+    @property
     def frame(self) -> pd.DataFrame:
-        lock = session.lock_id(self.study_id, "memorization") if self.confirmatory else None
-        everything = session.readouts(self.study_id, self.revision, lock=lock, everything=True)
-        return everything[(everything["model"] == self.model) & (everything["kind"] == self.kind)]
+        rows = session.readouts(self.study_id, self.revision, lock=self.lock, everything=True)
+        return rows[(rows["model"] == self.model) & (rows["kind"] == self.kind)]
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -56,26 +60,22 @@ def title_of(extractor: str) -> str:
 
 def readouts_of(view: View) -> list[str]:
     """Readouts of answers, the reference first."""
-    names = [name for name in view.frame["extractor"].unique() if name not in VALUES]
-    return sorted(names, key=lambda name: (name != "regex", name))
+    return sorted(set(view.frame["extractor"]) - set(VALUES), key=lambda name: (name != "regex", name))
 
 
 def measures_of(view: View, among: tuple[str, ...]) -> list[str]:
-    extractors = set(view.frame["extractor"])
-    return [name for name in among if name in extractors]
+    return [name for name in among if name in set(view.frame["extractor"])]
 
 
 def members(view: View) -> Members:
     """What is known of the study's items: options, templates, stored pairs, and what the controls are declared to be."""
     study, items = session.declared(view.study_id), session.study_items(view.study_id)
-    return members_of(study, items, pair_queries.control_pairs(session.store()))
+    return members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock))
 
 
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> DropGap:
-    mine, other = (frames.rewritten(view.frame, operator, extractor, roles) for roles in (view.judged, view.compared))
-    membership = members(view)
-    return drop_gap_analysis(mine, other, margin=margin, sides=membership.sides(mine, other), what=membership.control)
+    return gap_of_frame(view.frame, operator, extractor, view.judged, view.compared, members(view), margin)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from flipcore.stats.base.estimate import Estimate
+from flipcore.core.finish import MOST_CUT
+from flipcore.stats.base.estimate import Estimate, percent_text
+from flipcore.stats.holdout.cut_answers import whatever_was_cut
 from flipcore.stats.holdout.verdict import (
     HoldoutTest,
     difficulty_test,
@@ -71,7 +73,8 @@ def pre_release(model: str, cutoff: str | None, published: Sequence[str | None])
 
 @dataclass(frozen=True)
 class Condition:
-    """One model, read in one way, asked in one way: right answers by item. `boost` is "" or "top 2"."""
+    """One model, read in one way, asked in one way: right answers by item. `boost` is "" or "top 2"; `cut` are items whose
+    answer was cut off."""
 
     model: str
     extractor: str
@@ -80,6 +83,21 @@ class Condition:
     target: Mapping[str, float]
     retro: Mapping[str, float]
     source_of: Mapping[str, str | None]
+    cut: frozenset[str] = frozenset()
+
+    @property
+    def cut_share(self) -> float:
+        """Share of the answers that were cut off, which count as wrong."""
+        n = len(self.target) + len(self.retro)
+        return len(self.cut) / n if n else 0.0
+
+    @property
+    def worst_cases(self) -> tuple[Condition, Condition]:
+        """The same with every cut answer right on the target and wrong on retro, and the other way round."""
+        first, second = (
+            {item: 1.0 if item in self.cut else right for item, right in side.items()} for side in (self.target, self.retro)
+        )
+        return replace(self, target=first, cut=frozenset()), replace(self, retro=second, cut=frozenset())
 
     @property
     def label(self) -> str:
@@ -127,7 +145,14 @@ class Condition:
         return (k_target / n_target if n_target else math.nan, k_retro / n_retro if n_retro else math.nan)
 
     def test(self, margin: float) -> HoldoutTest:
-        """Paired entries entry by entry, families of a template as clusters, others as two proportions."""
+        """Paired entries entry by entry, families of a template as clusters, others as two proportions. With more than
+        `MOST_CUT` cut answers its limits and p hold whatever those answers were."""
+        test = self._test(margin)
+        if self.cut_share <= MOST_CUT:
+            return test
+        return whatever_was_cut(test, [one._test(margin) for one in self.worst_cases])
+
+    def _test(self, margin: float) -> HoldoutTest:
         if self.pairs:
             target, retro = zip(*self.pairs, strict=True)
             return difficulty_test_paired(target, retro, margin)
@@ -137,7 +162,22 @@ class Condition:
         return difficulty_test(*self.counts, margin)
 
     def inflation(self, level: float = 0.95) -> Estimate:
-        """Accuracy on target minus accuracy on retro, as a share."""
+        """Accuracy on target minus accuracy on retro, as a share; with more than `MOST_CUT` cut answers its limits hold whatever
+        those answers were."""
+        estimate = self._inflation(level)
+        if self.cut_share <= MOST_CUT:
+            return estimate
+        every = (estimate, *(one._inflation(level) for one in self.worst_cases))
+        low, high = min(one.low for one in every), max(one.high for one in every)
+        return replace(estimate, low=low, high=high, method="worst cases of cut answers", note=self.cut_sentence())
+
+    def cut_sentence(self) -> str:
+        """What cut answers did to the limits; empty where they are few."""
+        if self.cut_share <= MOST_CUT:
+            return ""
+        return f"{len(self.cut):,} answers were cut off ({percent_text(self.cut_share)}); the limits hold whatever they were."
+
+    def _inflation(self, level: float) -> Estimate:
         if self.is_clustered:
             return self.test(1.0).estimate
         if not self.pairs:
@@ -170,6 +210,7 @@ def conditions(frame: pd.DataFrame, top_k: Sequence[int] = ()) -> list[Condition
                             one: above if isinstance(above, str) else None
                             for one, above in zip(part["item_id"], part["source_id"], strict=True)
                         },
+                        frozenset(part["item_id"][part["is_cut"].astype(bool)]) if "is_cut" in part else frozenset(),
                     )
                 )
     return eligible

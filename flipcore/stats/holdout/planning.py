@@ -18,6 +18,7 @@ from flipcore.stats.holdout.verdict import ALPHA
 MOST = 20_000
 RARE = 1e-13  # results less likely than this are not gone through
 STEP = 1.02
+MOST_MARGIN = 50  # pp
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,18 @@ def difference_plan(first: float, second: float, power: float = 0.8) -> Plan:
     if first == second:
         return Plan(None, ALPHA)
     return _searched(lambda n: difference_power(first, second, n), n_two_prop(first, second, power=power), power)
+
+
+def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
+    """The smallest margin, in hundredths, within which `n` entries a set of accuracy `p` are shown equivalent with `power`; NaN
+    where not even the largest is."""
+    low, high = 0, MOST_MARGIN
+    if n < 10 or equivalence_power(p, high / 100, n) < power:
+        return math.nan
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if equivalence_power(p, middle / 100, n) >= power else (middle, high)
+    return high / 100
 
 
 def _searched(power_of, guess: float, power: float) -> Plan:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, CUT
 from flipcore.core.study import Study
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
@@ -42,13 +42,19 @@ def operators(frame: pd.DataFrame) -> list[str]:
     return [name for name in OPERATORS if name in axes]
 
 
-def rewritten(frame: pd.DataFrame, operator: str, extractor: str, roles: Sequence[str]) -> Rewritten:
+def rewritten(
+    frame: pd.DataFrame, operator: str, extractor: str, roles: Sequence[str], cut_as: tuple[float, float] | None = None
+) -> Rewritten:
     """Correctness before and after `operator` of the items in `roles`, and on further samples of the unchanged prompt.
 
     An item that the operator could not rewrite has a base and nothing else: it is uncovered. Before is the mean over the
-    base's samples.
+    base's samples. Answers that were cut off are wrong, or with `cut_as` taken for (before, after).
     """
     mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
+    if cut_as is not None:
+        values = np.where(mine["variant"] == BASE, *cut_as)
+        right = pd.to_numeric(mine["is_correct"], errors="coerce").astype(float)
+        mine = mine.assign(is_correct=np.where(mine["status"] == CUT, values, right))
     changed = mine[mine["axis"] == operator]
     wide = _means(changed, "is_correct").unstack() if len(changed) else pd.DataFrame()
     items = list(dict.fromkeys(changed["item_id"]))
