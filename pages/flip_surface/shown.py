@@ -8,7 +8,6 @@ from flipcore.boards.packing import permille
 from flipcore.claims.claim import Claim
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.base.joint import joint_means
 from flipcore.stats.flips import surface
 from flipcore.stats.flips.surface import Cells
 from pages.common import gates, session
@@ -21,6 +20,12 @@ def index_of(names: list[str], name: str, otherwise: int) -> int:
 def questions(study_id: str) -> dict[str, str]:
     items = session.study_items(study_id)
     return dict(zip(items["item_id"], items["question"], strict=True))
+
+
+def families(study_id: str) -> dict[str, str]:
+    """Item -> the template or source that it shares with others, or itself."""
+    items = session.study_items(study_id)
+    return dict(zip(items["item_id"], items["family"], strict=True))
 
 
 def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
@@ -64,7 +69,9 @@ def rows(first: Cells, second: Cells, sort: str, search: str, only: bool, questi
     ]
 
 
-def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> tuple:
+def arrays(
+    first: Cells, second: Cells, rows: list[int], questions: dict[str, str], titles: tuple[str, str], families: dict[str, str]
+) -> tuple:
     """Rows, columns and panels as the flip map takes them."""
     map_rows = [
         {"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:90].split())} for i in rows
@@ -72,14 +79,14 @@ def arrays(first: Cells, second: Cells, rows: list[int], questions: dict[str, st
     columns = [
         {"id": column, "label": "noise floor" if column == "identity" else column.replace("_", " ")} for column in first.columns
     ]
-    panels = [_panel(cells, rows, title) for cells, title in zip((first, second), titles, strict=True)]
+    panels = [_panel(cells, rows, title, families) for cells, title in zip((first, second), titles, strict=True)]
     return map_rows, columns, panels[:1] if titles[0] == titles[1] else panels
 
 
-def _panel(cells: Cells, rows: list[int], title: str) -> dict:
+def _panel(cells: Cells, rows: list[int], title: str, families: dict[str, str]) -> dict:
     strip = [
         [number_text(one.value), f"{one.text().partition(' ')[2]} n {one.n:,}" if one.has_interval else f"n {one.n:,}"]
-        for one in joint_means(cells.rate)
+        for one in surface.column_means(cells, families)
     ]
     return {
         "title": title,

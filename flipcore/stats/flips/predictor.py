@@ -51,8 +51,9 @@ def flip_prediction(
 ) -> FlipPrediction:
     """`rows`: one row an item and axis, with `item_id`, `axis`, `flipped` (0/1) and the features; axes become dummies.
 
-    Folds keep an item together (GroupKFold), features are standardised on the training folds, C = 1. Rows that lack a
-    feature are dropped and counted. Fewer than 5 items or one class only -> NaN. Raises BadInput for missing columns,
+    Folds keep an item together (GroupKFold), or with a column `family` all items of one; resampling and permuting take whole
+    families too. Features are standardised on the training folds, C = 1. Rows that lack a feature are dropped and counted.
+    Fewer than 5 items or one class only -> NaN. Raises BadInput for missing columns,
     MissingPackage without scikit-learn.
     """
     lacking = [name for name in ("item_id", "axis", "flipped", *features) if name not in rows]
@@ -61,7 +62,7 @@ def flip_prediction(
     x = pd.concat([rows[list(features)].astype(float), pd.get_dummies(rows["axis"], drop_first=True).astype(float)], axis=1)
     used = (x.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
     design, y = x[used], rows["flipped"][used].to_numpy(dtype=int)
-    items = pd.factorize(rows["item_id"][used])[0]
+    items = pd.factorize(rows["family" if "family" in rows else "item_id"][used])[0]
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
         why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
@@ -70,7 +71,7 @@ def flip_prediction(
     matrix = design.to_numpy()
     probabilities, constant = _out_of_fold(model, folds, matrix, y)
     p, by_axis = _permutation_p(
-        model, folds, matrix, y, rows["axis"][used].to_numpy(dtype=object), auc(y, probabilities), seed, n_permutations
+        model, folds, matrix, y, _blocks(rows["axis"][used], items), auc(y, probabilities), seed, n_permutations
     )
     model.fit(matrix, y)
     return FlipPrediction(
@@ -122,18 +123,30 @@ def _out_of_fold(model, folds: list, x: np.ndarray, y: np.ndarray) -> tuple[np.n
     return out, constant
 
 
+def _blocks(axis: pd.Series, items: np.ndarray) -> list[np.ndarray]:
+    """What may change places: of one axis the rows of families of one size, as (families, rows) of row numbers."""
+    names = axis.to_numpy(dtype=object)
+    strata = []
+    for name in dict.fromkeys(names):
+        by_family: dict[int, list[int]] = {}
+        for row in np.flatnonzero(names == name):
+            by_family.setdefault(int(items[row]), []).append(int(row))
+        for size in sorted({len(rows) for rows in by_family.values()}):
+            strata.append(np.array([rows for rows in by_family.values() if len(rows) == size]))
+    return strata
+
+
 def _permutation_p(
-    model, folds: list, x: np.ndarray, y: np.ndarray, axis: np.ndarray, observed: float, seed: int, m: int
+    model, folds: list, x: np.ndarray, y: np.ndarray, strata: list[np.ndarray], observed: float, seed: int, m: int
 ) -> tuple[float, float]:
     rng, null_aucs = generator(seed, "flip predictor"), []
-    strata = [np.flatnonzero(axis == name) for name in dict.fromkeys(axis)]
 
     def draw(k: int) -> np.ndarray:
         aucs = np.empty(k)
         for at in range(k):
             shuffled = y.copy()
-            for rows in strata:
-                shuffled[rows] = rng.permutation(y[rows])
+            for blocks in strata:
+                shuffled[blocks] = y[rng.permutation(blocks)]
             aucs[at] = auc(shuffled, _out_of_fold(model, folds, x, shuffled)[0])
         null_aucs.append(aucs)
         return aucs
@@ -192,6 +205,8 @@ def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> p
     by_item["n_prompt_tokens"] = by_item["n_prompt_chars"] / 4
     by_item["base_correct"] = by_item["is_correct"].astype(float)
     rows = long.merge(by_item, on="item_id", how="inner")
+    if "family" in frame:
+        rows["family"] = rows["item_id"].map(dict(zip(frame["item_id"], frame["family"], strict=True)))
     rows["flipped"] = np.where(rows["rate"].isna(), np.nan, (rows["rate"] > 0).astype(float))
     return rows
 

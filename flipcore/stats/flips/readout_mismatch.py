@@ -6,7 +6,7 @@ extractor that reads little disagrees much in the first and may agree in the sec
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.records import ABSENT, CUT
-from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
 
 _UNREADABLE = "\0unreadable"
@@ -22,8 +22,8 @@ _UNREADABLE = "\0unreadable"
 
 @dataclass(frozen=True)
 class Disagreements:
-    """`share[i, j]` of the rows present under both; NaN without one. `estimates` carry the interval over items; `both_read`
-    is the same on the rows where both extractors read an answer, `n_both_read` of them."""
+    """`share[i, j]` of the rows present under both; NaN without one. `estimates` carry the interval over items (families of
+    items); `both_read` is the same on the rows where both extractors read an answer, `n_both_read` of them."""
 
     extractors: list[str]
     share: np.ndarray
@@ -67,6 +67,7 @@ class Disagreements:
 def disagreements(frame: pd.DataFrame) -> Disagreements:
     """All pairs of readouts of one model. Absent readouts and answers that were cut off are in no pair."""
     frame = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
+    family_of = dict(zip(frame["item_id"], frame["family"], strict=True)) if "family" in frame else {}
     names = list(dict.fromkeys(frame["extractor"]))
     key = ["item_id", "variant_id", "sample"]
     there = frame[~frame["status"].isin((ABSENT, CUT))].assign(readout=lambda f: f["answer"].fillna(_UNREADABLE))
@@ -78,7 +79,7 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
         both = wide[[names[a], names[b]]].dropna()
         pair, read = (names[a], names[b]), both[(both != _UNREADABLE).all(axis=1)]
         n_rows[pair], n_both_read[pair] = len(both), len(read)
-        estimates[pair], both_read[pair] = _differing(both), _differing(read)
+        estimates[pair], both_read[pair] = _differing(both, family_of), _differing(read, family_of)
         share[a, b] = share[b, a] = (both.iloc[:, 0] != both.iloc[:, 1]).mean() if len(both) else np.nan
     counts = frame.groupby(["extractor", "status"]).size().unstack(fill_value=0)
     total = counts.sum(axis=1)
@@ -91,7 +92,12 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
     return Disagreements(names, share, estimates, n_rows, rate["unreadable"], rate["absent"], both_read, n_both_read)
 
 
-def _differing(pairs: pd.DataFrame) -> Estimate:
-    """The share of rows whose two answers differ, with its interval over items."""
+def _differing(pairs: pd.DataFrame, family_of: Mapping[str, str]) -> Estimate:
+    """The share of rows whose two answers differ, with its interval over items, or over families where items share one."""
     differ = (pairs.iloc[:, 0] != pairs.iloc[:, 1]).astype(float)
-    return mean_interval(differ.to_numpy(), pairs.index.get_level_values("item_id").to_numpy())
+    items = pairs.index.get_level_values("item_id").to_numpy()
+    families = np.array([family_of.get(item, item) for item in items], dtype=object)
+    if len(set(families)) == len(set(items)):
+        return mean_interval(differ.to_numpy(), items)
+    few = len(set(families)) < MIN_N
+    return mean_interval(differ.to_numpy(), families, kind="default" if few else "clt_cluster")

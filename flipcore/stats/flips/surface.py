@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from flipcore.core.records import CUT
+from flipcore.stats.base.clusters import by_family
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.base.intervals import UNIT
+from flipcore.stats.base.joint import JointMeans, joint_means
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips, within
 
 
@@ -168,6 +172,17 @@ def _shared(first: Cells, second: Cells, without: str) -> tuple[np.ndarray, np.n
     a, b = first.rate[:, columns], second.rate[:, columns]
     undefined = np.isnan(a + b)
     return np.where(undefined, np.nan, a), np.where(undefined, np.nan, b)
+
+
+def column_means(cells: Cells, family_of: Mapping[str, str] | None = None) -> list[Estimate]:
+    """The mean of every column with its interval: over items, or over families where `family_of` (item id -> family) says that
+    items share one (statistics.md, section 16.7)."""
+    labels = [(family_of or {}).get(item, item) for item in cells.items]
+    code = pd.factorize(np.asarray(labels, dtype=object))[0]
+    if len(set(labels)) == len(labels):
+        return joint_means(cells.rate)
+    columns = by_family(cells.rate, code)
+    return [one[0] for one in JointMeans(columns, families=True).estimates("default", [0.95], [UNIT] * columns.shape[1])]
 
 
 def row_means(cells: Cells, without: str = "identity") -> np.ndarray:
