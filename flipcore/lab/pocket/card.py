@@ -272,7 +272,7 @@ Problems that the operator can rewrite; gaps by Welch's t.
 {gaps(model, families["problems"])}
 
 ## What each detector sees
-AUC against dose 0 (Newcombe's method 5). The last columns flag fresh items above a cut-off taken from dose 0: conformal
+AUC against dose 0 (DeLong's error on the logit). The last columns flag fresh items above a cut-off taken from dose 0: conformal
 promises 5 % on average over draws of controls, tolerance (the default for PEARL) at most 5 % with 95 % confidence;
 Clopper–Pearson limits. Losses: first paraphrase minus original, nats. Min-k: mean of the lowest 20 % of the prompt's token
 log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at temperature .7.
