@@ -6,10 +6,10 @@ names by `claim.not_claimed(reason)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
-from flipcore.claims.claim import Assertion, Claim
+from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate, paraphrase_gate
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
@@ -64,16 +64,29 @@ def reason(closed_gates: dict[str, str], axis: str = "", extractor: str = "", re
     return " ".join(dict.fromkeys(closed_gates[name] for name in (axis, extractor, reference) if name in closed_gates))
 
 
-def paraphrases_claim(gate: ParaphraseGate) -> Claim:
-    """The sentence of a gate on paraphrases; it asserts something only where the gate is open."""
-    outcome = "open" if gate.is_open else "closed"
-    return Claim(PARAPHRASES_PASS, outcome, gate.sentence(), gate.is_open, numbers={"accepted": gate.accepted})
+def paraphrases_claim(gate: ParaphraseGate, sentence: str = "") -> Claim:
+    """The sentence of a gate on paraphrases (`sentence` where the source's pairs say more); it asserts something only where the
+    gate is open."""
+    if not gate.is_open:
+        return description(sentence or gate.sentence(), "closed", accepted=gate.accepted)
+    return Claim(PARAPHRASES_PASS, "open", gate.sentence(), True, numbers={"accepted": gate.accepted})
+
+
+def sources_claim(gates: Sequence[ParaphraseGate]) -> Claim:
+    """How many sources of paraphrases pass; it asserts something only where one does."""
+    n_open = sum(gate.is_open for gate in gates)
+    n = f"{len(gates):,} {'source' if len(gates) == 1 else 'sources'} of paraphrases"
+    if not n_open:
+        return description(f"None of {n} has passed the gate yet.", "closed")
+    return Claim(PARAPHRASES_PASS, "open", f"{n_open:,} of {n} passed the gate.", True, numbers={"open": n_open})
 
 
 def judge_claim(gate: JudgeGate) -> Claim:
     """The sentence of a judge's gate; it asserts something only where the gate is open."""
     numbers = {"kappa": gate.agreement.estimate, "again": gate.again}
-    return Claim(JUDGE_PASSES, "open" if gate.is_open else "closed", gate.sentence(), gate.is_open, numbers=numbers)
+    if not gate.is_open:
+        return description(gate.sentence(), "closed", "", **numbers)
+    return Claim(JUDGE_PASSES, "open", gate.sentence(), True, numbers=numbers)
 
 
 def _paraphrases(store: Store, study_id: str) -> str:

@@ -41,11 +41,7 @@ def summary_claim(verdicts: Sequence[Claim], items: str, n_benchmark: int, n_con
         return description(f"No detector was run on the {sets}.", NO_CLAIM)
     yes = [one for one in verdicts if one.is_made and one.outcome in POSITIVE]
     n_open = sum(bool(one.withheld) or one.outcome == UNDECIDED for one in verdicts)
-    rest = (
-        f" {n_open} {'makes' if n_open == 1 else 'make'} no claim or {'is' if n_open == 1 else 'are'} undecided."
-        if n_open
-        else ""
-    )
+    rest = f" {n_open} {'is' if n_open == 1 else 'are'} undecided or not claimed." if n_open else ""
     if not yes:
         return Claim(ANY_DETECTOR, "none shown", f"No detector of {len(verdicts)} shows memory in the {sets}.{rest}", False)
     by_memory = sum(one.outcome == MEMORY for one in yes)

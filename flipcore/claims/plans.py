@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.power import n_for_gap, n_to_author
-from flipcore.stats.holdout.planning import MOST, Plan, difference_plan, equivalence_plan
+from flipcore.stats.holdout.planning import MOST, Plan, detectable_margin, difference_plan, equivalence_plan
+from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, detectable_sentence
 
 
 def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
@@ -30,6 +32,35 @@ def _claim(plan: Plan, what: str, power: float) -> Claim:
         return description(sentence, "impossible", power=plan.power)
     sentence = f"{plan.n:,} items a set: the rule then {what} in {percent_text(plan.power)} of studies."
     return description(sentence, "plan", "Exact power of the rule that the Holdout page uses.", n=plan.n, power=plan.power)
+
+
+def gap_design(n_benchmark: int, n_control: int, control: str) -> Claim:
+    """The smallest drop gap that two sets show four times in five, by the rule for this control."""
+    gap = _detectable_gap(n_benchmark, n_control, control)
+    sentence = detectable_sentence(_design(n_benchmark, n_control, control), gap)
+    detail = "Simulated at accuracy 0.70 where rewriting alone changes a tenth of the answers."
+    return description(sentence, "plan", detail, gap=gap)
+
+
+@lru_cache(maxsize=64)
+def _detectable_gap(n_benchmark: int, n_control: int, control: str) -> float:
+    return detectable_gap(_design(n_benchmark, n_control, control), n_runs=60)
+
+
+def _design(n_benchmark: int, n_control: int, control: str) -> GapDesign:
+    return GapDesign((n_benchmark, n_control), (0.7, 0.7), 0.1, 0.1, control)
+
+
+def equality_design(n_target: int, n_retro: int) -> Claim:
+    """The smallest margin within which two sets of equal accuracy are shown equivalent four times in five."""
+    n = min(n_target, n_retro)
+    margin = detectable_margin(0.7, min(n, MOST))
+    if math.isnan(margin):
+        return description(f"With {n:,} items in the smaller set no margin up to 50 pp can be shown.", "impossible")
+    sentence = (
+        f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} pp four times in five, from {n:,} items a set."
+    )
+    return description(sentence, "plan", "Exact power of the rule that the Holdout page uses, at accuracy 0.70.", margin=margin)
 
 
 def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8) -> Claim:

@@ -24,7 +24,7 @@ from flipcore.stats.memory.rewritten import HarnessAccuracy
 class Report:
     """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]`
     the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any. `closed` are
-    the axes and readouts that enter no claim, each with what is missing."""
+    the axes and extractors that are not claimed, each with what is missing."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]

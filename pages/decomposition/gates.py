@@ -18,7 +18,4 @@ def notice(closed: dict[str, str]) -> None:
     """Each reason once, with all that it closes."""
     for why in dict.fromkeys(closed.values()):
         names = [name.replace("_", " ") for name in closed if closed[name] == why]
-        st.warning(
-            plain(f"{' and '.join(names)} {'enter' if len(names) > 1 else 'enters'} no claim. {why}"),
-            icon=":material/door_front:",
-        )
+        st.warning(plain(f"Not claimed: {' and '.join(names)}. {why}"), icon=":material/door_front:")

@@ -40,7 +40,7 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     if conditions:
         subset = [one for one in conditions if (one.extractor, one.layout) == _ways(conditions)[0]]
-        st.markdown(f"**Inflation.** {plain(inflation_claim(subset).text)}")
+        st.markdown(f"**{plain(inflation_claim(subset).text)}**")
 
 
 def _ways(conditions: list[Condition]) -> list[tuple[str, str]]:
@@ -104,7 +104,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
 
 def _nothing_yet(sets: Sets) -> None:
     study = box_study(sets) if sets.sources else None
-    st.info("No model has answered both sets yet, so there is no inflation to show.", icon=":material/query_stats:")
+    st.info("No model has answered both sets yet, so their accuracies cannot be compared.", icon=":material/query_stats:")
     with st.container(horizontal=True):
         if study is not None and st.button(
             "Ask the model in the box",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.claims.holdout import outcome_claim
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.holdout.difficulty import BEFORE
 from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text, detectable_text, estimate_text
@@ -41,7 +42,7 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
         {
             "test": TITLES[name],
             "estimate": estimate_text(test),
-            "ours": test.state,
+            "ours": outcome_claim(test).text,
             "p": p_text(test.p),
             "source's rule": test.source_state,
             "source's p": ", ".join(p_text(p) for p in test.p_source),
@@ -51,7 +52,9 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
         }
         for name, test in tests.items()
     ]
-    st.dataframe(rows, hide_index=True, column_config={"how": st.column_config.TextColumn(width="large")})
+    st.dataframe(
+        rows, hide_index=True, column_config={name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
+    )
     for name, why in missing.items():
         st.caption(plain(f"{TITLES[name]}. {why}"))
     _difficulty(sets, confirmatory)

@@ -24,12 +24,13 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown(
         "### "
         + plain(
-            "No detector flags any item."
+            "No item lies beyond any detector's cut-off."
             if not share.n
-            else f"{share.n:,} items are flagged by at least one of {len(by_detector)} detectors; {share.text()} of them by every one that "
-            "judged them."
+            else f"{share.n:,} items lie beyond the cut-off of one or more of {len(by_detector)} detectors; {share.text()} of them "
+            "beyond every one that judged them."
         )
     )
+    st.caption("Some items lie beyond a cut-off by chance alone. What holds for the set stands under Summary.")
     compared = pairs(by_detector)
     st.dataframe([_row(one) for one in compared], hide_index=True)
     st.caption(plain(_distrust(compared)))

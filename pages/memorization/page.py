@@ -60,7 +60,7 @@ if study_id is not None:
         view = View(study_id, revision, model, kind, mode == "locked")
         if not view.judged or not view.compared:
             st.info(
-                "A memorization test compares items that may have been trained on with controls that cannot have been. "
+                "This page compares items that may have been trained on with controls that cannot have been. "
                 "This study has only one of the two among these items: add items with the role control (or benchmark) "
                 "under New study.",
                 icon=":material/compare:",

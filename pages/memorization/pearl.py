@@ -108,7 +108,7 @@ def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> No
             "flagged": pearl.sensitivity > alpha,
         }
     )
-    st.markdown(f"**Texts, the most abrupt first; flagged above α = {number_text(alpha, 3)}**")
+    st.markdown(f"**Texts, the most abrupt first; α = {number_text(alpha, 3)}**")
     item_table(
         view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric, key=f"pearl-{axis}-{metric}"
     )

@@ -6,27 +6,30 @@ import streamlit as st
 
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import plan_sentence
-from flipcore.claims.plans import contrast_plan, equality_plan, gap_plan
-from flipcore.stats.base.power import mde_equivalence, mde_gap
+from flipcore.claims.plans import contrast_plan, equality_design, equality_plan, gap_design, gap_plan
+from flipcore.core.study import OTHER_CONTROL
+from pages.common.notes import plain
 
-JUDGED, COMPARED = ("benchmark", "target"), ("control", "retro", "non_member")
+MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("retro",))
 
 
-def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1) -> None:
-    """Sentences about this design; all four times in five, at the 5 % level. `n_read_twice` items are read in two ways,
-    in `n_cells` pairings of axis and extractor."""
+def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, control: str = OTHER_CONTROL) -> None:
+    """Sentences about this design; all four times in five, by the pages' own rules. `n_read_twice` items are read in two ways,
+    in `n_cells` pairings of axis and extractor; `control` is what the study declares its controls to be."""
     if sum(n_by_role.values()) < 10:
         st.caption("Below 10 items no interval is printed: take more.")
         return
     st.caption(plan_sentence(n_read_twice, n_cells))
-    judged, compared = (sum(n_by_role.get(role, 0) for role in roles) for roles in (JUDGED, COMPARED))
+    if not st.toggle("What could the sets show?", key="power-sets", help="simulates the rules of the other pages"):
+        return
+    judged, compared = (sum(n_by_role.get(role, 0) for role in roles) for roles in MEMORY)
     if judged and compared:
-        gap = mde_gap(judged, compared, 0.2, 0.1, 0.2, 0.1)
-        margin = mde_equivalence(0.7, judged, compared)
-        st.caption(
-            f"With {judged:,} against {compared:,}, a drop gap of about {100 * gap:.0f} pp would be found (if a fifth "
-            f"of the items change), and two sets could be shown equal within {100 * margin:.0f} pp."
-        )
+        claim = gap_design(judged, compared, control)
+        st.caption(plain(f"{claim.text} {claim.detail}"))
+    target, retro = (sum(n_by_role.get(role, 0) for role in roles) for roles in HOLDOUT)
+    if target and retro:
+        claim = equality_design(target, retro)
+        st.caption(plain(f"{claim.text} {claim.detail}"))
 
 
 def calculator() -> None:

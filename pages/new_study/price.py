@@ -36,7 +36,7 @@ def price_panel(study: Study) -> None:
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         readings = [_n_readings(study, item_plan.item.kind) for item_plan in open_items]
         n_cells = sum(part.name != "identity" for part in study.axes) * (max(readings, default=1) - 1)
-        detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells)
+        detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells, study.control)
         if len(open_items) < len(study_plan.items):
             st.caption(
                 f"{len(study_plan.items) - len(open_items):,} items are set aside for confirmation and count nowhere here."

@@ -9,6 +9,7 @@ from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
+from flipcore.claims.gates import paraphrases_claim, sources_claim
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
@@ -37,9 +38,7 @@ def show() -> None:
 
 
 def _gates(gates: list[SourceGate]) -> None:
-    n_open = sum(one.gate.is_open for one in gates)
-    some = "" if len(gates) == 1 else f" of {len(gates)}"
-    st.markdown(f"### {n_open}{some} {'source' if len(gates) == 1 else 'sources'} of rewordings passed the gate")
+    st.markdown(f"### {plain(sources_claim([one.gate for one in gates]).text)}")
     st.caption(
         f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
         f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
@@ -58,7 +57,8 @@ def _gates(gates: list[SourceGate]) -> None:
         sign = "✓" if one.gate.is_open else "–"
         st.markdown(
             f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
-            f"pairs reviewed by people  \n{plain(one.sentence())} {plain(one.models_sentence())}"
+            f"pairs reviewed by people  \n{plain(paraphrases_claim(one.gate, one.sentence()).text)} "
+            f"{plain(one.models_sentence())}"
         )
     if len(judged) < len(gates):
         names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.gate.accepted.n)

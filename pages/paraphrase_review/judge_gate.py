@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.annotation.judge_labels import gate_rows
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
+from flipcore.claims.gates import judge_claim
 from pages.common import judging
 from pages.common.header import show_badges
 from pages.common.notes import plain
@@ -15,8 +16,8 @@ from pages.common.notes import plain
 def judge_gate(study_id: str) -> None:
     """Verdict, progress, figure and table of the gate."""
     report = judging.report(study_id)
-    gate, position, again = report.sentences
-    st.markdown(f"### {plain(gate)}")
+    _, position, again = report.sentences
+    st.markdown(f"### {plain(judge_claim(report.gate).text)}")
     if not report.gate.is_open:
         show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
     st.progress(

@@ -37,7 +37,7 @@ HELP = {
     "models": "The column that names the model.",
     "axes": "What was changed, row by row.",
     "role": "benchmark or control, row by row.",
-    "harmless": "False where another answer may be right: such a row enters no flip.",
+    "harmless": "False where another answer may be right: such a row is left out of the flips.",
 }
 
 

@@ -191,7 +191,7 @@ def test_the_gate_turns_and_the_estimate_follows_a_verdict(page, address):
     after = estimate(page, address)
     print(f"\nbefore: {before!r}\nafter:  {after!r}")
     assert after != before
-    page.get_by_text("paraphrase enters no claim").wait_for()
+    page.get_by_text("Not claimed: paraphrase.").wait_for()
     page.goto(f"{address}/paraphrase_review?part=Effect")
     page.get_by_text(re.compile(r"– flipscope_choice")).wait_for()
     page.get_by_text(re.compile(r"rewordings were struck out")).wait_for()

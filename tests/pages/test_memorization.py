@@ -97,14 +97,14 @@ def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_a
 
 def test_detectors_are_compared_item_by_item():
     app = shown("agreement")
-    assert not app.exception and "are flagged by at least one of" in words(app)
+    assert not app.exception and "lie beyond the cut-off of one or more of" in words(app)
 
 
 def test_pearl_of_completions_stands_beside_pearl_of_summaries():
     app = shown("pearl", "completion")
     task = next(group for group in app.button_group if group.key and group.key.startswith("task-"))
     task.set_value("bit_flip_summary").run()
-    assert not app.exception and "nothing is flagged" in words(app)
+    assert not app.exception and "α is not set" in words(app)
     app = shown("agreement", "completion")
     pairs = next(one.value for one in app.dataframe if "κ" in one.value)
     assert "PEARL, summaries, ROUGE-L" in set(pairs["and"])

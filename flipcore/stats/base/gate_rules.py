@@ -112,7 +112,7 @@ class PositionBias:
             return "The judge has not been asked with the options in both orders."
         changed = f"Turning the options round changes {self.flip_rate.text()} of the judge's {self.flip_rate.n} readings"
         if self.p >= 0.05:
-            return f"{changed}; no sign that it favours a position ({p_text(self.p)})."
+            return f"{changed}; no favour for a position is shown ({p_text(self.p)})."
         return f"{changed}, and favours the {'first' if self.n_first > self.n_last else 'last'} option ({p_text(self.p)})."
 
 

@@ -127,9 +127,9 @@ class PairedCorrectness:
     def sentence(self) -> str:
         """Both pairs of shares; says so where no control lies as high."""
         if not self.original.n:
-            return "No item is flagged."
+            return "No item lies beyond the cut-off."
         flagged = (
-            f"Flagged items are right {percent_text(self.original.value)} as published and "
+            f"Items beyond the cut-off are right {percent_text(self.original.value)} as published and "
             f"{percent_text(self.paraphrase.value)} reworded"
         )
         if not self.control_original.n:

@@ -49,7 +49,7 @@ class Exchangeability:
                 f"The controls differ from the benchmark in length, digits, topic or difficulty (AUC {self.test.auc:.2f}), "
                 "so plain p-values are too small or too large: read the stratified and the weighted ones."
             )
-        return f"No sign that the controls differ from the benchmark in what was measured (AUC {self.test.auc:.2f})."
+        return f"No difference of controls and benchmark is shown in what was measured (AUC {self.test.auc:.2f})."
 
 
 def exchangeability(features: np.ndarray, control_features: np.ndarray, seed: int = 0, m: int = 199) -> Exchangeability:

@@ -59,7 +59,7 @@ class Calibration:
             need = min_calibration(self.fpr) if self.rule == "tolerance" else math.ceil((1 - self.fpr) / self.fpr - SLACK)
             return (
                 f"No α keeps false positives at {100 * self.fpr:g} % with {self.n} non-members under the {self.rule} "
-                f"rule, so nothing is flagged: {need} are needed."
+                f"rule, so α is not set: {need} are needed."
             )
         share = f"{100 * self.fpr:g} %"
         promise = {

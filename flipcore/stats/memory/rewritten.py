@@ -125,7 +125,7 @@ class SetDrop:
         differs = self.selection.excludes_zero()
         if differs is None:
             return "Too few items could not be rewritten to say whether they are special."
-        verdict = "they are not a fair sample of the set" if differs else "no sign that they are special"
+        verdict = "they are not a fair sample of the set" if differs else "no difference is shown"
         return (
             f"Items that could be rewritten were answered right {self.selection.text_pp()} more often than the rest: {verdict}."
         )
@@ -133,7 +133,7 @@ class SetDrop:
     def identity_sentence(self) -> str:
         """What re-asking the same prompt did."""
         if self.identity_drop is None:
-            return "The identity axis was not asked, so a drop made by the harness itself cannot be told apart."
+            return "The identity axis was not asked, so a drop made by the harness itself cannot be separated."
         return f"Asked again unchanged, accuracy fell by {self.identity_drop.text_pp()} ({p_text(self.identity_p)})."
 
 

@@ -133,6 +133,6 @@ def test_without_flags_accuracy_is_unchanged_and_pairs_are_missing():
     found = result.corrected_accuracy(right, np.ones(1_200))
     assert (found.raw, found.control_raw) == (found.corrected, found.control_corrected)
     pairs = result.paired_correctness(right, right, np.ones(1_200), np.ones(1_200))
-    assert pairs.sentence() == "No item is flagged." and math.isnan(pairs.original.value)
+    assert pairs.sentence() == "No item lies beyond the cut-off." and math.isnan(pairs.original.value)
     with pytest.raises(BadInput, match="1200 controls was wanted"):
         result.corrected_accuracy(right, np.ones(3))
