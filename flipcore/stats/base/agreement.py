@@ -1,4 +1,4 @@
-"""Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with item bootstraps.
+"""Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with intervals over items.
 
 Where chance alone would agree always (one category in use) the coefficient is 0/0: NaN, never 1 or 0; the raw agreement
 stands beside it. A missing rating is None (or NaN).
@@ -7,7 +7,7 @@ stands beside it. A missing rating is None (or NaN).
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -18,6 +18,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import percentile_limits
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, percent_text, without_interval
 from flipcore.stats.base.intervals import wilson
+from flipcore.stats.base.jackknife import log_jackknife
 from flipcore.stats.base.resample import SLACK
 
 WEIGHTS = (None, "linear", "quadratic")
@@ -174,7 +175,7 @@ def prevalence_warning(ratings: Sequence) -> str:
     share = present_ratings.count(top) / len(present_ratings)
     return (
         f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
-        "look at the raw agreement too. Its 95 % interval then covers .68 to .93 in simulation: claim nothing from it."
+        "look at the raw agreement too."
         if PREVALENT <= share < 1
         else ""
     )
@@ -227,61 +228,88 @@ def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreem
 def cohen_agreement(
     a: Sequence, b: Sequence, weights: str | None = None, seed: int = 0, n_boot: int = 2000, level: float = 0.95
 ) -> Agreement:
-    """Cohen's kappa with a percentile bootstrap over items; resamples with one category are skipped."""
+    """Cohen's kappa with the limits of `_limited`; weighted, with a percentile bootstrap over items."""
     pairs = _paired(a, b)
-    value = cohen_kappa(a, b, weights)
+    value, raw = cohen_kappa(a, b, weights), raw_agreement(a, b)
     codes, n = _codes(pairs)
-    replicates = np.array([])
-    if not math.isnan(value) and len(pairs) >= MIN_N:
-        rng, cost = generator(seed), disagreement_weights(n, weights)
-        replicates = np.array(
-            [_kappa(_table(codes[rng.integers(0, len(codes), size=len(codes))], n), cost) for _ in range(n_boot)]
-        )
+    cost = disagreement_weights(n, weights)
     warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
-    raw = raw_agreement(a, b)
-    estimate = _bootstrap_estimate(value, replicates, level, pairs, seed, raw)
+
+    def coefficient(some: np.ndarray) -> float:
+        return _kappa(_table(some, n), cost)
+
+    if weights is None:
+        estimate = _limited(coefficient, codes, value, raw, level, pairs)
+    else:
+        estimate = _bootstrap_estimate(value, _replicates(coefficient, codes, value, seed, n_boot), level, pairs, seed, raw)
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
 def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> Agreement:
-    """Fleiss' kappa of `ratings[rater][unit]` with a percentile bootstrap over units: of the units that have the same number
-    of ratings (two or more), the largest such group; `n_items` counts it."""
+    """Fleiss' kappa of `ratings[rater][unit]` with the limits of `_limited`: of the units that have the same number of ratings
+    (two or more), the largest such group; `n_items` counts it."""
     rated = _units(ratings)
     sizes = [len(unit) for unit in rated if len(unit) >= 2]
     most = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
     units = [unit for unit in rated if len(unit) == most and most]
-    counts, categories = _unit_counts(units)
-    value = fleiss_kappa(counts) if units else math.nan
-    replicates = np.array([])
-    if not math.isnan(value) and len(units) >= MIN_N:
-        rng = generator(seed)
-        replicates = np.array([fleiss_kappa(counts[rng.integers(0, len(units), size=len(units))]) for _ in range(n_boot)])
-    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1 :]]
-    raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    counts, _ = _unit_counts(units)
+    value, raw = fleiss_kappa(counts) if units else math.nan, _raw_of_pairs(units)
     warning = prevalence_warning([rating for unit in units for rating in unit])
-    return Agreement(
-        _bootstrap_estimate(value, replicates, level, units, seed, raw), raw, len(units), (warning,) if warning else ()
-    )
+    return Agreement(_limited(fleiss_kappa, counts, value, raw, level, units), raw, len(units), (warning,) if warning else ())
 
 
 def krippendorff_agreement(
     ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0, n_boot: int = 2000, level: float = 0.95
 ) -> Agreement:
-    """Krippendorff's alpha with a percentile bootstrap over units; raw agreement is over all pairs within units."""
+    """Krippendorff's alpha, nominal with the limits of `_limited`, else with a percentile bootstrap over units; raw agreement is
+    over all pairs within units."""
     units = [unit for unit in _units(ratings) if len(unit) >= 2]
-    value = _alpha(units, level_of_measurement)
-    replicates = np.array([])
-    if not math.isnan(value) and len(units) >= MIN_N:
-        rng, (counts, categories) = generator(seed), _unit_counts(units)
-        distance = _distances(categories, level_of_measurement)
-        replicates = np.array(
-            [_alpha_of_counts(counts[rng.integers(0, len(units), size=len(units))], distance) for _ in range(n_boot)]
-        )
-    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1 :]]
-    raw = sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    value, raw = _alpha(units, level_of_measurement), _raw_of_pairs(units)
+    counts, categories = _unit_counts(units)
+    distance = _distances(categories, level_of_measurement)
     warning = prevalence_warning([rating for unit in units for rating in unit])
-    estimate = _bootstrap_estimate(value, replicates, level, units, seed, raw)
+
+    def coefficient(some: np.ndarray) -> float:
+        return _alpha_of_counts(some, distance)
+
+    if level_of_measurement == "nominal":
+        estimate = _limited(coefficient, counts, value, raw, level, units)
+    else:
+        estimate = _bootstrap_estimate(value, _replicates(coefficient, counts, value, seed, n_boot), level, units, seed, raw)
     return Agreement(estimate, raw, len(units), (warning,) if warning else ())
+
+
+def _raw_of_pairs(units: list[list]) -> float:
+    """Share of the pairs of ratings within units that are alike."""
+    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1 :]]
+    return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+
+
+def _replicates(
+    coefficient: Callable[[np.ndarray], float], rows: np.ndarray, value: float, seed: int, n_boot: int
+) -> np.ndarray:
+    if math.isnan(value) or len(rows) < MIN_N:
+        return np.array([])
+    rng = generator(seed)
+    return np.array([coefficient(rows[rng.integers(0, len(rows), size=len(rows))]) for _ in range(n_boot)])
+
+
+def _limited(
+    coefficient: Callable[[np.ndarray], float], rows: np.ndarray, value: float, raw: float, level: float, units: list
+) -> Estimate:
+    """The union of the limits of `log_jackknife` and of Wilson's on the raw agreement: neither alone covers where one answer
+    prevails."""
+    if math.isnan(value):
+        return missing(len(units), level, "Undefined: chance alone would agree always.")
+    if len(units) < MIN_N:
+        return without_interval(value, len(units), level)
+    by_raw = _from_raw(value, raw, level, units)
+    low, high = log_jackknife(coefficient, rows, level)
+    if math.isnan(low):
+        return by_raw
+    return Estimate(
+        value, min(low, by_raw.low), max(high, by_raw.high), level, "jackknife, log(1 - coefficient)", len(units), None
+    )
 
 
 def _bootstrap_estimate(value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float) -> Estimate:
