@@ -11,6 +11,8 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import ROLES, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, few_valued, load_report
+from flipcore.store.queries import holdout
+from pages.common import session
 from pages.common.notes import plain
 from pages.new_study.item_place import with_place
 
@@ -52,8 +54,15 @@ def report_of(source: ItemSource):
     return _cached_report(asdict(source))
 
 
+def shown_items(source: ItemSource) -> tuple[Item, ...]:
+    """The source's items less those that a stored study set aside and no lock has opened: their texts are shown nowhere."""
+    items = items_of(source)
+    hidden = holdout.hidden_items(session.store(), [item.item_id for item in items])
+    return tuple(item for item in items if item.item_id not in hidden)
+
+
 def items_of(source: ItemSource) -> tuple[Item, ...]:
-    """The source's items; none where it cannot be read."""
+    """The source's items, to count and to ask them; none where it cannot be read. What is shown comes from `shown_items`."""
     report, _ = report_of(source)
     return report.items if report else ()
 
@@ -78,6 +87,9 @@ def _report(source: ItemSource) -> None:
     if report.refused:
         with st.popover(f"{len(report.refused):,} rows were refused", icon=":material/warning:"):
             st.dataframe([{"line": line, "why": why} for line, why in report.refused[:200]], hide_index=True)
+    items = shown_items(source)
+    if n_hidden := len(report.items) - len(items):
+        st.caption(f"{n_hidden:,} items are not shown: a study set them aside, and only its lock opens them.")
     st.dataframe(
         [
             {
@@ -86,7 +98,7 @@ def _report(source: ItemSource) -> None:
                 "options": " | ".join(item.options),
                 "category": item.category,
             }
-            for item in report.items[:5]
+            for item in items[:5]
         ],
         hide_index=True,
         height=215,

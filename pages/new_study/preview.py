@@ -11,12 +11,12 @@ from flipcore.runs.plan import is_set_aside, plan
 from pages.common import session
 from pages.common.differences import differences
 from pages.common.notes import plain
-from pages.new_study.items import items_of
+from pages.new_study.items import shown_items
 
 
 def preview(study: Study) -> None:
     """Every variant of one item as the study will ask it, with what differs from the base marked; none that it sets aside."""
-    items = [item for source in study.items for item in items_of(source) if not is_set_aside(study, item)]
+    items = [item for source in study.items for item in shown_items(source) if not is_set_aside(study, item)]
     if not items or not study.axes:
         return
     st.markdown("**What will be asked**")

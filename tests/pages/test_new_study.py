@@ -7,9 +7,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import demo
+from flipcore.runs import demo, runner
 from flipcore.runs.plan import plan
+from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
+from flipcore.store.visible import HIDDEN
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
 
@@ -120,3 +122,26 @@ def test_the_preview_shows_the_variants_that_are_asked_and_the_seed_is_a_control
         assert study.seed == seed and prompts[-1] and shown[-len(prompts[-1]) :] == prompts[-1]
         assert not asked.confirmatory  # what is set aside is not offered
     assert prompts[0] != prompts[1]
+
+
+def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(app, tmp_path):
+    store = Store.open(tmp_path / "aside.duckdb")
+    study = Study(
+        "aside", (ItemSource("flipscope_choice"),), (Part("option_order"),), (Part("regex"),),
+        (ModelUse("simulated-clean"),), confirmatory_share=0.6,
+    )  # fmt: skip
+    runner.run(study, store)
+    hidden = {text for (text,) in store.rows(f"SELECT question FROM items WHERE item_id IN ({HIDDEN})")}
+    store.close()
+    st.cache_resource.clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIPSCOPE_DB", str(tmp_path / "aside.duckdb"))
+        page = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
+        page.query_params["from_study"] = study.study_id
+        page.switch_page("new_study/page.py").run()
+        assert not page.exception and hidden
+        first = next(one.value for one in page.dataframe if "question" in one.value)
+        assert len(first) == 5 and not hidden & set(first["question"])
+        assert "items are not shown: a study set them aside" in words(page)
+        offered = {text for text in page.selectbox(key="preview-item").options}
+        assert offered and not {text[:90] for text in hidden} & offered
