@@ -42,8 +42,12 @@ def note(mode: str, study_id: str, band: str) -> str:
 
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:
-    """The first lock of this page on this study, where the mode asks for one."""
-    return locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
+    """The first lock of this page on this study, where the mode asks for one; the page stops where it cannot be read under."""
+    lock = locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
+    if lock and (why := lock_claims.check(session.store(), study_id, page)):
+        st.error(plain(why), icon=":material/lock_reset:")
+        st.stop()
+    return lock
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
@@ -72,7 +76,7 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
 
 
 def show_lock(record_id: str, page: str, lock: dict) -> None:
-    """Who locked what and whether the word may be said; stops the page where the lock's state cannot be computed again."""
+    """Who locked what and whether the word may be said."""
     claim = lock_claims.locked(session.store(), record_id, page)
     if claim is None:
         return
@@ -83,9 +87,6 @@ def show_lock(record_id: str, page: str, lock: dict) -> None:
             f"{claim.text} {claim.detail} Settings stored by {lock['reviewer']} on {lock['created_at']:%Y-%m-%d %H:%M}, {lock['lock_id']}."
         )
     )
-    if why := lock_claims.check(session.store(), record_id, page):
-        st.error(plain(why), icon=":material/lock_reset:")
-        st.stop()
 
 
 def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:

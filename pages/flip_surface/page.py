@@ -84,7 +84,14 @@ def picture(study_id: str, frame) -> None:
     titles = title_of(field), title_of(faithful)
     if rows:
         table = below.flip_table(*cells, rows, questions, titles)
-        explorer(study_id, model, shown.arrays(*cells, rows, questions, titles, shown.families(study_id)), axis, (field, faithful), table)
+        explorer(
+            study_id,
+            model,
+            shown.arrays(*cells, rows, questions, titles, shown.families(study_id)),
+            axis,
+            (field, faithful),
+            table,
+        )
     else:
         st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
     below.disagreement(study_id, model, title_of)
