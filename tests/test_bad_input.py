@@ -84,6 +84,7 @@ def ran(tmp_path_factory):
     opened.close()
 
 
+@pytest.mark.slow
 def test_hostile_text_is_asked_read_and_stored_letter_by_letter(ran):
     store, study_id, _ = ran
     items = studies.study_items(store, study_id)
@@ -256,6 +257,7 @@ def test_a_command_about_something_that_is_not_there_is_a_sentence(tmp_path, mon
     assert said.endswith((".", "?")) and "Traceback" not in said and len(said) > 20
 
 
+@pytest.mark.slow
 def test_every_command_but_run_says_who_holds_the_database(tmp_path, store):
     """`run` hands its study over; the others name the process and where to find the same."""
     for arguments in (["stats", "s"], ["export", "s"], ["merge", "other.duckdb"]):

@@ -36,6 +36,7 @@ def labels_of(texts, reviewer="Ada", wrong=()):
     return [label_row(one, reviewer, None if i in wrong else one["judged"]) for i, one in enumerate(texts)]
 
 
+@pytest.mark.slow
 def test_every_judged_text_is_there_once_with_its_options_as_shown(texts, store):
     assert len({one["call_id"] for one in texts}) == len(texts) > 100
     assert judges.studies_with_judge(store) == {STUDY.study_id: "judged"}

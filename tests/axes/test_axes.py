@@ -29,6 +29,7 @@ def test_an_axis_says_what_it_is(axis):
     assert axis_of(axis.name) == axis
 
 
+@pytest.mark.slow
 @every_axis
 @given(data=st.data(), layout=st.sampled_from(sorted(LAYOUTS)), seed=st.integers(0, 99))
 def test_variants_keep_the_contract(axis, data, layout, seed):
@@ -54,6 +55,7 @@ def test_variants_keep_the_contract(axis, data, layout, seed):
         assert all(item.options[i] in shown for i in one.order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", [axis for axis in AXES.values() if axis.name not in TASKS], ids=lambda axis: axis.name)
 @given(data=st.data())
 def test_the_base_is_the_same_variant_on_every_axis(axis, data):

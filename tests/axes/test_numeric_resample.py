@@ -116,6 +116,7 @@ def test_clock_times_years_ordinals_and_fractions_stay():
     assert frozen["1"] and frozen["2"] and not frozen["40"] and not frozen["12"]
 
 
+@pytest.mark.slow
 def test_every_shipped_problem_is_resampled_exactly_or_refused_with_a_class():
     made = [resample(item.question, item.solution, rng(i)) for i, item in enumerate(load(ItemSource("flipscope_problems")))]
     kept = [one for one in made if isinstance(one, Resample)]
@@ -149,6 +150,7 @@ def test_the_number_of_rewritings_is_bounded():
         axis_of("numeric_resample", {"n": 0})
 
 
+@pytest.mark.slow
 def test_the_pocket_models_problems_are_resampled():
     found = coverage(AXIS, list(load(ItemSource("pocket_problems")))[:300], seed=0)
     assert len(found) == 300 and sum(one.is_covered for one in found) > 150
@@ -292,6 +294,7 @@ def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, 
     assert len(found) == 1_319 and covered >= 1_042
 
 
+@pytest.mark.slow
 def test_every_reading_of_a_covered_problem_gives_its_published_gold(shared_data):
     rows = [json.loads(line) for line in (shared_data / "gsm8k" / "test.jsonl").read_text(encoding="utf-8").splitlines()]
     for row in rows[:300]:
@@ -338,6 +341,7 @@ def test_the_audit_found_at_most_two_wrong_golds_in_150(capsys):
     assert verdicts["wrong"] <= 2 and high <= 0.05
 
 
+@pytest.mark.slow
 def test_the_audited_operator_is_the_shipped_one():
     """By what it writes of the problems in the repository; the whole of the audit is recomputed by the next test."""
     head, _ = audit()

@@ -45,7 +45,7 @@ async def bare(url, n=N):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_both_loops_get_every_answer_and_the_ratio_is_printed(capsys):
     """Ratios are printed, not asserted: a busy machine decides them."""
     ratios = []

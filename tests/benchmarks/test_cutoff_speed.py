@@ -8,7 +8,7 @@ import pytest
 from tests.benchmarks.test_paint_speed import DRAG
 from tests.browser.serving import browser_page, dashboard
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 N_ITEMS = 100_000
 
 _APP = """

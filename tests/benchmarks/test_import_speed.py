@@ -20,7 +20,7 @@ def megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_memory_stays_bounded_while_a_large_log_is_stored(tmp_path):
     folders.admit(tmp_path)
     rows = (made.lm_eval_row(i, f"That makes {2 * i}. " * 20, str(2 * i), True) for i in range(N_ROWS))

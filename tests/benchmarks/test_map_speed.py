@@ -30,7 +30,7 @@ def timed(compute):
     return compute(), time.perf_counter() - start
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_principal_components_and_neighbours_need_no_matrix_of_all_pairs(capsys):
     units = unit_rows()
     (places, _), seconds = timed(lambda: principal_places(units))
@@ -47,7 +47,7 @@ def test_principal_components_and_neighbours_need_no_matrix_of_all_pairs(capsys)
         )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.skipif(bool(why_no_umap()), reason=why_no_umap() or "installed")
 def test_umap_comes_later_and_from_the_store_at_once(capsys, tmp_path):
     units = unit_rows()

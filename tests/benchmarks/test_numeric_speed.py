@@ -10,7 +10,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_1319_problems_are_resampled(shared_data, capsys):
     items = list(load(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl"))))
     start = time.perf_counter()

@@ -7,7 +7,7 @@ import pytest
 
 from tests.browser.serving import ROOT, browser_page, dashboard
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.soak]
 N_ITEMS, N_CLICKS = 12_000, 7
 
 DRAG = """async (slider) => {

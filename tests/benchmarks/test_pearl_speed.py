@@ -44,7 +44,7 @@ def timed(work):
     return result, time.perf_counter() - start
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_ncd_of_ten_thousand_outputs_equals_the_loop(capsys):
     references, outputs = texts()
     ours, seconds = timed(lambda: in_groups(lambda ref, outs: ncd_many(ref, outs, "xz"), references, outputs))
@@ -59,7 +59,7 @@ def test_ncd_of_ten_thousand_outputs_equals_the_loop(capsys):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_rouge_l_of_ten_thousand_outputs_equals_rouge_score(capsys):
     references, outputs = texts()
     ours, seconds = timed(lambda: in_groups(rouge_l_many, references, outputs))

@@ -17,7 +17,7 @@ def from_the_gram_matrix(gram, chosen):
     return (block.sum() - np.trace(block)) / (n * (n - 1))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_ten_thousand_regroupings_equal_those_of_the_gram_matrix(capsys):
     rng = generator(0)
     target, retro = rng.standard_normal((2, N_EACH, DIMENSIONS)) + 0.3

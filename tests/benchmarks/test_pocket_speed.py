@@ -9,7 +9,7 @@ from flipcore.lab.pocket.items import read_items
 from flipcore.models.pocket_inference import PocketModel
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_scores_one_by_one_equal_those_of_a_batch_and_the_times_are_printed(capsys):
     began = time.perf_counter()
     model = PocketModel.load()

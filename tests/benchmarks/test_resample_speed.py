@@ -54,7 +54,7 @@ def timed(work):
     return result, time.perf_counter() - start
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_the_joint_bootstrap_agrees_with_the_loop_and_takes_a_fraction_of_its_time(columns, capsys):
     joint = JointMeans(columns, 1, N_BOOT)
     limits, ours = timed(lambda: joint.limits("percentile", [0.95]))

@@ -15,7 +15,7 @@ from tests.benchmarks.test_client_speed import bare
 from tests.models.server import Server
 from tests.store.test_store import completion_rows
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.soak
 
 
 def test_group_commit_beside_single_row_commits(tmp_path, capsys):

@@ -28,6 +28,7 @@ def limits(table, side, n_rows):
     return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(QUANTITIES), n_rows, len(LEVELS))[:4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [40, 20])  # 20: limits are drawn, so both must take the same draws
 def test_the_board_holds_what_the_decomposition_says(n):
     answers = study(n)
@@ -44,6 +45,7 @@ def test_with_many_items_fewer_draws_do():
     assert [resamples(SimpleNamespace(items=range(n))) for n in (2_000, 2_001)] == [9_999, 1_999]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "kind"), [(40, "percentile"), (20, "default")])
 def test_a_higher_level_is_never_narrower(n, kind):
     table = board(study(n), str)["tables"][f"regex|own_class|{kind}"]
@@ -52,6 +54,7 @@ def test_a_higher_level_is_never_narrower(n, kind):
     assert (np.diff(limits(table, "low", 2)[:, row], axis=1) <= 1e-6).all()
 
 
+@pytest.mark.slow
 def test_the_simultaneous_band_is_wider_than_each_interval():
     answers = study()
     one = board(answers, str)["tables"]["regex|own_class|default"]
@@ -62,6 +65,7 @@ def test_the_simultaneous_band_is_wider_than_each_interval():
     assert (width[1] > width[0]).all()
 
 
+@pytest.mark.slow
 def test_every_reference_policy_and_kind_has_a_table():
     made = board(study(), str)
     sizes = [len(made["options"][name]) for name in ("reference", "policy", "kind")]
@@ -84,6 +88,7 @@ def test_a_band_stays_within_what_a_rate_can_be():
     assert np.nanmin(limits(few, "low", 2)[3]) >= -2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["paired", "nonoverlap"])
 def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule):
     names = ("first_token", "regex")
@@ -107,6 +112,7 @@ def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule
     assert "more" in seen and "undecided" in seen
 
 
+@pytest.mark.slow
 def test_a_closed_gate_withholds_every_sentence_of_its_rows():
     made = board(study(), str, closed={"option_order": "Nobody reviewed it."})
     wording, verdicts = made["wording"]["regex|own_class"], made["tables"]["regex|own_class|default"]["verdicts"]["paired"]
@@ -115,6 +121,7 @@ def test_a_closed_gate_withholds_every_sentence_of_its_rows():
     assert wording["instead"] == "Not claimed: Nobody reviewed it." and set(verdicts["headline"]) == {-1}
 
 
+@pytest.mark.slow
 def test_without_a_written_answer_board_and_table_take_the_same_reference():
     answers = coded_answers(
         frame([row for i in range(12) for e in ("first_token", "cloze") for row in asked(f"i{i}", "AB", extractor=e)])

@@ -30,6 +30,7 @@ def about(found, name):
     return [one for one in found.findings if one.about == name]
 
 
+@pytest.mark.slow
 def test_two_filters_of_one_text_are_the_worst_finding_and_lead_to_the_items(tmp_path, store):
     found = audited(store, made.lm_eval(tmp_path / "run", n=40, n_right=30).parent)
     first = about(found, "readouts")[0]
@@ -41,6 +42,7 @@ def test_two_filters_of_one_text_are_the_worst_finding_and_lead_to_the_items(tmp
     assert [one.rank for one in found.findings] == sorted((one.rank for one in found.findings), reverse=True)
 
 
+@pytest.mark.slow
 def test_a_reported_score_that_does_not_hold_is_said(tmp_path, store):
     rows = made.lm_eval(tmp_path / "run", n=10, n_right=4)
     results = next((tmp_path / "run").glob("results*"))

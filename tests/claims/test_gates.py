@@ -29,6 +29,7 @@ def said(study, capsys, *options):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     store = Store.open(path)
     runner.run(JUDGED, store)
@@ -49,6 +50,7 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     assert "no claim" not in said(JUDGED, capsys) and json.loads(said(JUDGED, capsys, "--json"))["closed"] == {}
 
 
+@pytest.mark.slow
 def test_rewordings_enter_claims_when_their_source_has_passed(path):
     store = Store.open(path)
     demo.fill_store(store)

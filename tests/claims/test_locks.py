@@ -52,6 +52,7 @@ def strike(store, reviewer="Ada"):
     return len(pairs) - 2
 
 
+@pytest.mark.slow
 def test_striking_pairs_after_the_lock_moves_nothing_under_it(store):
     lock = locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
     before, rows = result(store, lock), len(studies.readouts(store, S, lock=lock))
@@ -87,6 +88,7 @@ def test_a_lock_that_was_changed_is_refused(store):
     assert "changed after" in check(store, S, PAGE)
 
 
+@pytest.mark.slow
 def test_models_and_items_that_came_later_are_not_in_it(store):
     lock = locks.keep_lock(store, S, PAGE, {}, "Ada")
     before = result(store, lock)
@@ -115,6 +117,7 @@ def test_the_word_is_withheld_where_another_lock_had_opened_the_items(store):
     assert locked(store, S, "holdout") is None
 
 
+@pytest.mark.slow
 def test_the_word_is_withheld_where_another_study_shows_the_answers(store):
     runner.run(Study(**{**vars(STUDY), "name": "all of it", "confirmatory_share": 0.0}), store)
     locks.keep_lock(store, S, PAGE, {}, "Ada")

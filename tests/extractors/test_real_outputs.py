@@ -92,6 +92,7 @@ def test_a_first_token_that_is_never_a_letter_is_gated_away(shared_data):
     assert n == 300
 
 
+@pytest.mark.slow
 def test_gsm8ks_four_models_are_graded_as_their_authors_graded_them(shared_data):
     n = 0
     for row in rows(shared_data / "gsm8k" / "example_model_solutions.jsonl"):
@@ -104,6 +105,7 @@ def test_gsm8ks_four_models_are_graded_as_their_authors_graded_them(shared_data)
     assert n == 4 * 1319
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Meta-Llama-3_1-8B-Instruct", "Mistral-7B-v0.1"])
 def test_mmlu_pros_statements_are_read_and_unfinished_chains_are_not_guessed(shared_data, name):
     """The stored `pred` is a filled-in guess where the text states nothing; there we must almost always abstain."""

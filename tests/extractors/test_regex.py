@@ -183,6 +183,7 @@ def test_a_second_problem_is_not_part_of_the_answer_but_the_question_repeated_is
     assert answer_end("one\nQ: two", "") == 3 and answer_end("\nQuestion: two", "") == len("\nQuestion: two")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     [

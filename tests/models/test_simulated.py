@@ -45,6 +45,7 @@ def rates(profile, n_items=700):
     return total, genuine, floor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 def test_the_planted_rates_come_back_through_the_ordinary_readouts(name):
     """Means of 700 items within 4.5 standard errors of the closed form (three numbers, six profiles: p < 2e-4 by chance)."""
@@ -110,6 +111,7 @@ def test_an_item_that_says_how_often_it_was_read_is_believed(dose, recalled):
     assert all(right.values()) == recalled
 
 
+@pytest.mark.slow
 def test_a_share_of_the_right_answers_is_lost_in_other_words_and_none_in_another_order():
     of = items(600)
     shown = [v for item in of for v in reworded(item)] + variants(of)

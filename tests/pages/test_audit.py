@@ -9,6 +9,8 @@ from flipcore.store.connection import Store
 from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files as made
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def imported(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """The tab for a known truth, on planted scores: what it says, draws and leaves out."""
 
+import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
@@ -8,6 +9,8 @@ from flipcore.charts.theme import LIGHT
 from flipcore.stats.memory.ground_truth import ground_truth
 from tests.pages.test_pages import words
 from tests.stats.memory.test_ground_truth import made
+
+pytestmark = pytest.mark.slow
 
 
 def planted():

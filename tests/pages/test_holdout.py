@@ -17,7 +17,7 @@ from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.browser.serving import ROOT
 from tests.store.queries.test_holdout import STUDY
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 PARTS = {
     "Map": "nearest neighbours",
     "Look inside": "Does an entry come twice",

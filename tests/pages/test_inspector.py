@@ -13,7 +13,7 @@ from flipcore.store.queries.inspection import inspection
 from tests.browser.serving import ROOT
 from tests.runs.test_runner import tiny_study
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 MODEL, AXIS = "simulated-artifact-prone", "option_order"
 
 

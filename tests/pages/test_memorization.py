@@ -11,7 +11,7 @@ from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
 from tests.runs.test_runner import tiny_study
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
 def memory_study() -> Study:

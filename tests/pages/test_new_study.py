@@ -15,7 +15,7 @@ from flipcore.store.visible import HIDDEN
 from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture

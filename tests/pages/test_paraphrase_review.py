@@ -32,7 +32,7 @@ ARTIFACTS = Study(
     models=(ModelUse("simulated-artifact-prone"),),
 )
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture

@@ -97,6 +97,7 @@ def test_one_that_is_always_sure_stops_at_five_attempts_of_one_call_each():
     assert "A lead of 5 after 5 attempts" in found.reading.reason
 
 
+@pytest.mark.slow
 def test_text_that_is_no_option_is_asked_for_by_number_and_then_by_letter():
     """The letter prompt of the plain layout ends like the base prompt, so its reply is told by the labels shown."""
     protocol = protocol_of("rotation")
@@ -136,6 +137,7 @@ def test_a_model_that_writes_no_text_leaves_both_votes_absent_with_its_reason():
     }
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from([0, 1, 2, 3, None]), min_size=40, max_size=40), st.integers(1, 6), st.integers(1, 4))
 def test_the_outcome_is_that_of_the_reference_on_the_same_votes(votes, least, lead):
     protocol = protocol_of("rotation", {"least": least, "lead": lead, "cap": 40})
@@ -174,6 +176,7 @@ def test_parameters_that_do_not_fit_are_a_sentence(params):
         protocol_of("rotation", params)
 
 
+@pytest.mark.slow
 def test_a_study_on_the_pocket_model_votes_within_the_projection_and_is_resumed_for_nothing(tmp_path):
     study = Study(
         "votes",
@@ -218,12 +221,14 @@ def voted(tmp_path, monkeypatch, profile):
     return right
 
 
+@pytest.mark.slow
 def test_a_planted_model_without_noise_votes_as_it_would_answer_once(tmp_path, monkeypatch):
     right = voted(tmp_path, monkeypatch, Profile(ability=0.7))
     assert list(right["rotation"]) == list(right["rotation_single"])
     assert binomtest(int(right["rotation"].sum()), len(right["rotation"]), 0.7).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_planted_noise_is_amplified_as_the_gamblers_ruin_says(tmp_path, monkeypatch):
     """Each sample is right with .7 and otherwise the same wrong option, so a vote to a lead of 3 is right with
     .7³ / (.7³ + .3³) = .343 / .370 = .927; a single answer with .7."""

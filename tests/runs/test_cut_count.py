@@ -61,6 +61,7 @@ def test_a_pilot_says_it_before_the_study_is_asked(store):
     assert "simulated-artifact-prone 6" in token_limits(tiny_study(models=(SHORT,)))
 
 
+@pytest.mark.slow
 def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_knows(path, capsys):
     store, study = Store.open(path), tiny_study(models=(SHORT,))
     runner.run(study, store)

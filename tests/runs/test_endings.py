@@ -94,6 +94,7 @@ def test_a_missing_key_ends_a_large_run_and_stores_no_call(store, items, declare
     assert (last.n_done, store.rows("SELECT count(*) FROM completions")) == (0, [(0,)])
 
 
+@pytest.mark.slow
 def test_cancel_ends_a_large_run_and_resume_makes_the_rest(store, items, declared):
     cancel = threading.Event()
     with Server(delay_s=0.02) as server:
@@ -106,6 +107,7 @@ def test_cancel_ends_a_large_run_and_resume_makes_the_rest(store, items, declare
         assert len(server.bodies) == second.n_done
 
 
+@pytest.mark.slow
 def test_cancel_reaches_calls_that_wait_for_another_attempt(store, items, declared):
     cancel = threading.Event()
     with Server(*[("status", 429, {"retry-after": "59"})] * 5_000) as server:
@@ -116,6 +118,7 @@ def test_cancel_reaches_calls_that_wait_for_another_attempt(store, items, declar
     assert time.monotonic() - began < 45
 
 
+@pytest.mark.slow
 def test_a_budget_ends_a_large_run_and_is_kept(store, items, declared):
     with Server() as server:
         declared(server.url, price_in=0.0, price_out=1000.0)  # 5 tokens out: $0.005 billed, $0.008 at most
@@ -130,6 +133,7 @@ def test_a_budget_ends_a_large_run_and_is_kept(store, items, declared):
     assert last.n_done == 65  # $0.1 each
 
 
+@pytest.mark.slow
 def test_a_fault_of_ours_ends_a_large_run_with_a_sentence_and_keeps_what_came(store, items, monkeypatch):
     answered, n = Simulated.complete, iter(range(100_000))
 
@@ -177,6 +181,7 @@ def billed(monkeypatch, usd):
     monkeypatch.setattr(Simulated, "complete", charged)
 
 
+@pytest.mark.slow
 def test_the_budget_is_the_studys_over_all_runs_and_can_be_raised(store, items, monkeypatch):
     priced(monkeypatch, 1.0)
     billed(monkeypatch, 0.10)

@@ -147,6 +147,7 @@ def test_formats_are_known_by_content_not_by_name(tmp_path, store):
     assert survey([packed]).n_records == 12
 
 
+@pytest.mark.slow
 def test_importing_again_adds_nothing_and_a_stopped_import_goes_on(tmp_path, store, monkeypatch):
     monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
     found = survey([made.lm_eval(tmp_path / "run").parent])
@@ -187,6 +188,7 @@ def test_what_is_no_log_gets_a_sentence(tmp_path):
         survey([tmp_path / "nowhere"])
 
 
+@pytest.mark.slow
 def test_the_public_logs_give_the_numbers_that_they_report(shared_data, tmp_path, store):
     """Score by score, where a log holds all the rows that its score is made of."""
     n_compared = 0

@@ -40,6 +40,7 @@ PASSING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", PASSING)
 def test_a_fault_that_passes_ends_no_run(store, items, declared, monkeypatch, fault):
     monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.2)
@@ -49,6 +50,7 @@ def test_a_fault_that_passes_ends_no_run(store, items, declared, monkeypatch, fa
     assert (last.state, last.n_failed) == ("done", 0), last.message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [500, 403, 404])
 def test_prompts_that_always_fail_fail_alone_and_resume_goes_past_them(store, items, declared, code):
     poison = {f"What is {i} plus {i}?" for i in (3, 5, 8, 13, 21, 34, 55)}
@@ -75,6 +77,7 @@ QUOTAS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", QUOTAS)
 def test_an_exhausted_quota_stops_at_once_with_the_providers_words(store, items, declared, provider):
     fault = QUOTAS[provider]
@@ -87,6 +90,7 @@ def test_an_exhausted_quota_stops_at_once_with_the_providers_words(store, items,
         assert ended(study(items, n=30), store).n_done == 30
 
 
+@pytest.mark.slow
 def test_requests_are_few_while_a_server_fails_and_the_progress_says_so(store, items, declared, monkeypatch):
     monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.1)
     seen = []
@@ -100,6 +104,7 @@ def test_requests_are_few_while_a_server_fails_and_the_progress_says_so(store, i
     assert any("It is asked once every" in p.trouble for p in seen) and not last.trouble
 
 
+@pytest.mark.slow
 def test_calls_on_their_way_when_a_server_fails_are_no_verdict_on_it(store, items, declared):
     """Sixteen calls fail at once and two controls after them; the third is answered."""
     with Server(*[("status", 503)] * 18, delay_s=0.05) as server:
@@ -108,6 +113,7 @@ def test_calls_on_their_way_when_a_server_fails_are_no_verdict_on_it(store, item
     assert (last.state, last.n_failed) == ("done", 0)
 
 
+@pytest.mark.slow
 def test_a_run_knows_nothing_of_a_server_that_was_down_before(store, items, declared):
     with Server(*[("status", 500)] * 200) as server:
         declared(server.url)

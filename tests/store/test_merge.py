@@ -61,6 +61,7 @@ def answers(monkeypatch, words, fails=lambda n: False):
     return lambda: monkeypatch.setattr(Simulated, "complete", answered)
 
 
+@pytest.mark.slow
 def test_every_table_is_merged(tmp_path, store):
     there = other(tmp_path)
     for name, table in tables().items():
@@ -95,6 +96,7 @@ def read_anew(store, study_id):
         yield row["answer"], EXTRACTORS[row["extractor"]].read(item, variant, [rows.completion_of(completion)]).answer
 
 
+@pytest.mark.slow
 def test_readouts_follow_the_completions_that_are_kept(tmp_path, store, monkeypatch):
     """Two machines asked the same and got other words: what is here stays, and every readout is of what is here."""
     undo = answers(monkeypatch, "The answer is (A).", fails=lambda n: n % 4 == 0)
@@ -114,6 +116,7 @@ def test_readouts_follow_the_completions_that_are_kept(tmp_path, store, monkeypa
     assert runner.run(STUDY, store).state == "done"
 
 
+@pytest.mark.slow
 def test_a_new_study_whose_answers_differ_here_says_so_and_resume_reads_them(tmp_path, store, monkeypatch):
     undo = answers(monkeypatch, "The answer is (A).")
     runner.run(dataclasses.replace(STUDY, name="another name"), store)
@@ -180,6 +183,7 @@ def test_what_does_not_fit_is_skipped_with_its_number_and_reason(tmp_path, store
     assert any("3 decisions were skipped" in said for said in report.sentences())
 
 
+@pytest.mark.slow
 def test_a_file_without_a_needed_column_or_of_a_newer_schema_changes_nothing(tmp_path, store):
     cases = {
         "lacks": "ALTER TABLE decisions DROP COLUMN sentence",

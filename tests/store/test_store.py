@@ -71,6 +71,7 @@ def test_lone_surrogates_and_null_bytes_are_kept_as_text(store):
     assert store.rows("SELECT question FROM items")[0][0] == "a?b <script>alert(1)</script>"
 
 
+@pytest.mark.slow
 def test_ten_threads_lose_nothing(store):
     def write(worker):
         for i in range(50):

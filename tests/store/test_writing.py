@@ -45,6 +45,7 @@ def spoilt(monkeypatch, **changes):
     monkeypatch.setattr(Simulated, "complete", odd)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{"n_tokens_in": 2**70}, {"n_attempts": 2**40}, {"latency_s": "soon"}], ids=str)
 def test_a_value_that_does_not_fit_ends_the_run_with_a_sentence_and_counts_what_is_stored(store, monkeypatch, changes):
     spoilt(monkeypatch, **changes)
@@ -74,6 +75,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_run_with_a_sentence_and_keeps_all_that_was_counted(tmp_path):
     """A limit on the size of files stands for the disk: writes fail from some point on."""
     path = tmp_path / "flips.duckdb"
@@ -115,6 +117,7 @@ def test_a_writer_that_collides_for_good_is_a_sentence(store):
     cursor.close()
 
 
+@pytest.mark.slow
 def test_the_dashboard_tells_what_the_disk_did_not_take(store, monkeypatch):
     registry = Registry(store)
     add = store.writer.add

@@ -75,6 +75,7 @@ def test_thousands_and_decimals_do_not_change_the_number(cents, places):
     assert Fraction(canonical_number(written)) == value
 
 
+@pytest.mark.slow
 @given(st.text(max_size=30))
 def test_any_text_gives_a_fraction_or_none(text):
     found = canonical_number(text)

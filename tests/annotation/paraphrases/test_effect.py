@@ -57,6 +57,7 @@ def test_before_any_verdict_everything_counts_and_nothing_is_bounded(store):
     assert accepted.n_items == 0 and before.bounds is None and "No rewording" in before.sentence("first token")
 
 
+@pytest.mark.slow
 def test_a_struck_rewording_leaves_the_axis_at_once_and_the_estimate_moves(store):
     study_id = reworded_study().study_id
     materials = review.materials(store, study_id)
@@ -127,6 +128,7 @@ def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
     assert studies.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted)]
 
 
+@pytest.mark.slow
 def test_one_reviewers_verdicts_say_what_they_moved_and_of_which_set(store):
     study_id = reworded_study().study_id
     frame, materials = studies.readouts(store, study_id, paraphrases="all"), review.materials(store, study_id)

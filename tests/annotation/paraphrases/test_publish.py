@@ -34,6 +34,7 @@ def test_only_accepted_rewordings_are_in_it_and_reviewers_are_numbers(store):
     assert "Lovelace" not in str(rows) and rows[0]["n_kept"] == rows[0]["n_reviewers"] == 2
 
 
+@pytest.mark.slow
 def test_the_folder_loads_by_load_dataset_as_it_would_from_the_hub(store, tmp_path):
     import datasets
 

@@ -134,6 +134,7 @@ def test_marked_words_join_over_spaces_and_the_texts_stay_whole():
     assert all(a != b for a, b in zip(runs, runs[1:], strict=False))
 
 
+@pytest.mark.slow
 def test_ten_reviewers_at_once_lose_nothing(store):
     pairs = made_pairs(30)
     stored(store, pairs)
@@ -169,6 +170,7 @@ for pair in pairs:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_loses_no_acknowledged_verdict(tmp_path):
     path = tmp_path / "flips.duckdb"
     child = subprocess.Popen([sys.executable, "-c", _KILLED, str(path)], cwd=ROOT, stdout=subprocess.PIPE, text=True)

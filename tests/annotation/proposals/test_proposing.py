@@ -46,6 +46,7 @@ def lab(monkeypatch):
     return at
 
 
+@pytest.mark.slow
 def test_what_passes_the_rules_is_stored_as_proposed_and_asking_again_costs_nothing(store, lab):
     with Server(reply(f'Sure, here it is:\n"{GOOD}"')) as server:
         use = lab(server)

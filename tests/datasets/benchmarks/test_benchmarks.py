@@ -62,6 +62,7 @@ def test_mmlu_reads_a_file_without_header_and_a_folder(shared_data):
     assert all(why.startswith(f"Line {line} of ") and "_dev.csv has the same text" in why for line, why in report.refused)
 
 
+@pytest.mark.slow
 def test_mmlu_pro_loads_from_a_model_s_outputs_and_tells_its_repeated_questions(shared_data, tmp_path):
     archive = zipfile.ZipFile(shared_data / "mmlu_pro_outputs" / "model_outputs_Mistral-7B-v0.1_5shots.zip")
     report = load_report(ItemSource("mmlu_pro", path=archive.extract(archive.namelist()[0], tmp_path)))

@@ -46,6 +46,7 @@ def test_no_claim_of_the_committed_table_is_false_more_often_than_it_says():
     assert failures(rows) == {}
 
 
+@pytest.mark.slow
 def test_a_random_twentieth_of_the_cells_passes_today():
     seed = int(os.environ.get("CLAIMS_SEED") or np.random.SeedSequence().entropy % 1_000_000)
     print(f"CLAIMS_SEED={seed}")

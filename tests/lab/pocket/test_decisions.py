@@ -20,6 +20,7 @@ def found():
     return record("min-k %", scores["0"], fresh, {dose: scores[str(dose)] for dose in (1, 64, 256)})
 
 
+@pytest.mark.slow
 def test_what_was_read_often_is_called_memory_and_what_never_was_is_not(found):
     by_dose = {one.dose: one.is_claimed for one in found.at}
     assert by_dose[256] and by_dose[64]

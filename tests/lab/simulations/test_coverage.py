@@ -36,12 +36,14 @@ def test_rules_decide_as_often_as_statistics_section_9_says():
     assert binomtest(null.decided["paired (t)"], 2000, 0.03, alternative="greater").pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_a_broken_interval_would_be_caught():
     # studentised intervals at n = 12 and T = .08 cover far less than .93: the test above can fail
     row = coverage_row(PlantedTruth(0.08, 0.03), 12, 200, kinds=["studentized"], n_boot=199)
     assert binomtest(int(row.covered["studentized"][0]), 200, 0.93, alternative="less").pvalue < 0.001
 
 
+@pytest.mark.slow
 def test_misses_on_both_sides_are_counted():
     row = coverage_row(PlantedTruth(0.30, 0.10), 150, 1000, kinds=["clt_cluster"], n_boot=99, level=0.5)
     for covered in row.covered["clt_cluster"]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from flipcore.lab.simulations.memory_coverage import Held, main, markdown, rows
+from flipcore.lab.simulations.memory_coverage import CoverageRow, main, markdown, rows
 
 KEPT = Path(__file__).with_name("memory_coverage.md")
 
@@ -17,6 +17,7 @@ def found():
     return list(rows(40, seed=1))
 
 
+@pytest.mark.slow
 def test_nothing_recommended_breaks_its_promise(found):
     for row in found:
         if "source" in row.what or np.isnan(row.promised):
@@ -45,7 +46,7 @@ def test_the_kept_table_has_the_same_rows_and_breaks_no_promise(found):
 
 
 def test_a_broken_promise_would_be_seen():
-    row = Held("interval", "x", "y", 0.95, 30, 40)
+    row = CoverageRow("interval", "x", "y", 0.95, 30, 40)
     assert binomtest(row.count, row.n_sims, 0.93, alternative="less").pvalue < 1e-3
     assert "| x | y | 40 | .950 | .750 |" in markdown([row])
 

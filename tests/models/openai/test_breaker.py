@@ -64,6 +64,7 @@ def lab(tmp_path, monkeypatch):
     declared.store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [("status", 500), ("drop",), ("malformed",), ("status", 401), ("status", 404)],
@@ -117,6 +118,7 @@ def test_a_run_on_a_dead_server_ends_failed_with_a_sentence_and_few_attempts(lab
     assert n_attempts <= 4 + SUSPECT + PROBES
 
 
+@pytest.mark.slow
 def test_a_run_that_its_server_left_goes_on_where_it_stopped(lab):
     with Server(*[("none",)] * 10, *[("drop",)] * 100) as server:
         lab(server.url, n_in_flight=1)

@@ -184,6 +184,7 @@ def test_a_dead_server_is_a_sentence_and_no_exception():
     assert made.status == "failed" and "could not be reached" in made.error
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_in_mid_run_fails_the_rest_and_keeps_what_came():
     server = Server(delay_s=0.01)
 

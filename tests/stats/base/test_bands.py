@@ -76,6 +76,7 @@ def test_watching_a_bounded_path_all_the_time_is_wrong_in_at_most_one_case_of_tw
     assert binomtest(wrong_somewhere(bounded_path, rate), 1000, 0.05, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_the_asymptotic_path_holds_for_common_outcomes_and_not_for_rare_ones():
     # why bounded_path exists: statistics, F24 has .018-.027 for the asymptotic sequence, which is right near .5 only
     assert binomtest(wrong_somewhere(conf_seq_path, 0.5), 1000, 0.05, alternative="greater").pvalue > 0.01

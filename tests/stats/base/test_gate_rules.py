@@ -122,6 +122,7 @@ def test_position_bias_counts_changes_and_unreadable_answers_flip():
         gate_rules.position_bias([1], [])
 
 
+@pytest.mark.slow
 def test_position_bias_has_its_nominal_size():
     rng, runs, hits = generator(0), 800, 0
     for _ in range(runs):

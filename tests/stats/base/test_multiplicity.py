@@ -11,6 +11,7 @@ from flipcore.stats.base import multiplicity
 NAMES = {"bonferroni": "bonferroni", "holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_adjusted_values_are_statsmodels(name, p):

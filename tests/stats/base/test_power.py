@@ -82,6 +82,7 @@ def test_designs_without_items_detect_nothing():
         power.n_tost_two_prop(0.4, 0)
 
 
+@pytest.mark.slow
 def test_the_promised_power_is_reached_in_simulation():
     n = power.n_for_gap(0.15, 0.20, 0.20, 0.05, 0.05)
     rng, runs = generator(4), 2_000

@@ -32,6 +32,7 @@ def test_a_share_that_is_always_one_has_no_interval():
     assert found.value == 1.0 and not found.has_interval
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_share_covers():
     truth, covered, n_sims = PlantedTruth(0.30, 0.10), 0, 600
     rng = generator(0, "share")

@@ -70,6 +70,7 @@ def test_the_paired_p_is_students():
 PAIR = st.tuples(st.sampled_from(["0", "1", None]), st.sampled_from(["0", "1", None]))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(PAIR, min_size=3, max_size=3), min_size=1, max_size=6),
     st.sampled_from(["own_class", "always_flip", "drop"]),

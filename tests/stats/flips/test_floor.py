@@ -52,6 +52,7 @@ def test_permuting_moves_readouts_within_their_item_and_never_into_a_gap():
         assert [sorted(item.ravel()) for item in shuffled] == [sorted(item.ravel()) for item in codes]
 
 
+@pytest.mark.slow
 def test_the_permutation_distribution_is_the_exact_one():
     # one item, two variants of two samples, A A | B B: of the 3 ways to pair four readouts up one keeps the variants
     # together (excess 1) and two mix them (W = 1, B = 1/2), so p = 1/3
@@ -59,6 +60,7 @@ def test_the_permutation_distribution_is_the_exact_one():
     assert found.low < 1 / 3 < found.high
 
 
+@pytest.mark.slow
 def test_the_excess_test_holds_its_size_and_finds_an_effect():
     rejected = 0
     for simulation in range(300):

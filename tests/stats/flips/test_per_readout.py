@@ -38,6 +38,7 @@ def summary(items, **options):
     return flip_summary(coded_answers(frame(items)), "order", "e", **options)
 
 
+@pytest.mark.slow
 @given(ITEMS, st.sampled_from(POLICIES))
 def test_a_summary_is_the_list_definitions(items, policy):
     found = summary(items, policy=policy)
@@ -49,6 +50,7 @@ def test_a_summary_is_the_list_definitions(items, policy):
     assert found.consistency == pytest.approx(definitions.consistency_rate(items, policy), nan_ok=True)
 
 
+@pytest.mark.slow
 @given(ITEMS, st.sampled_from(POLICIES))
 def test_item_entropies_and_modes_are_the_list_definitions(items, policy):
     codes = coded_answers(frame(items)).cell("order", "e")

@@ -10,6 +10,7 @@ from flipcore.lab.claims import flips as worlds
 from flipcore.stats.flips.power import BOTH, LARGEST, REFERENCE_ALONE, detectable_difference, power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [15, 40, 120])
 def test_the_difference_that_is_promised_is_claimed_four_times_in_five(n):
     difference = detectable_difference(n)

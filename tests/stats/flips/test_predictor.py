@@ -28,6 +28,7 @@ def table(n=150, slope=3.0, seed=0):
     )
 
 
+@pytest.mark.slow
 def test_a_planted_signal_is_found_with_its_sign_and_calibration():
     rows = table(n=600)
     found = flip_prediction(rows, ["margin"], n_permutations=19)
@@ -37,11 +38,13 @@ def test_a_planted_signal_is_found_with_its_sign_and_calibration():
     assert (found.n_rows, found.n_dropped) == (1200, 0) and set(found.weights) == {"margin", "order"}
 
 
+@pytest.mark.slow
 def test_noise_is_not_found():
     found = flip_prediction(table(slope=0.0), ["margin"], n_permutations=39)
     assert found.p > 0.05 and found.auc.low < 0.5
 
 
+@pytest.mark.slow
 def test_what_the_axis_alone_explains_is_not_credited_to_the_features():
     # one axis flips 90 % of the items, the other 10 %, the margin says nothing: AUC is .9 either way
     rng, rows = generator(4), table(n=200, slope=0.0)

@@ -61,6 +61,7 @@ def test_a_pair_that_was_not_asked_moves_nothing():
     assert moved_by_each(readouts({"a": "xy", "b": "xx"}), {("z", "reworded-1"): "gone"}) == {"gone": 0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_the_extreme_strikes_are_those_of_trying_them_all(seed):
     rng = generator(seed, "struck")

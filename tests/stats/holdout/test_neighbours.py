@@ -96,6 +96,7 @@ def own_share(rows, labels):
     return np.mean([np.mean([s for s, label in zip(shares, labels, strict=True) if label == wanted]) for wanted in (0, 1)])
 
 
+@pytest.mark.slow
 def test_mixing_counts_own_neighbours_and_expects_those_of_a_random_labelling():
     a, labels = directions(40), np.array([0] * 30 + [1] * 10)
     rows, _ = nearest(a, a, 5, skip_self=True)

@@ -43,6 +43,7 @@ def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(sh
         assert binomtest(int(rejected.sum()), 20, 0.025, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_an_early_end_decides_as_the_whole_test_does(shared_data):
     items = benchmark("truthfulqa")[:120]
     fit = classifier_by_name("words").prepared([entry_text(item) for item in items])
@@ -66,6 +67,7 @@ def test_the_training_split_is_not_called_different(test_split):
     assert len(words.different()) <= 0.002 * len(words.rows)
 
 
+@pytest.mark.slow
 def test_reworded_questions_are_caught_within_their_pairs(reworded):
     target, retro, units, pairs = reworded
     found = told_apart(target, retro, m=39).cross_validation
@@ -77,6 +79,7 @@ def test_reworded_questions_are_caught_within_their_pairs(reworded):
     assert mixing(both, np.repeat([0, 1], half), paired=True).p < 0.01
 
 
+@pytest.mark.slow
 def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
     """F15: without grouping, an entry's nearest neighbour is its own rewording, of the other set: accuracy falls to .15, which
     a one-sided rule would call indistinguishable. With pairs in one fold the same classifier finds the difference."""
@@ -101,6 +104,7 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
     assert words.estimate.high - words.estimate.low > 0.1 and not words.equivalent
 
 
+@pytest.mark.slow
 def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_would_be_seen(test_split):
     chosen = holdout_real.part_labels(len(test_split), 50, 0)
     parts = [[item for item, label in zip(test_split, chosen, strict=True) if label == wanted] for wanted in (0, 1)]

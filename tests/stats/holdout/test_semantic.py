@@ -127,6 +127,7 @@ def test_the_centre_of_the_paired_within_test_is_the_mean_over_swaps():
         semantic.perm_test_within_paired(T, R[:2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [False, True])
 def test_the_interval_of_the_mmd_holds_where_the_sets_differ_too(paired):
     # shifted by 1 across a common mean of length 4; the spread under no difference alone would hold it .4 and .2 of the time

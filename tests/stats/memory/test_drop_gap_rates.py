@@ -82,6 +82,7 @@ def test_shares_flagged_are_the_stated_ones(scenario, n):
         assert p > 1e-4, f"{rule}: {k / RUNS:.3f} instead of {stated}"
 
 
+@pytest.mark.slow
 def test_the_bootstrap_by_counts_is_the_sources_loop():
     bo, bp, co, cp = gap_sets("gap .15", 150, generator(0))
     loop = drop_gap.drop_gap_source(bo, bp, co, cp, n_boot=20_000)

@@ -99,6 +99,7 @@ def test_the_cut_off_comes_from_items_that_do_not_check_it():
     assert (len(halves.never), halves.false_positives.n) == (100, 100)
 
 
+@pytest.mark.slow
 def test_a_blind_detector_is_rarely_said_to_see():
     wrong = 0
     for seed in range(150):

@@ -136,6 +136,7 @@ def test_examples_and_layouts_are_conditions_of_their_own(tmp_path):
     assert counts == [(24, 24)] * 3
 
 
+@pytest.mark.slow
 def test_the_vote_by_rotation_and_its_first_vote_are_readouts_of_their_own(tmp_path):
     study = Study(
         "rotated",

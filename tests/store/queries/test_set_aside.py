@@ -220,6 +220,7 @@ def test_every_query_is_walked():
     assert set(CALLS) <= found
 
 
+@pytest.mark.slow
 def test_no_query_shows_what_is_set_aside_before_a_lock(store):
     found = {name: leaks(store, call(store), name in NAMES_IDS) for name, call in CALLS.items()}
     assert {name: what[:2] for name, what in found.items() if what} == {}
@@ -256,6 +257,7 @@ def test_under_a_lock_the_items_are_there_and_only_under_one_of_this_study(store
     assert len(studies.study_items(store, S)) == 32 and holdout.items(store, hidden_ids(store))
 
 
+@pytest.mark.slow
 def test_items_that_another_study_shows_are_no_secret_of_the_items_but_stay_one_of_the_study(store):
     everywhere = Study(**{**vars(STUDY), "name": "open", "confirmatory_share": 0.0})
     runner.run(everywhere, store)

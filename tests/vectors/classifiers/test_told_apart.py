@@ -35,6 +35,7 @@ def test_halves_of_one_set_are_not():
     assert told_apart(items[::2], items[1::2], m=99).cross_validation.p > 0.05
 
 
+@pytest.mark.slow
 def test_a_copy_of_every_entry_is_no_difference():
     # F15: without its pair in the same fold each copy looks like the other set, and accuracy falls far below one half
     target = random_entries(60, 2)
@@ -43,6 +44,7 @@ def test_a_copy_of_every_entry_is_no_difference():
     assert "60 source pairs, swapped within pairs" in found.described
 
 
+@pytest.mark.slow
 def test_a_habit_of_the_rewriter_is_found_within_pairs():
     target = random_entries(60, 3)
     found = told_apart(target, rewritten(target, lambda question: question.replace("a ", "alpha ")), m=99)
@@ -62,6 +64,7 @@ def test_sets_that_are_paired_in_part_keep_their_pairs_in_one_fold():
     assert "grouped by source" in told_apart(target, retro, m=5).described
 
 
+@pytest.mark.slow
 def test_unequal_sizes_alone_are_no_difference():
     items = random_entries(200, 7)
     found = told_apart(items[:185], items[185:], m=99)
@@ -79,6 +82,7 @@ def test_the_same_seed_gives_the_same_result():
     assert first == again
 
 
+@pytest.mark.slow
 def test_rare_words_in_many_rows_still_get_their_weights():
     # the optimum to eight digits by another solver; lbfgs at a loose tolerance stops at zero here
     from scipy.sparse import csr_array
