@@ -67,6 +67,12 @@ def test_a_page_is_short_and_holds_no_sql_numpy_or_figure_code(path):
     assert calls(path, r"\.groupby\(|SELECT .* FROM|unsafe_allow_html=True|st\.html\(") == []
 
 
+@named([*PAGES, ROOT / "app.py"])
+def test_a_page_asks_the_core_to_write_and_to_query(path):
+    """Each kind of row is written in one place of the core, which checks it; pages, command line and imports call that."""
+    assert calls(path, r"\.writer\b|\.execute\(|\.transact\(|\.rows_of\(|\.frame\(|\bwrite_(bytes|text)\(") == []
+
+
 @named(CORE + PAGES)
 def test_functions_stay_under_50_lines_and_names_say_something(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -18,7 +18,7 @@ from flipcore.stats.base.estimate import without_interval
 from flipcore.stats.base.joint import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coding import IDENTITY, CodedAnswers
-from flipcore.stats.flips.decomposition import COLUMNS, Decomposition, default_reference, item_rates
+from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, default_reference, item_rates
 from flipcore.stats.flips.disagreement import POLICIES
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
@@ -27,6 +27,7 @@ POLICY_TITLES = {"own_class": "one more answer", "always_flip": "always a flip",
 OUTSIDE_BAND = "No interval here holds for every row at once."
 RULE_TITLES = {"paired": "A − G above 0 (paired)", "nonoverlap": "intervals apart (source)"}
 OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
+START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": "paired"}
 MANY_ITEMS, FEW_BOOT = 2_000, 1_999
 
 
@@ -103,6 +104,23 @@ def _start_choice(references: Sequence[str], kind: str) -> dict[str, str]:
     """What the board shows before anybody chooses."""
     reference = default_reference(references) if references else ""
     return {"reference": reference, "policy": "own_class", "kind": kind, "rule": "paired"}
+
+
+def at_settings(board: dict, view: dict) -> dict:
+    """The board at the settings of `view`, where it has them."""
+    levels = board["levels"]
+    at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
+    choices = {
+        key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
+        for key, default in board["chosen"].items()
+    }
+    return board | {"start": at, "chosen": choices}
+
+
+def with_own_reference(view: dict, extractors: Sequence[str]) -> dict:
+    """`view` with the model's own default for a reference extractor that nobody chose."""
+    untouched = view["reference"] == START["reference"] and REFERENCE not in extractors
+    return view | {"reference": default_reference(extractors)} if untouched else view
 
 
 def banded(cells: Sequence[Decomposition], band_board: dict, level: float, policy: str) -> list[Decomposition]:

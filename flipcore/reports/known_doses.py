@@ -12,6 +12,7 @@ from flipcore.claims.memory_truth import KnownDose, Record
 from flipcore.core.study import RANDOM_CONTROL
 from flipcore.stats.base.estimate import MIN_N, p_text
 from flipcore.stats.memory.exceedance import set_test
+from flipcore.stats.memory.ground_truth import GroundTruth, share_text
 
 CLEAN_SET = 40  # never-seen items in one set that could be accused
 
@@ -43,4 +44,20 @@ def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
             "never-seen sets accused": f"{one.n_accused} of {one.n_clean}",
         }
         for one in records
+    ]
+
+
+def detector_rows(truth: GroundTruth) -> list[dict]:
+    """One row a detector: what it flags at each dose, and wrongly."""
+    return [
+        {
+            "detector": one.name,
+            "sees from": "–" if one.sees is None else f"{one.sees:,}×",
+            "a group from": "–" if one.shifts is None else f"{one.shifts:,}×",
+            "false positives": share_text(one.false_positives),
+            **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
+            "never seen": len(one.never),
+            "fresh": one.false_positives.n,
+        }
+        for one in truth.detectors
     ]

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.verdicts import reviewer_name
+from flipcore.annotation.flip_marks import mark_flip, own_mark
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import digest
 from flipcore.stats.flips.human_share import human_share
 from flipcore.store.queries import review
-from flipcore.store.rows import now
 from pages.common import session
 from pages.common.notes import plain
 
@@ -44,13 +42,9 @@ def flip_verdict_bar(
     for verdict in pressed:
         _keep(flip, verdict, name)
     marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
-    mine = [
-        one["verdict"]
-        for one in marks
-        if one["flip"] == f"{item_id}|{variant_id}|{other_variant_id}" and one["reviewer"] == " ".join(name.split())
-    ]
+    mine = own_mark(marks, flip, name)
     share = human_share(marks)
-    own_note = f"You marked it {WORDS[mine[-1]].split(':')[0].lower()}. " if mine else ""
+    own_note = f"You marked it {WORDS[mine].split(':')[0].lower()}. " if mine else ""
     st.caption(
         f"{own_note}Marked so far on this axis and readout: {share.n:,} ({share.n_genuine:,} genuine, {share.n_artifact:,} "
         f"artifact, {share.n_ambiguous:,} unclear)."
@@ -59,8 +53,7 @@ def flip_verdict_bar(
 
 def _keep(flip: dict, verdict: str, name: str) -> None:
     try:
-        row = flip | {"verdict": verdict, "reviewer": reviewer_name(name), "created_at": now()}
-        session.store().writer.add("flip_verdicts", [row | {"flip_verdict_id": digest(*map(str, row.values()))}]).result(10)
+        mark_flip(session.store(), flip, verdict, name)
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
     else:

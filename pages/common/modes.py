@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims import locks as lock_claims
-from flipcore.store.queries import locks, studies
+from flipcore.store.queries import decisions, locks
 from pages.common import session
 from pages.common.header import show_badges
 from pages.common.notes import plain, shown_problem
@@ -32,7 +32,7 @@ def mode_selector(key: str = "mode") -> str:
 
 def note(mode: str, study_id: str, band: str) -> str:
     """What this mode's intervals promise; `band` says for what the simultaneous one holds."""
-    moves = studies.n_moves(session.store(), study_id)
+    moves = decisions.n_moves(session.store(), study_id)
     return {
         "explore": f"EXPLORATORY: valid only for settings fixed before looking. {moves:,} "
         f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
-from flipcore.store.connection import default_path
+from flipcore.store.uploads import keep_upload
 
 # Streamlit's own refusal of a larger file is an icon, so the limit stands where a file is chosen
 UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
@@ -33,13 +32,5 @@ def shown_problem():
 
 
 def saved_upload(upload) -> Path:
-    """An upload kept beside the database under its content's hash, so that a study can name it and be run again."""
-    content = upload.getvalue()
-    folder = default_path().parent / "uploads"
-    folder.mkdir(parents=True, exist_ok=True)
-    suffix = re.sub(r"[^.A-Za-z0-9]", "", Path(upload.name).suffix)[:10]
-    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(upload.name).stem)[:40].strip("-")  # so that a sentence names the file
-    path = folder / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
-    if not path.exists():
-        path.write_bytes(content)
-    return path
+    """An upload kept beside the database."""
+    return keep_upload(upload.name, upload.getvalue())

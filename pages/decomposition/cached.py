@@ -10,30 +10,11 @@ from flipcore.claims.claim import Claim
 from flipcore.extractors import EXTRACTORS
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
-from flipcore.stats.flips.coding import CodedAnswers, coded_answers
-from flipcore.stats.flips.decomposition import REFERENCE, Decomposition, default_reference
+from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.notes import plain
-
-START = {"level": 0.95, "reference": REFERENCE, "policy": "own_class", "kind": "default", "rule": "paired"}
-
-
-def started(board: dict, view: dict) -> dict:
-    """The board at the settings of `view`, where it has them."""
-    levels = board["levels"]
-    at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
-    choices = {
-        key: view[key] if view[key] in [value for value, _ in board["options"][key]] else default
-        for key, default in board["chosen"].items()
-    }
-    return board | {"start": at, "chosen": choices}
-
-
-def settings(view: dict, coded: CodedAnswers) -> dict:
-    """`view` with the model's own default for a reference extractor that nobody chose."""
-    untouched = view["reference"] == START["reference"] and REFERENCE not in coded.extractors
-    return view | {"reference": default_reference(coded.extractors)} if untouched else view
 
 
 def title_of(extractor: str) -> str:

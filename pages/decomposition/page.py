@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from flipcore.boards.levels import START, at_settings, with_own_reference
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
 from flipcore.claims import flips
@@ -32,7 +33,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed: dict, cells:
             )
     with left:
         moved, decision, row = threshold_board(
-            cached.started(cached.board(study_id, model, mode, closed), view),
+            at_settings(cached.board(study_id, model, mode, closed), view),
             key=f"board-{study_id}-{model}-{mode}",
             locked=mode == "locked",
             opened=behind.opened_row(),
@@ -43,7 +44,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed: dict, cells:
     if row in rows:
         behind.open_row(study_id, model, mode, row, view["reference"])
         st.rerun(scope="fragment")
-    modes.remember(study_id, PAGE, cached.START, moved)
+    modes.remember(study_id, PAGE, START, moved)
 
 
 study_id = page_header("Decomposition", "How much of the instability is genuine?")
@@ -55,13 +56,13 @@ if study_id is not None:
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(dict.fromkeys(frame["model"]))
     if mode == "locked" and lock is None:
-        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, cached.START, None))
+        modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
     elif not models:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
         model = choice.selectbox("Model", models, key="model", bind="query-params", label_visibility="collapsed")
         coded = cached.answers(study_id, model, mode)
-        view = cached.settings(modes.view_of(study_id, PAGE, cached.START, lock), coded)
+        view = with_own_reference(modes.view_of(study_id, PAGE, START, lock), coded.extractors)
         cells = cached.decompositions(study_id, model, mode, view)
         if view["reference"] not in coded.extractors:
             st.markdown(f"### {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")

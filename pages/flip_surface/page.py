@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from flipcore.boards.flip_map import map_arrays, map_rows
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.flips.label_mass import unreadable_labels
 from pages.common import screen, session
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.common.reading import how_to_read
-from pages.flip_surface import below, shown
+from pages.flip_surface import below, cached
 from pages.flip_surface.explorer import explorer
 
 SORTS = {
@@ -31,7 +32,7 @@ def controls(frame):
         field = st.selectbox(
             "Compared extractor",
             names,
-            index=shown.index_of(names, "first_token", 0),
+            index=cached.index_of(names, "first_token", 0),
             key="field",
             bind="query-params",
             format_func=title_of,
@@ -39,7 +40,7 @@ def controls(frame):
         faithful = st.selectbox(
             "Reference extractor",
             names,
-            index=shown.index_of(names, "regex", -1),
+            index=cached.index_of(names, "regex", -1),
             key="faithful",
             bind="query-params",
             format_func=title_of,
@@ -73,21 +74,21 @@ def picture(study_id: str, frame) -> None:
     answer_place = st.container(gap=None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         model, field, faithful, axis, sort, search, only = controls(frame)
-    questions = shown.questions(study_id)
-    cells = shown.cells(study_id, model, field, faithful, axis)
-    answer = shown.answer(study_id, model, field, faithful, axis)
+    questions = cached.questions(study_id)
+    cells = cached.cells(study_id, model, field, faithful, axis)
+    answer = cached.answer(study_id, model, field, faithful, axis)
     answer_place.markdown(f"### {plain(answer.text)}")
     answer_place.caption(plain(answer.detail))
     for warning in unreadable_labels(frame[frame["model"] == model]):
         st.warning(plain(warning), icon=":material/label_off:")
-    rows = shown.rows(*cells, sort, search, only, questions)
+    rows = map_rows(*cells, sort, search, only, questions)
     titles = title_of(field), title_of(faithful)
     if rows:
         table = below.flip_table(*cells, rows, questions, titles)
         explorer(
             study_id,
             model,
-            shown.arrays(*cells, rows, questions, titles, shown.families(study_id)),
+            map_arrays(*cells, rows, questions, titles, cached.families(study_id)),
             axis,
             (field, faithful),
             table,

@@ -9,8 +9,9 @@ import streamlit as st
 from flipcore.annotation.surveys.results import survey_results
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.models import model_cards
+from flipcore.reports.holdout import difficulty_result
 from flipcore.stats.holdout import verdict
-from flipcore.stats.holdout.difficulty import BEFORE, TOP_K, Condition, PreRelease, conditions, pre_release
+from flipcore.stats.holdout.difficulty import TOP_K, Condition, PreRelease, conditions, pre_release
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
 from flipcore.store.queries import holdout
 from flipcore.vectors import classifiers, embeddings
@@ -102,18 +103,7 @@ def checked_models(sets: Sets, models: list[str]) -> dict[str, PreRelease]:
 def difficulty(sets: Sets, confirmatory: bool):
     """(test, how) by all models from before the target, or (None, why there is none)."""
     candidates = all_conditions(sets, confirmatory)
-    if not candidates:
-        return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
-    states = checked_models(sets, list(dict.fromkeys(one.model for one in candidates)))
-    used = [one for one in candidates if states[one.model].state == BEFORE]
-    if not used:
-        return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
-    test = verdict.joined([one.test(START["difficulty"]) for one in used])
-    n_t, n_r = used[0].counts[1], used[0].counts[3]
-    return test, (
-        f"conditions {len(used):,} ({'; '.join(one.label for one in used[:3])}{' …' if len(used) > 3 else ''}); "
-        f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_t:,} + {n_r:,}"
-    )
+    return difficulty_result(candidates, checked_models(sets, list(dict.fromkeys(one.model for one in candidates))))
 
 
 def four_tests(sets: Sets, view: dict, confirmatory: bool):

@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
 from flipcore.claims.holdout import inflation_claim
+from flipcore.reports.holdout import ways
 from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import session
@@ -15,7 +16,6 @@ from pages.holdout import cached
 from pages.holdout.chosen import ask_models, box_study
 from pages.holdout.sets import Sets
 
-PREFERRED = ("rotation_single", "regex", "first_token", "rotation")
 # Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
 
@@ -39,26 +39,18 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
     """What this tab opens with, for the verdict above it; nothing before a model has answered."""
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     if conditions:
-        subset = [one for one in conditions if (one.extractor, one.layout) == _ways(conditions)[0]]
+        subset = [one for one in conditions if (one.extractor, one.layout) == ways(conditions)[0]]
         st.markdown(f"**{plain(inflation_claim(subset).text)}**")
 
 
-def _ways(conditions: list[Condition]) -> list[tuple[str, str]]:
-    """(readout, layout) of all conditions, the plainest first."""
-    return sorted(
-        {(one.extractor, one.layout) for one in conditions},
-        key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way),
-    )
-
-
 def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
-    ways = _ways(conditions)
+    choices = ways(conditions)
     way = (
-        ways[0]
-        if len(ways) == 1
+        choices[0]
+        if len(choices) == 1
         else st.selectbox(
             "Answers read and asked as",
-            ways,
+            choices,
             key="inflation-way",
             width=420,
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",

@@ -9,7 +9,7 @@ import streamlit as st
 from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dose
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
-from flipcore.reports.known_doses import record, record_rows
+from flipcore.reports.known_doses import detector_rows, record, record_rows
 from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
 from pages.common.notes import plain
 from pages.common.reading import how_to_read
@@ -47,7 +47,7 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     st.markdown(f"### {plain(truth_claim(truth).text)}")
     c = colours(st.context.theme.type)
     st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
-    st.dataframe(rows(truth), hide_index=True)
+    st.dataframe(detector_rows(truth), hide_index=True)
     _decisions(truth)
     if truth.n_unknown:
         st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
@@ -77,22 +77,6 @@ def _rules(scores, doses, fresh) -> list[str]:
     """The tolerance bound first where every detector has never-seen items enough for it, else the conformal rule."""
     enough = all(one.cutoff is not None for one in ground_truth(scores, doses, fresh, "tolerance").detectors)
     return sorted(RULES, key=lambda rule: rule != "tolerance") if enough else list(RULES)
-
-
-def rows(truth: GroundTruth) -> list[dict]:
-    """One row a detector: what it flags at each dose, and wrongly."""
-    return [
-        {
-            "detector": one.name,
-            "sees from": "–" if one.sees is None else f"{one.sees:,}×",
-            "a group from": "–" if one.shifts is None else f"{one.shifts:,}×",
-            "false positives": share_text(one.false_positives),
-            **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
-            "never seen": len(one.never),
-            "fresh": one.false_positives.n,
-        }
-        for one in truth.detectors
-    ]
 
 
 def _closely(truth: GroundTruth, c) -> None:

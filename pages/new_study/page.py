@@ -7,10 +7,11 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
+from flipcore.reports.declaration import items_summary, questions_summary
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.new_study.draft import draft
-from pages.new_study.folding import done_button, items_summary, questions_summary, remember
+from pages.new_study.folding import done_button, remember
 from pages.new_study.items import items_step
 from pages.new_study.models import models_step
 from pages.new_study.price import price_panel

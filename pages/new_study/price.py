@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core.study import Study
-from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.reports.declaration import duration_text, n_readings
 from flipcore.runs.cost import dollars
 from flipcore.runs.cut_count import token_limits
 from flipcore.runs.plan import plan, projection
@@ -34,7 +34,7 @@ def price_panel(study: Study) -> None:
         _numbers(projection(study_plan), len(study_plan.items))
         st.caption(plain(token_limits(study)))
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
-        readings = [_n_readings(study, item_plan.item.kind) for item_plan in open_items]
+        readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
         n_cells = sum(part.name != "identity" for part in study.axes) * (max(readings, default=1) - 1)
         detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells, study.control)
         if len(open_items) < len(study_plan.items):
@@ -44,15 +44,6 @@ def price_panel(study: Study) -> None:
         calculator()
         _pilot(study, len(study_plan.items))
         _start(study)
-
-
-def _n_readings(study: Study, kind: str) -> int:
-    """How many of the study's readouts read an answer of that kind: with one alone there is nothing to tell apart."""
-    return sum(
-        kind in EXTRACTORS[part.name].applies_to
-        for part in study.extractors
-        if part.name in EXTRACTORS and part.name not in VALUES
-    )
 
 
 @st.cache_data(show_spinner="Counting the calls …", max_entries=16)
@@ -69,17 +60,11 @@ def _numbers(projected, n_items: int) -> None:
         ("Calls", f"{projected.n_calls:,}"),
         (f"Tokens in{about} / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
         (f"Price{about}", cost),
-        ("Time", _duration(projected.seconds)),
+        ("Time", duration_text(projected.seconds)),
     ):
         left, right = st.columns([1, 1])
         left.caption(label)
         right.markdown(f"**{value}**".replace("$", "\\$"))
-
-
-def _duration(seconds: float | None) -> str:
-    if seconds is None:
-        return "unknown"
-    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
 
 
 def _pilot(study: Study, n_items: int) -> None:

@@ -6,12 +6,11 @@ import streamlit as st
 
 from flipcore.annotation.proposals import RECIPES, Proposal, expected, maker, propose
 from flipcore.annotation.proposals.recipes import Recipe
+from flipcore.annotation.proposals.sources import items_to_paraphrase, question_sources, writers
 from flipcore.core.records import Item
-from flipcore.core.study import ItemSource, ModelUse
-from flipcore.datasets import LOADERS, load
-from flipcore.models import model_cards
+from flipcore.core.study import ModelUse
 from flipcore.stats.base.estimate import number_text
-from flipcore.store.queries import review, studies
+from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 
@@ -22,10 +21,10 @@ def show() -> None:
         "A model words the questions anew. What keeps numbers, names, negations and options and is about as long is "
         "stored without a verdict; nothing is asked of it before a person has accepted it."
     )
-    sources = _sources()
+    sources = question_sources(session.store())
     first, second, third = st.columns(3)
     source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.__getitem__)
-    model = second.selectbox("Model", _models(), key="propose-model")
+    model = second.selectbox("Model", writers(), key="propose-model")
     recipe = RECIPES[third.selectbox("How", list(RECIPES), key="propose-recipe", format_func=lambda name: RECIPES[name].title)]
     with st.expander("The prompts, and how it is asked"):
         steps = [
@@ -42,7 +41,7 @@ def show() -> None:
     with shown_problem():
         use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
         recipe = recipe.with_steps(steps)
-        items = _items(source, n, maker(model, recipe))
+        items = items_to_paraphrase(session.store(), source, n, maker(model, recipe))
         if not items:
             st.info("Every question of this set has a rewording by this model and recipe already.")
         else:
@@ -55,34 +54,6 @@ def show() -> None:
             if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
                 st.session_state["proposed"] = _proposals(items, recipe, use, budget or None)
         _show_proposals(st.session_state.get("proposed", []))
-
-
-def _models() -> list[str]:
-    """Models that can write: simulated ones only answer what was planted, and the one in the box writes poorly, so it is
-    last."""
-    able = [name for name, card in model_cards().items() if card.backend != "simulated"]
-    return sorted(able, key=lambda name: model_cards()[name].backend == "pocket")
-
-
-def _sources() -> dict[str, str]:
-    """Shipped sets and stored studies, by a name that says which."""
-    rows = studies.studies(session.store())
-    shipped = {name: loader.title for name, loader in LOADERS.items() if loader.local}
-    return shipped | {f"study:{one}": f"study: {name}" for one, name in zip(rows["study_id"], rows["name"], strict=True)}
-
-
-def _items(source: str, n: int, generator: str) -> list[Item]:
-    """The first `n` questions without a rewording by this generator; none that a study set aside."""
-    states = studies.paraphrase_states(session.store())
-    skip_ids = set(states[states["generator"] == generator]["item_id"])
-    if source.startswith("study:"):
-        frame = session.study_items(source.removeprefix("study:"))
-        ids = list(frame[~frame["confirmatory"]]["item_id"])
-        by_id = review.items(session.store(), ids)
-        items = [by_id[one] for one in ids if one in by_id]
-    else:
-        items = load(ItemSource(source))
-    return [item for item in items if item.item_id not in skip_ids][:n]
 
 
 def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:

@@ -14,7 +14,7 @@ from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.runs.import_command import are_logs
 from flipcore.runs.log_import import ImportProgress, store_logs
 from flipcore.runs.log_survey import Survey, corrections_of, survey
-from flipcore.store.connection import default_path
+from flipcore.store.uploads import uploads_folder
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
 
@@ -38,7 +38,7 @@ def section() -> None:
 
 def upload_folder(uploads: list) -> list[str]:
     """The uploads as one folder, names kept, because results files are found by the names of their samples."""
-    folder = store_uploads(default_path().parent / "uploads", [(one.name, one.getvalue()) for one in uploads])
+    folder = store_uploads(uploads_folder(), [(one.name, one.getvalue()) for one in uploads])
     return [str(folder)]
 
 

@@ -279,7 +279,7 @@ def reworded_by(server, monkeypatch):
     card = cards.ModelCard(
         "lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0, n_in_flight=1
     )
-    for where in ("flipcore.annotation.proposals.proposing", "pages.paraphrase_review.proposing"):
+    for where in ("flipcore.annotation.proposals.proposing", "flipcore.annotation.proposals.sources"):
         monkeypatch.setattr(f"{where}.model_cards", lambda: {"lab": card})
     app = shown("Propose and exchange")
     app.slider(key="propose-n").set_value(1)

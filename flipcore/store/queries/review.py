@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from flipcore.core.records import Item
+from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.rows import item_row, now
 from flipcore.store.visible import HIDDEN, OPEN
@@ -132,6 +132,12 @@ ORDER BY created_at, flip_verdict_id
 def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
     """What people said of the flips of one axis under one readout, oldest first: {flip, reviewer, verdict}."""
     return store.rows_of(_FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor)
+
+
+def keep_flip_mark(store: Store, mark: Mapping[str, str]) -> None:
+    """Appends what a reviewer said of one flip, and waits until it is safe."""
+    row = {**mark, "created_at": now()}
+    store.writer.add("flip_verdicts", [row | {"flip_verdict_id": digest(*map(str, row.values()))}]).result(10)
 
 
 EVERY = "all sources"

@@ -257,20 +257,6 @@ def n_unreviewed(store: Store, study_id: str) -> int:
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
 
 
-def decisions(store: Store, study_id: str) -> pd.DataFrame:
-    """The decision record of a study, newest first."""
-    return store.frame(
-        "SELECT created_at, reviewer, page, mode, sentence, settings, came_from FROM decisions "
-        "WHERE study_id = $study_id ORDER BY created_at DESC",
-        study_id=study_id,
-    )
-
-
-def n_moves(store: Store, study_id: str) -> int:
-    """How many released moves of a threshold were logged on this study."""
-    return store.rows("SELECT count(*) FROM threshold_moves WHERE study_id = $study_id", study_id=study_id)[0][0]
-
-
 _DELETED = ("readout_sources", "readouts", "study_variants", "study_items", "study_calls", "studies")
 
 

@@ -1,0 +1,46 @@
+"""What a study declares and what would come of it, in a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flipcore.axes import AXES
+from flipcore.core.study import ItemSource, Study
+from flipcore.datasets import LOADERS
+from flipcore.extractors import EXTRACTORS, VALUES
+
+
+def items_summary(sources: Sequence[ItemSource]) -> str:
+    """ "24 of Flipscope: choices, all of Pocket: passages (control)"."""
+    return ", ".join(map(_source_text, sources)) or "which questions, in what role"
+
+
+def _source_text(source: ItemSource) -> str:
+    title = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
+    return f"{source.n or 'all'} of {title}{'' if source.role == 'benchmark' else f' ({source.role})'}"
+
+
+def questions_summary(settings: Mapping[str, Any]) -> str:
+    """What is changed and how it is read, of `settings` with axes and extractors; what is to be said where one lacks."""
+    axes = [AXES[part.name].title for part in settings.get("axes", ()) if part.name in AXES]
+    extractors = [EXTRACTORS[part.name].title for part in settings.get("extractors", ()) if part.name in EXTRACTORS]
+    if not axes or not extractors:
+        return "what is changed, and how the answer is read"
+    return f"{', '.join(axes)}; read by {', '.join(extractors)}"
+
+
+def n_readings(study: Study, kind: str) -> int:
+    """How many of the study's extractors read an answer of that kind: with one alone there is nothing to tell apart."""
+    return sum(
+        kind in EXTRACTORS[part.name].applies_to
+        for part in study.extractors
+        if part.name in EXTRACTORS and part.name not in VALUES
+    )
+
+
+def duration_text(seconds: float | None) -> str:
+    """Seconds up to two minutes, then minutes; None is unknown."""
+    if seconds is None:
+        return "unknown"
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"

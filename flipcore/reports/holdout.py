@@ -1,0 +1,36 @@
+"""What the models' answers say of two sets: which conditions count, the difficulty test on them, and how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease
+from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
+
+PREFERRED = ("rotation_single", "regex", "first_token", "rotation")
+
+
+def ways(conditions: Sequence[Condition]) -> list[tuple[str, str]]:
+    """(extractor, layout) of all conditions, the plainest first."""
+    return sorted(
+        {(one.extractor, one.layout) for one in conditions},
+        key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way),
+    )
+
+
+def difficulty_result(
+    conditions: Sequence[Condition], states: Mapping[str, PreRelease]
+) -> tuple[HoldoutTest, str] | tuple[None, str]:
+    """(test, how it was made) by the models that were trained before the target was published, or (None, why there is none).
+    `states` says of each model whether it can have seen the target."""
+    if not conditions:
+        return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
+    blind = [one for one in conditions if states[one.model].state == BEFORE]
+    if not blind:
+        return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
+    test = joined([one.test(DIFFICULTY_MARGIN) for one in blind])
+    n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
+    return test, (
+        f"conditions {len(blind):,} ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''}); "
+        f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_target:,} + {n_retro:,}"
+    )

@@ -1,0 +1,26 @@
+"""Uploads kept beside the database, so that a study can name them and be run again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+from flipcore.store.connection import default_path
+
+
+def uploads_folder() -> Path:
+    return default_path().parent / "uploads"
+
+
+def keep_upload(name: str, content: bytes) -> Path:
+    """The file under its content's hash: the same content is the same file. Of the name only letters and digits stay, so that a
+    sentence can name the file and no name can leave the folder."""
+    folder = uploads_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    suffix = re.sub(r"[^.A-Za-z0-9]", "", Path(name).suffix)[:10]
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem)[:40].strip("-")
+    path = folder / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
+    if not path.exists():
+        path.write_bytes(content)
+    return path

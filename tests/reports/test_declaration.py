@@ -1,0 +1,35 @@
+"""A declaration in a line each: what is asked, how it is read, how long it takes."""
+
+import pytest
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.declaration import duration_text, items_summary, n_readings, questions_summary
+
+
+def test_items_are_summed_up_with_their_role():
+    sources = [ItemSource("flipscope_choice", n=24), ItemSource("pocket_prose", role="control"), ItemSource("mine")]
+    line = items_summary(sources)
+    assert line.startswith("24 of ") and "(control)" in line and line.endswith("all of mine")
+    assert items_summary([]) == "which questions, in what role"
+
+
+def test_questions_name_the_axes_and_the_extractors_or_what_is_to_be_chosen():
+    both = questions_summary({"axes": [Part("option_order")], "extractors": [Part("regex"), Part("unheard_of")]})
+    assert "; read by " in both and "unheard" not in both
+    assert questions_summary({"axes": [Part("option_order")]}) == "what is changed, and how the answer is read"
+
+
+def test_only_extractors_that_read_an_answer_of_this_kind_count():
+    study = Study(
+        "s",
+        (ItemSource("flipscope_choice"),),
+        (Part("option_order"),),
+        (Part("regex"), Part("first_token"), Part("min_k"), Part("unheard_of")),
+        (ModelUse("simulated-clean"),),
+    )
+    assert (n_readings(study, "choice"), n_readings(study, "number")) == (2, 1)
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(None, "unknown"), (119.4, "119 s"), (120, "2 min"), (3600, "60 min")])
+def test_two_minutes_and_more_are_minutes(seconds, text):
+    assert duration_text(seconds) == text

@@ -1,0 +1,43 @@
+"""The decision record is appended to in one place; a decision names what stood there before, who decided and what was said."""
+
+import json
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries.decisions import decisions, keep_decision, keep_move, n_moves
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def test_a_decision_carries_the_one_that_it_replaces(store):
+    keep_decision(store, "s", "holdout", "explore", "The sets differ.", {"margin": 0.1}, " Ada ")
+    keep_decision(store, "s", "decomposition", "explore", "More artifact.", {}, "Bea")
+    keep_decision(store, "s", "holdout", "locked", "The sets are alike.", {"margin": 0.2}, "Bea")
+    record = decisions(store, "s")
+    assert record["sentence"].tolist() == ["The sets are alike.", "More artifact.", "The sets differ."]
+    assert json.loads(record["came_from"].iloc[0]) == {"sentence": "The sets differ."}
+    assert record["came_from"].isna().tolist() == [False, True, True]
+    assert record["reviewer"].tolist() == ["Bea", "Bea", "Ada"]
+    assert decisions(store, "other").empty
+
+
+@pytest.mark.parametrize(("sentence", "reviewer"), [("The sets differ.", "  "), (" ", "Ada")])
+def test_a_decision_without_a_name_or_a_sentence_is_refused(store, sentence, reviewer):
+    with pytest.raises(BadInput, match="a sentence and the name"):
+        keep_decision(store, "s", "holdout", "explore", sentence, {}, reviewer)
+    assert decisions(store, "s").empty
+
+
+def test_each_released_move_is_logged_with_the_range_that_it_crossed(store):
+    move = {"control": "level", "from": 0.95, "to": 0.9, "lowest": 0.8, "highest": 0.95}
+    keep_move(store, "s", move, "session")
+    keep_move(store, "s", move | {"to": 0.8}, "session")
+    assert (n_moves(store, "s"), n_moves(store, "t")) == (2, 0)
+    assert store.rows("SELECT lowest, highest FROM threshold_moves LIMIT 1") == [(0.8, 0.95)]

@@ -1,0 +1,21 @@
+"""An upload is kept under its content, and its name cannot lead out of the folder."""
+
+import pytest
+
+from flipcore.store.uploads import keep_upload, uploads_folder
+
+
+@pytest.fixture(autouse=True)
+def beside_a_database(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+
+
+def test_the_same_content_is_the_same_file():
+    first, again, other = keep_upload("a.csv", b"1"), keep_upload("a.csv", b"1"), keep_upload("a.csv", b"2")
+    assert first == again != other and first.read_bytes() == b"1" and first.suffix == ".csv"
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "..\\x.csv", "", "/", "a/b.jsonl", "ü" * 300 + ".csv"])
+def test_no_name_leaves_the_folder(name):
+    path = keep_upload(name, b"content")
+    assert path.resolve().parent == uploads_folder().resolve() and len(path.name) < 80
