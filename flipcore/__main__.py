@@ -19,6 +19,7 @@ EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancel
 
 
 def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
     root_parser = argparse.ArgumentParser(prog="python -m flipcore", description="Flipscope without a browser.")
     commands = root_parser.add_subparsers(dest="command", required=True)
     commands.add_parser("demo", help="run the demo study")

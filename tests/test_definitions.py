@@ -114,7 +114,7 @@ def test_any_flip_is_comparable_at_equal_numbers_of_variants_only():
 
 
 def readme_row(t, g, n=26):
-    """n two-variant items of which t flip under e, and g of those under the reference too."""
+    """N two-variant items of which t flip under e, and g of those under the reference too."""
     return [["A", "B"]] * t + [["A", "A"]] * (n - t), [["A", "B"]] * g + [["A", "A"]] * (n - g)
 
 

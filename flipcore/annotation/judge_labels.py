@@ -29,7 +29,7 @@ def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: d
     Raises BadInput for an answer that the item does not have."""
     reading = canonical_number(answer or "") if text["kind"] == "number" else answer
     n_options = len(text["options"])
-    if answer is not None and (reading is None or text["kind"] == "choice" and reading not in map(str, range(n_options))):
+    if answer is not None and (reading is None or (text["kind"] == "choice" and reading not in map(str, range(n_options)))):
         raise BadInput(
             f"{answer!r} is no answer to this question: give "
             f"{'a number' if text['kind'] == 'number' else 'one of its options'}, or say that there is none."

@@ -22,6 +22,7 @@ from flipcore.store.queries import studies
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `match`."""
     parser.add_argument("study", help="its id, or the start of its name")
     parser.add_argument("--from", dest="dataset", metavar="DATASET", help="another set; without it the study's own controls")
     parser.add_argument("--path", help="a local copy of that set")

@@ -7,10 +7,14 @@ compare continuations read them. Each is asked `n_samples` times at `temperature
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
+import numpy as np
+
+from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, CONTINUATION, Prompt, Variant
+from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
 from flipcore.text.bit_flips import LEVELS_PCT, flipped_text, split_80_20
 
 
@@ -30,19 +34,14 @@ class BitFlip:
     task: ClassVar[str] = "completion"
     cue: ClassVar[tuple] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         levels = self.levels_pct
-        if (
-            len(levels) < 2
-            or levels[0] != 0
-            or any(b <= a for a, b in zip(levels, levels[1:], strict=False))
-            or levels[-1] > 100
-        ):
+        if len(levels) < 2 or levels[0] != 0 or any(b <= a for a, b in pairwise(levels)) or levels[-1] > 100:
             raise BadInput(f"{self.title} has levels_pct = {list(levels)}; give at least two rising shares up to 100, 0 first.")
         if not 1 <= self.n_samples <= 1000:
             raise BadInput(f"{self.title} has n_samples = {self.n_samples}; give a number from 1 to 1000.")
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         stem, reference = self.split(item)
         variants = []
         for level in self.levels_pct:

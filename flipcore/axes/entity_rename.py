@@ -20,6 +20,7 @@ from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_give
 from flipcore.axes.names.people import Person, acts_alone, people, tokens
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
+from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 
@@ -171,11 +172,11 @@ class EntityRename:
     about: ClassVar[str] = "The same story about people of other names; the right answer stays."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 1 <= self.n <= 100:
             raise BadInput(f"Entity rename has n = {self.n}; give a number of renamings from 1 to 100.")
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         rewrites = [renaming(item, rng) for _ in range(self.n)]
         return rewritten_or_base(
             item,

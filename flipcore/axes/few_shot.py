@@ -9,9 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+import numpy as np
+
 from flipcore.axes.variants import base, collapsed, variant
+from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Item, Prompt
+from flipcore.core.records import Item, Prompt, Variant
 
 MOST = 10
 
@@ -24,11 +27,11 @@ class FewShot:
     about: ClassVar[str] = "Other questions of the same set, with their right answers, stand before the question."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 1 <= self.n <= MOST:
             raise BadInput(f"Few shots need from 1 to {MOST} examples; {self.n} were asked for.")
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         """The base and one variant with `n` examples; without that many other answered items of the kind only the base."""
         plain = base(item, self.name, layout)
         others = [

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from flipcore.axes.variants import ALL_KINDS, base
+from flipcore.core.contracts import Material
+from flipcore.core.records import Item, Variant
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,7 @@ class Identity:
     about: ClassVar[str] = "The same prompt, asked again as further samples: what flips here is noise, not the wording."
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         return [base(item, self.name, layout)]
 
 

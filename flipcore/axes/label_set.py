@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
+from flipcore.core.contracts import Material
+from flipcore.core.records import Item, Variant
 from flipcore.text.prompts import LABEL_SETS, labels_of
 
 
@@ -18,11 +22,11 @@ class LabelSet:
     about: ClassVar[str] = "The same options in the same order under other labels."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for one in self.sets:
             labels_of(one, 0)
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         size, why = len(item.options), referring(item.options).why_not_relabelled
         if why:
             return [base(item, self.name, layout, params={"refusal": "refers", "why": why})]

@@ -10,10 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from flipcore.axes.numeric.draw import Resample, resample, rewriting
 from flipcore.axes.numeric.structure import structure
 from flipcore.axes.refusals import Refusal, rewritten_or_base
 from flipcore.axes.variants import variant
+from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 
@@ -33,11 +36,11 @@ class NumericResample:
     applies_to: ClassVar[frozenset[str]] = frozenset({"number"})
     harmless: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 1 <= self.n <= 100:
             raise BadInput(f"Numeric resample has n = {self.n}; give a number of rewritings from 1 to 100.")
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         problem = DISPUTED if item.meta.get("gold") == "disputed" else structure(item.question, item.solution)
         rewrites = (
             [problem] if isinstance(problem, Refusal) else [rewriting(item.question, problem, rng) for _ in range(self.n)]

@@ -13,7 +13,9 @@ import numpy as np
 
 from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
+from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
+from flipcore.core.records import Item, Variant
 
 
 @dataclass(frozen=True)
@@ -27,13 +29,13 @@ class OptionOrder:
     about: ClassVar[str] = "The same options in another order; answers are compared as options, not as letters."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in ("cyclic", "random") or not 2 <= self.n <= 1000:
             raise BadInput(
                 f"Option order has kind {self.kind!r} and n = {self.n}; it takes cyclic or random, and n from 2 to 1000."
             )
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         refers = referring(item.options)
         if refers.why_not_reordered:
             return [base(item, self.name, layout, params={"refusal": "refers", "why": refers.why_not_reordered})]

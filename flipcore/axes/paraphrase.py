@@ -9,7 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
+from flipcore.core.contracts import Material
+from flipcore.core.records import Item, Variant
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class ParaphraseAxis:
     about: ClassVar[str] = "A stored rewording of the question that reviewers accepted, or that is the same by construction."
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}
         changed = [
             variant(item, self.name, f"reworded-{_short(one.pair_id)}", layout, question=one.text, material_id=one.pair_id)

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from flipcore.axes.variants import base, collapsed, variant
+from flipcore.core.contracts import Material
+from flipcore.core.records import Item, Variant
 from flipcore.text.prompts import LAYOUTS, layout_by_name
 
 
@@ -17,11 +21,11 @@ class PromptFormat:
     about: ClassVar[str] = "The same words with other brackets, line breaks and cues."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for one in self.layouts:
             layout_by_name(one)
 
-    def variants(self, item, layout, rng, material):
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         changed = [variant(item, self.name, one, one) for one in self.layouts]
         return collapsed([base(item, self.name, layout), *changed])
 

@@ -86,8 +86,8 @@ def board(
         for k, kind in enumerate(kinds)
     }
     rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in ladder.rows]
-    return {
-        **{"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)},
+    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
+    return arrays | {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
         "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
         "start": LEVELS.index(0.95),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.memory.matching import WORST, Balance
 
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 ROW_PX = 42
 
 
-def balance_figure(rows: Sequence[Balance], c: Colours):
+def balance_figure(rows: Sequence[Balance], c: Colours) -> go.Figure:
     """A row a trait: open dots before, filled after; dashed lines at the most that a paired claim may rest on."""
     import plotly.graph_objects as go
 

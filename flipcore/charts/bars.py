@@ -3,6 +3,11 @@ alone. So the compared extractor's total T ends where "both" ends, and the refer
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Callable, Sequence
 
 from flipcore.charts.hover import as_text
@@ -18,7 +23,7 @@ def parts(one) -> tuple[float, float, float]:
     return one.A_plus.value, one.both.value, one.A_minus.value
 
 
-def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours):
+def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colours) -> go.Figure:
     """`cells`: Decompositions of one model; ticks are the noise floor of each extractor's total, the whisker is T's interval."""
     import plotly.graph_objects as go
 
@@ -40,9 +45,11 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             y=[at for at, _ in floors],
             mode="markers",
             name=name,
-            marker=dict(
-                symbol="line-ew" if name.endswith("compared") else "line-ew-open", size=26, line=dict(color=c.floor, width=4)
-            ),
+            marker={
+                "symbol": "line-ew" if name.endswith("compared") else "line-ew-open",
+                "size": 26,
+                "line": {"color": c.floor, "width": 4},
+            },
             customdata=[text for _, text in floors],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
@@ -54,9 +61,9 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
 
 def _markers(c: Colours) -> dict[str, dict]:
     return {
-        ALONE: dict(color=c.artifact),
-        BOTH: dict(color=c.genuine),
-        REFERENCE: dict(color=c.genuine, opacity=0.55, pattern=dict(shape="/", fgcolor=c.text)),
+        ALONE: {"color": c.artifact},
+        BOTH: {"color": c.genuine},
+        REFERENCE: {"color": c.genuine, "opacity": 0.55, "pattern": {"shape": "/", "fgcolor": c.text}},
     }
 
 
@@ -77,4 +84,4 @@ def _whisker(cells: Sequence, c: Colours) -> dict:
     """The interval of T at its end."""
     up = [one.T.high - one.T.value if one.T.has_interval else 0.0 for one in cells]
     down = [one.T.value - one.T.low if one.T.has_interval else 0.0 for one in cells]
-    return dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=1.5, width=5)
+    return {"type": "data", "symmetric": False, "array": up, "arrayminus": down, "color": c.text, "thickness": 1.5, "width": 5}

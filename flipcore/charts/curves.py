@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,7 +16,7 @@ from flipcore.charts.theme import Colours, laid_out
 MOST_GREY = 200
 
 
-def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str):
+def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], c: Colours, y_title: str) -> go.Figure:
     """`means` (items, levels). One line a text, as two traces, so that a thousand texts are as quick as ten."""
     import plotly.graph_objects as go
 
@@ -25,7 +30,13 @@ def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], 
         y = [value for row in rows for value in (*means[row].tolist(), None)]
         n = int((flagged if name == "flagged" else ~flagged).sum())
         figure.add_scatter(
-            x=x, y=y, mode="lines", name=f"{name} ({n:,})", line=dict(color=colour, width=width), opacity=0.7, hoverinfo="skip"
+            x=x,
+            y=y,
+            mode="lines",
+            name=f"{name} ({n:,})",
+            line={"color": colour, "width": width},
+            opacity=0.7,
+            hoverinfo="skip",
         )
     laid_out(figure, c, height=340, x_title="bits flipped (characters touched)", y_title=y_title)
     figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6])

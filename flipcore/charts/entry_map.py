@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +41,7 @@ def entry_map(
     axes: tuple[str, str] = ("", ""),
     ringed: Sequence[int] = (),
     lasso: bool = False,
-):
+) -> go.Figure:
     """Points at `places` (n, 2), discs of label 0 (target) and open diamonds of label 1 (retro); `customdata` is [row].
 
     Rows in `ringed` get a ring. `lasso`: dragging draws around points; otherwise it moves the map and a click takes a point
@@ -56,10 +61,10 @@ def entry_map(
                 customdata=[[row] for row in rows.tolist()],
                 hovertext=[hover_texts[row] for row in rows],
                 hovertemplate="%{hovertext}<extra></extra>",
-                marker=dict(size=_size(len(labels)), line=dict(width=1.6 if labels[rows[0]] else 0), **trace.pop("marker")),
+                marker=dict(size=_size(len(labels)), line={"width": 1.6 if labels[rows[0]] else 0}, **trace.pop("marker")),
                 **trace,
                 legendrank=rank + 1,
-                unselected=dict(marker=dict(opacity=0.15)),
+                unselected={"marker": {"opacity": 0.15}},
             )
         )
     if len(ringed):
@@ -68,9 +73,9 @@ def entry_map(
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",
         hovermode="closest",
-        hoverlabel=dict(align="left"),
+        hoverlabel={"align": "left"},
         coloraxis=_scale(colouring, c),
-        modebar=dict(orientation="v", bgcolor="rgba(0,0,0,0)", color=c.muted, activecolor=c.text),
+        modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.text},
     )
     figure.update_xaxes(showticklabels=False, zeroline=False)
     figure.update_yaxes(showticklabels=False, zeroline=False)
@@ -78,15 +83,15 @@ def entry_map(
 
 
 def _rings(places: np.ndarray, size: int, c: Colours) -> dict:
-    return dict(
-        x=places[:, 0],
-        y=places[:, 1],
-        mode="markers",
-        hoverinfo="skip",
-        name="chosen",
-        showlegend=False,
-        marker=dict(size=size, symbol="circle-open", color=c.text, line=dict(width=2, color=c.text)),
-    )
+    return {
+        "x": places[:, 0],
+        "y": places[:, 1],
+        "mode": "markers",
+        "hoverinfo": "skip",
+        "name": "chosen",
+        "showlegend": False,
+        "marker": {"size": size, "symbol": "circle-open", "color": c.text, "line": {"width": 2, "color": c.text}},
+    }
 
 
 def _size(n: int) -> int:
@@ -105,7 +110,7 @@ def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
     if colouring.groups is not None:
         return _by_group(of_set, colouring.groups, c)
     return [
-        dict(rows=rows, name=name, marker=dict(color=colour, symbol=symbol, opacity=0.75))
+        {"rows": rows, "name": name, "marker": {"color": colour, "symbol": symbol, "opacity": 0.75}}
         for rows, name, symbol, colour in zip(of_set, SETS, SYMBOLS, (c.target, c.retro), strict=True)
         if len(rows)
     ]
@@ -117,15 +122,19 @@ def _numbered(rows: np.ndarray, name: str, symbol: str, numbers: np.ndarray, c: 
     traces = []
     if (~mask).any():
         traces.append(
-            dict(rows=rows[~mask], name=f"{name}, unknown", marker=dict(color=c.undefined, symbol=symbol, opacity=0.5))
+            {
+                "rows": rows[~mask],
+                "name": f"{name}, unknown",
+                "marker": {"color": c.undefined, "symbol": symbol, "opacity": 0.5},
+            }
         )
     if mask.any():
         traces.append(
-            dict(
-                rows=rows[mask],
-                name=name,
-                marker=dict(color=numbers[rows[mask]], coloraxis="coloraxis", symbol=symbol, opacity=0.9),
-            )
+            {
+                "rows": rows[mask],
+                "name": name,
+                "marker": {"color": numbers[rows[mask]], "coloraxis": "coloraxis", "symbol": symbol, "opacity": 0.9},
+            }
         )
     return traces
 
@@ -144,20 +153,20 @@ def _by_group(of_set: list[np.ndarray], groups: Sequence[str], c: Colours) -> li
             mine = rows[labels[rows] == group]
             if len(mine):
                 traces.append(
-                    dict(
-                        rows=mine,
-                        name=as_text(group, most=40),
-                        legendgroup=group,
-                        showlegend=not any(one["legendgroup"] == group for one in traces),
-                        marker=dict(color=colours[group], symbol=symbol, opacity=0.8),
-                    )
+                    {
+                        "rows": mine,
+                        "name": as_text(group, most=40),
+                        "legendgroup": group,
+                        "showlegend": not any(one["legendgroup"] == group for one in traces),
+                        "marker": {"color": colours[group], "symbol": symbol, "opacity": 0.8},
+                    }
                 )
     return traces
 
 
 def _scale(colouring: Colouring, c: Colours) -> dict:
     """From few to many in one hue; its pale end is left out, because a point must be seen on the ground."""
-    return dict(
-        colorscale=[[0, c.control], [0.5, c.flip[1]], [1, c.flip[2]]],
-        colorbar=dict(title=dict(text=colouring.title, side="right"), thickness=12, len=0.8),
-    )
+    return {
+        "colorscale": [[0, c.control], [0.5, c.flip[1]], [1, c.flip[2]]],
+        "colorbar": {"title": {"text": colouring.title, "side": "right"}, "thickness": 12, "len": 0.8},
+    }

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Mapping, Sequence
 
 from flipcore.charts.theme import Colours, laid_out
@@ -11,7 +16,7 @@ from flipcore.stats.holdout.verdict import BEYOND, DIFFERENT, EQUIVALENT, WITHIN
 SYMBOLS = {EQUIVALENT: "circle", WITHIN: "diamond", DIFFERENT: "x", BEYOND: "cross"}
 
 
-def equivalence_figure(versions: Sequence[Mapping], c: Colours):
+def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> go.Figure:
     """`versions`: [{"label", "results": {test: {"value", "bound", "margin", "state"}}}], oldest first; tests that no version
     ran have no panel. Filled circles are equivalent, diamonds different within the
     margin, crosses different, upright crosses beyond the margin, open circles undecided."""
@@ -24,7 +29,7 @@ def equivalence_figure(versions: Sequence[Mapping], c: Colours):
     for column, name in enumerate(tests, start=1):
         _panel(figure, [one for one in versions if name in one["results"]], name, column, c)
     laid_out(figure, c, height=320)
-    return figure.update_layout(showlegend=False, margin=dict(l=8, r=8, t=48, b=8))
+    return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})
 
 
 def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colours) -> None:
@@ -40,8 +45,16 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
         mode="markers",
         row=1,
         col=column,
-        marker=dict(color=c.text, size=11, symbol=[SYMBOLS.get(one["state"], "circle-open") for one in outcomes]),
-        error_y=dict(type="data", symmetric=False, array=up, arrayminus=down, color=c.text, thickness=2, width=6),
+        marker={"color": c.text, "size": 11, "symbol": [SYMBOLS.get(one["state"], "circle-open") for one in outcomes]},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": up,
+            "arrayminus": down,
+            "color": c.text,
+            "thickness": 2,
+            "width": 6,
+        },
         customdata=[one["state"] for one in outcomes],
         hovertemplate="%{y:.3f}, %{customdata}<extra>%{x}</extra>",
     )
@@ -54,6 +67,6 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
             row=1,
             col=column,
             hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
-            marker=dict(symbol="line-ew", size=26, line=dict(color=c.genuine, width=3)),
+            marker={"symbol": "line-ew", "size": 26, "line": {"color": c.genuine, "width": 3}},
         )
-    figure.add_hline(y=scale * NOTHING[name], line=dict(color=c.floor, width=1.5, dash="dot"), row=1, col=column)
+    figure.add_hline(y=scale * NOTHING[name], line={"color": c.floor, "width": 1.5, "dash": "dot"}, row=1, col=column)

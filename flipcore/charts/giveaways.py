@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Sequence
 
 from flipcore.charts.hover import as_text
@@ -10,7 +15,7 @@ from flipcore.charts.theme import Colours, laid_out
 
 def giveaway_bars(
     names: Sequence[str], values: Sequence[float], lows: Sequence[float], highs: Sequence[float], c: Colours, *, title: str
-):
+) -> go.Figure:
     """One bar a name with its range, strongest at the top; names are data and shown letter by letter."""
     import plotly.graph_objects as go
 
@@ -27,15 +32,15 @@ def giveaway_bars(
                 orientation="h",
                 name=side,
                 marker_color=colour,
-                error_x=dict(
-                    type="data",
-                    symmetric=False,
-                    color=c.muted,
-                    thickness=1.5,
-                    width=3,
-                    array=[highs[i] - values[i] for i in rows],
-                    arrayminus=[values[i] - lows[i] for i in rows],
-                ),
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "color": c.muted,
+                    "thickness": 1.5,
+                    "width": 3,
+                    "array": [highs[i] - values[i] for i in rows],
+                    "arrayminus": [values[i] - lows[i] for i in rows],
+                },
                 customdata=[[as_text(names[i]), lows[i], highs[i]] for i in rows],
                 hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>",
             )

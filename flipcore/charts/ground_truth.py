@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,18 +20,18 @@ DASHES = ("solid", "dash", "dot", "dashdot")
 
 
 def _bars(estimates: Sequence[Estimate], colour: str) -> dict:
-    return dict(
-        type="data",
-        symmetric=False,
-        array=[one.high - one.value for one in estimates],
-        arrayminus=[one.value - one.low for one in estimates],
-        color=colour,
-        thickness=1.2,
-        width=3,
-    )
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [one.high - one.value for one in estimates],
+        "arrayminus": [one.value - one.low for one in estimates],
+        "color": colour,
+        "thickness": 1.2,
+        "width": 3,
+    }
 
 
-def auc_by_dose(detectors: Sequence[Detector], c: Colours):
+def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> go.Figure:
     """One line a detector over the doses, each point with its interval; .5 is a coin."""
     import plotly.graph_objects as go
 
@@ -42,21 +47,21 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours):
             y=[value.value for value in values],
             name=one.name,
             mode="lines+markers",
-            line=dict(color=hue, dash=DASHES[number // len(hues) % len(DASHES)]),
-            marker=dict(symbol=SYMBOLS[number % len(SYMBOLS)], size=9),
+            line={"color": hue, "dash": DASHES[number // len(hues) % len(DASHES)]},
+            marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 9},
             error_y=_bars(values, hue),
             text=[f"{value.text()} · {at.detected.n:,} items" for value, at in zip(values, one.at, strict=True)],
             customdata=[at.dose for at in one.at],
             hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC %{text}<extra></extra>",
         )
-    figure.add_hline(y=0.5, line=dict(color=c.muted, dash="dot"), annotation_text="a coin", annotation_position="bottom left")
+    figure.add_hline(y=0.5, line={"color": c.muted, "dash": "dot"}, annotation_text="a coin", annotation_position="bottom left")
     laid_out(figure, c, height=380, x_title="times read in training", y_title="AUC against never-seen items")
     figure.update_xaxes(tickvals=list(range(len(doses))), ticktext=[f"{dose:,}" for dose in doses])
     figure.update_yaxes(range=[0, 1.04])
     return figure
 
 
-def scores_by_dose(one: Detector, c: Colours):
+def scores_by_dose(one: Detector, c: Colours) -> go.Figure:
     """Every item's score at its dose, the mean with its interval, and the cut-off."""
     import plotly.graph_objects as go
 
@@ -70,22 +75,22 @@ def scores_by_dose(one: Detector, c: Colours):
             mode="markers",
             showlegend=False,
             hoverinfo="y",
-            marker=dict(color=c.benchmark if dose else c.control, size=5, opacity=0.6),
+            marker={"color": c.benchmark if dose else c.control, "size": 5, "opacity": 0.6},
         )
     figure.add_scatter(
         x=list(range(len(groups))),
         y=[mean.value for *_, mean in groups],
         mode="lines+markers",
         name="mean",
-        line=dict(color=c.text, width=1),
-        marker=dict(symbol="diamond", size=9),
+        line={"color": c.text, "width": 1},
+        marker={"symbol": "diamond", "size": 9},
         error_y=_bars([mean for *_, mean in groups], c.text),
         text=[mean.text() for *_, mean in groups],
         hovertemplate="mean %{text}<extra></extra>",
     )
     if one.cutoff is not None:
         figure.add_hline(
-            y=one.cutoff, line=dict(color=c.artifact, dash="dash"), annotation_text="cut-off", annotation_position="top left"
+            y=one.cutoff, line={"color": c.artifact, "dash": "dash"}, annotation_text="cut-off", annotation_position="top left"
         )
     laid_out(figure, c, height=340, x_title="times read in training", y_title=f"{one.name}: score")
     figure.update_xaxes(tickvals=list(range(len(groups))), ticktext=[f"{dose:,}" for dose, *_ in groups])
@@ -93,13 +98,13 @@ def scores_by_dose(one: Detector, c: Colours):
     return figure
 
 
-def roc_by_dose(one: Detector, c: Colours):
+def roc_by_dose(one: Detector, c: Colours) -> go.Figure:
     """One ROC curve a dose, the larger the dose the wider the line."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line=dict(color=c.muted, dash="dot"), showlegend=False, hoverinfo="skip"
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": c.muted, "dash": "dot"}, showlegend=False, hoverinfo="skip"
     )
     for number, at in enumerate(one.at):
         false, true = roc(at.scores, one.never)
@@ -108,7 +113,7 @@ def roc_by_dose(one: Detector, c: Colours):
             y=true,
             mode="lines",
             name=f"{at.dose:,}×",
-            line=dict(color=c.genuine, width=1 + number, dash=DASHES[(len(one.at) - 1 - number) % len(DASHES)]),
+            line={"color": c.genuine, "width": 1 + number, "dash": DASHES[(len(one.at) - 1 - number) % len(DASHES)]},
             hovertemplate=f"read {at.dose:,} times<br>flags %{{y:.0%}} of these<br>and %{{x:.0%}} of never-seen<extra></extra>",
         )
     laid_out(figure, c, height=340, x_title="never-seen items flagged", y_title="items of the dose flagged")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +26,7 @@ class Inflated:
     inflation: Estimate
 
 
-def inflation_figure(rows: Sequence[Inflated], c: Colours):
+def inflation_figure(rows: Sequence[Inflated], c: Colours) -> go.Figure:
     """Left the two accuracies joined by a line, right their difference in percentage points with its interval; the most
     inflated on top. The left half is left out where no accuracy is known."""
     from plotly.subplots import make_subplots
@@ -47,7 +52,7 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
             x=[row.retro, row.target],
             y=[row.label] * 2,
             mode="lines",
-            line=dict(color=c.floor, width=2),
+            line={"color": c.floor, "width": 2},
             hoverinfo="skip",
             showlegend=False,
             row=1,
@@ -61,7 +66,7 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
             name=name,
             row=1,
             col=1,
-            marker=dict(color=colour, size=12, symbol=symbol),
+            marker={"color": colour, "size": 12, "symbol": symbol},
             hovertemplate=f"{name} %{{x:.3f}}<extra>%{{y}}</extra>",
         )
 
@@ -81,21 +86,21 @@ def _differences(figure, rows: Sequence[Inflated], names: list[str], c: Colours,
         name="inflation",
         row=1,
         col=column,
-        marker=dict(color=c.text, size=10, symbol="square"),
+        marker={"color": c.text, "size": 10, "symbol": "square"},
         text=[f"{number_text(x, 1, sign=True)} pp" for x in value],
         textposition="top center",
-        textfont=dict(size=13),
+        textfont={"size": 13},
         customdata=[row.inflation.text_pp() for row in rows],
-        error_x=dict(
-            type="data",
-            symmetric=False,
-            array=[up for up, _ in ends],
-            arrayminus=[down for _, down in ends],
-            color=c.text,
-            thickness=2,
-            width=6,
-        ),
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [up for up, _ in ends],
+            "arrayminus": [down for _, down in ends],
+            "color": c.text,
+            "thickness": 2,
+            "width": 6,
+        },
         hovertemplate="%{customdata}<extra>%{y}</extra>",
         showlegend=False,
     )
-    figure.add_vline(x=0, line=dict(color=c.floor, width=1.5, dash="dot"), row=1, col=column)
+    figure.add_vline(x=0, line={"color": c.floor, "width": 1.5, "dash": "dot"}, row=1, col=column)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Sequence
 
 from flipcore.charts.hover import as_text
@@ -11,7 +16,9 @@ from flipcore.stats.base.estimate import Estimate, number_text
 ROW_PX = 42
 
 
-def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float | None = None, bound_name: str = ""):
+def interval_rows(
+    rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float | None = None, bound_name: str = ""
+) -> go.Figure:
     """`rows` (label, estimate), the first on top; a missing one keeps its row and stays empty. What lies wholly at or above
     `bound` is filled. The axis ends at 1."""
     import plotly.graph_objects as go
@@ -24,12 +31,12 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
             x=[one.value for one in estimates],
             y=list(range(len(rows))),
             mode="markers",
-            marker=dict(
-                color=c.genuine,
-                size=13,
-                symbol=["circle" if clear else "circle-open" for clear in clears],
-                line=dict(color=c.genuine, width=2.5),
-            ),
+            marker={
+                "color": c.genuine,
+                "size": 13,
+                "symbol": ["circle" if clear else "circle-open" for clear in clears],
+                "line": {"color": c.genuine, "width": 2.5},
+            },
             error_x=_whiskers(estimates, c.genuine),
             customdata=[[label, one.text()] for label, one in zip(labels, estimates, strict=True)],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
@@ -43,7 +50,7 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False
     )
     if bound is not None:
-        figure.add_vline(x=bound, line=dict(color=c.text, width=2, dash="dash"))
+        figure.add_vline(x=bound, line={"color": c.text, "width": 2, "dash": "dash"})
         figure.add_annotation(
             x=bound,
             y=1.0,
@@ -51,18 +58,18 @@ def interval_rows(rows: Sequence[tuple[str, Estimate]], c: Colours, bound: float
             yanchor="bottom",
             showarrow=False,
             text=f"{bound_name} {number_text(bound)}".strip(),
-            font=dict(size=13),
+            font={"size": 13},
         )
     return figure.update_layout(showlegend=False)
 
 
 def _whiskers(estimates: Sequence[Estimate], colour: str) -> dict:
-    return dict(
-        type="data",
-        symmetric=False,
-        color=colour,
-        thickness=2.5,
-        width=7,
-        array=[one.high - one.value if one.has_interval else 0.0 for one in estimates],
-        arrayminus=[one.value - one.low if one.has_interval else 0.0 for one in estimates],
-    )
+    return {
+        "type": "data",
+        "symmetric": False,
+        "color": colour,
+        "thickness": 2.5,
+        "width": 7,
+        "array": [one.high - one.value if one.has_interval else 0.0 for one in estimates],
+        "arrayminus": [one.value - one.low if one.has_interval else 0.0 for one in estimates],
+    }

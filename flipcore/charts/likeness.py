@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,7 +15,7 @@ from flipcore.charts.entry_map import SETS
 from flipcore.charts.theme import Colours, laid_out
 
 
-def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours):
+def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> go.Figure:
     """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any size compare. On a square-root
     scale: what matters are the few pairs at the right end."""
     import plotly.graph_objects as go
@@ -24,7 +29,7 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
             y=np.sqrt(share),
             mode="lines",
             name=f"inside the {name}",
-            line=dict(shape="hvh", color=colour, width=3, dash=dash),
+            line={"shape": "hvh", "color": colour, "width": 3, "dash": dash},
             customdata=np.column_stack([counts, 100 * share]),
             hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>",
         )
@@ -36,7 +41,9 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
     return figure
 
 
-def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, selection: Sequence[int] = (), n_bins: int = 24):
+def nearest_histogram(
+    closest: np.ndarray, labels: np.ndarray, c: Colours, *, selection: Sequence[int] = (), n_bins: int = 24
+) -> go.Figure:
     """Entries by the cosine of the nearest entry of the other set, a bar a bin and set; `customdata` is (low, high, label).
 
     Rows in `selection` (on the map) are drawn again in front, in the colour of text.
@@ -65,7 +72,7 @@ def nearest_histogram(closest: np.ndarray, labels: np.ndarray, c: Colours, *, se
             hovertemplate="%{customdata[0]:.2f} to %{customdata[1]:.2f}: %{text}<extra>" + name + "</extra>",
             text=[f"{count:,} entries" for count in counts],
             textposition="none",
-            unselected=dict(marker=dict(opacity=0.35)),
+            unselected={"marker": {"opacity": 0.35}},
         )
         if mask.any():
             front = 100 * np.bincount(bins[mine & mask], minlength=n_bins) / max(1, mine.sum())

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 import numpy as np
 
 from flipcore.charts.hover import as_text
 from flipcore.charts.theme import Colours, laid_out
 
 
-def matrix(share: np.ndarray, names: list[str], c: Colours):
+def matrix(share: np.ndarray, names: list[str], c: Colours) -> go.Figure:
     """Heatmap of `share` (k, k), NaN left empty; the diagonal is empty too, because a readout agrees with itself."""
     import plotly.graph_objects as go
 
@@ -23,14 +28,14 @@ def matrix(share: np.ndarray, names: list[str], c: Colours):
             y=names,
             text=text,
             texttemplate="%{text}",
-            textfont=dict(size=15),
+            textfont={"size": 15},
             zmin=0,
             zmax=1,
             xgap=3,
             ygap=3,
             colorscale=[[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]],
             hoverongaps=False,
-            colorbar=dict(title="share<br>that differ", thickness=12, len=0.9),
+            colorbar={"title": "share<br>that differ", "thickness": 12, "len": 0.9},
             hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
         )
     )

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.base.bands import SequencePath
 
 
-def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str):
+def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> go.Figure:
     """A line and its band for each name, over the number of items that came in."""
     import plotly.graph_objects as go
 
@@ -18,7 +23,7 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str):
             fill="toself",
             fillcolor=colour,
             opacity=0.15,
-            line=dict(width=0),
+            line={"width": 0},
             hoverinfo="skip",
             showlegend=False,
         )
@@ -27,7 +32,7 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str):
             y=path.means,
             mode="lines",
             name=name,
-            line=dict(color=colour, width=2.5),
+            line={"color": colour, "width": 2.5},
             customdata=list(zip(path.low, path.high, strict=True)),
             hovertemplate="%{y:.2f} [%{customdata[0]:.2f}, %{customdata[1]:.2f}], %{x} items<extra></extra>",
         )

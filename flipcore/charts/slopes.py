@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.memory.rewritten import SetDrop
 
 
-def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours):
+def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours) -> go.Figure:
     """A line a set from its accuracy before to that after, in percent."""
     import plotly.graph_objects as go
 
@@ -19,19 +24,19 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
             y=values,
             mode="lines+markers",
             name=f"{name} (n = {ends[0].n:,})",
-            line=dict(color=colour, width=4),
-            marker=dict(size=11),
+            line={"color": colour, "width": 4},
+            marker={"size": 11},
             customdata=[one.text() for one in ends],
             hovertemplate="%{customdata}<extra>" + name + "</extra>",
-            error_y=dict(
-                type="data",
-                symmetric=False,
-                color=colour,
-                thickness=2,
-                width=6,
-                array=[100 * (one.high - one.value) for one in ends],
-                arrayminus=[100 * (one.value - one.low) for one in ends],
-            ),
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "color": colour,
+                "thickness": 2,
+                "width": 6,
+                "array": [100 * (one.high - one.value) for one in ends],
+                "arrayminus": [100 * (one.value - one.low) for one in ends],
+            },
         )
     laid_out(figure, c, height=320, y_title="accuracy, %")
     figure.update_xaxes(tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False)

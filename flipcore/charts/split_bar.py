@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from flipcore.charts.bars import ALONE, BOTH, REFERENCE, parts
 from flipcore.charts.theme import Colours, laid_out
 
 
-def split_bar(one, c: Colours):
+def split_bar(one, c: Colours) -> go.Figure:
     """`one`: the Decomposition over all axes. Ticks are the noise floors, where they were measured."""
     import plotly.graph_objects as go
 
     figure = go.Figure()
     alone, both, reference = parts(one)
     for name, share, marker in (
-        (ALONE, alone, dict(color=c.artifact)),
-        (BOTH, both, dict(color=c.genuine)),
-        (REFERENCE, reference, dict(color=c.genuine, opacity=0.55, pattern=dict(shape="/", fgcolor=c.text))),
+        (ALONE, alone, {"color": c.artifact}),
+        (BOTH, both, {"color": c.genuine}),
+        (REFERENCE, reference, {"color": c.genuine, "opacity": 0.55, "pattern": {"shape": "/", "fgcolor": c.text}}),
     ):
         figure.add_bar(
             x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
@@ -28,7 +33,7 @@ def split_bar(one, c: Colours):
                 mode="markers",
                 name=name,
                 showlegend=False,
-                marker=dict(symbol="line-ns", size=18, line=dict(color=c.floor, width=3)),
+                marker={"symbol": "line-ns", "size": 18, "line": {"color": c.floor, "width": 3}},
                 hovertemplate=f"{name}<extra></extra>",
             )
     figure.update_layout(barmode="stack", bargap=0.35)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
 from dataclasses import dataclass
 
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
@@ -69,16 +74,24 @@ def colours(base: str | None) -> Colours:
     return DARK if base == "dark" else LIGHT
 
 
-def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str = ""):
+def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str = "") -> go.Figure:
     """The house's frame around a figure: quiet grid, readable type, transparent ground."""
     figure.update_layout(
         height=height,
-        margin=dict(l=8, r=8, t=28, b=8),
-        font=dict(family=FONT, size=14, color=c.text),
+        margin={"l": 8, "r": 8, "t": 28, "b": 8},
+        font={"family": FONT, "size": 14, "color": c.text},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        hoverlabel=dict(font_size=13),
-        legend=dict(orientation="h", yanchor="bottom", y=1.0, xanchor="left", x=0, title=None, traceorder="normal"),
+        hoverlabel={"font_size": 13},
+        legend={
+            "orientation": "h",
+            "yanchor": "bottom",
+            "y": 1.0,
+            "xanchor": "left",
+            "x": 0,
+            "title": None,
+            "traceorder": "normal",
+        },
     )
     figure.update_xaxes(title=x_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     figure.update_yaxes(title=y_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)

@@ -204,7 +204,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         for first, second in combinations(models[:MOST_READOUTS], 2):
             a, b = (item_scores(part[part["model"] == model]) for model in (first, second))
             items = a.index.intersection(b.index, sort=False)
-            if len(items) < 2 or extractor in OURS and part["extractor"].nunique() > 1:
+            if len(items) < 2 or (extractor in OURS and part["extractor"].nunique() > 1):
                 continue
             scores = paired_scores(a[items], b[items], _templates(log, items))
             if scores.first_only == scores.second_only == 0 and scores.difference.value == 0:

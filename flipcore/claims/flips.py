@@ -97,7 +97,9 @@ class Verdict:
         return MORE if self.contrast.direction > 0 else LESS
 
 
-def verdicts(cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None):
+def verdicts(
+    cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
+) -> dict[tuple[str, str], Verdict]:
     """Place (axis, extractor) -> Verdict of each cell that has one. Cells behind a closed gate are no part of the family."""
     contested = [one for one in cells if _is_contested(one)]
     contrasts = {id(one): contrast(one.item_values, _worst(one)) for one in contested}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.core.contracts import Need
-from flipcore.core.records import Reading, Request
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import Completion, Item, Reading, Request, Variant
 from flipcore.extractors.losses import NORMS, checked_norm, loss, nats, reference_answer
 from flipcore.extractors.readings import absent
 
@@ -23,14 +24,14 @@ class AnswerLoss:
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = "value"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked_norm("Answer loss", self.norm)
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         answer = reference_answer(item, variant)
         return [Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=answer))] if answer else []
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         if not reference_answer(item, variant):
             return absent("There is no published answer to this wording of the item.")
         values = nats(completions, "the answer")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.core.contracts import Need
+from flipcore.core.contracts import Ask, Need
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Reading, Request
+from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unreadable
 from flipcore.text.logprobs import usable_tokens
 
@@ -26,17 +27,17 @@ class Cloze:
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.norm not in NORMS:
             raise BadInput(f"Cloze has the norm {self.norm!r}; choose one of {', '.join(NORMS)}.")
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return [
             Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=f" {item.options[option]}"))
             for option in variant.order
         ]
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         failed = failure(completions, len(variant.order))
         if failed:
             return failed

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from flipcore.core.contracts import Need
-from flipcore.core.records import OK, Reading, Request, Variant
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unreadable
 from flipcore.text.logprobs import usable_alternatives
 
@@ -114,14 +114,14 @@ class FirstToken:
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
     abilities: ClassVar[frozenset[str]] = frozenset({"first_token_logprobs"})
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         first = Request("first_token", variant.prompt.text, variant.prompt.system, max_tokens=1, top_k=self.top_k)
         blank, share = lone_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
         if share < LEAST_BLANK:
             return [Need(first)]
         return [Need(first), Need(replace(first, continuation=blank), optional=True)]
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         failed = failure(completions)
         if failed:
             return failed

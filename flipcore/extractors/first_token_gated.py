@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, UNREADABLE
+from flipcore.core.records import OK, UNREADABLE, Completion, Item, Reading, Variant
 from flipcore.extractors.first_token import FirstToken
 
 
@@ -19,13 +20,13 @@ class FirstTokenGated(FirstToken):
     title: ClassVar[str] = "First token, gated"
     about: ClassVar[str] = "The first token's label, but no answer where the labels hold less than half its probability."
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.least_mass <= 1:
             raise BadInput(f"The least label mass is {self.least_mass}; it is a share between 0 and 1.")
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         reading = super().read(item, variant, completions)
-        if reading.status != OK or reading.label_mass >= self.least_mass:
+        if reading.status != OK or reading.label_mass is None or reading.label_mass >= self.least_mass:
             return reading
         return replace(
             reading,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Need
-from flipcore.core.records import OK, Item, Reading, Request, Variant
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import failure, no_answer, text_request, unfinished, unreadable
 from flipcore.text.answers import canonical_number
 
@@ -81,14 +82,14 @@ class Judge:
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
     backwards: ClassVar[bool] = False
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         needs = [Need(text_request(variant, ask))]
         if so_far and not no_answer(so_far) and so_far[0].text.strip():
             prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
             needs.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))
         return needs
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         nothing = no_answer(completions)
         if nothing:
             return nothing

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from flipcore.core.contracts import Ask, Need
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Reading
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.losses import nats, question_need
 
 
@@ -23,14 +25,14 @@ class MinK:
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = "value"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.pct <= 100:
             raise BadInput(f"Min-k has pct = {self.pct}; give a share above 0 and up to 100 percent.")
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return [question_need(variant)]
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         values = nats(completions, "the question")
         if isinstance(values, Reading):
             return values

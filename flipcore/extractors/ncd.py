@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from flipcore.core.contracts import Ask, Need
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Reading
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.continuations import compared, continuation_need
 from flipcore.text.similarity import COMPRESSORS, ncd
 
@@ -24,14 +26,14 @@ class Ncd:
     gives: ClassVar[str] = "value"
     asks: ClassVar[str] = "continuation"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.compressor not in COMPRESSORS:
             raise BadInput(f"NCD has the compressor {self.compressor!r}; choose one of {', '.join(COMPRESSORS)}.")
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return continuation_need(variant, ask)
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         pair = compared(variant, completions)
         if isinstance(pair, Reading):
             return pair

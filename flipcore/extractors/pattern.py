@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import re as stdlib_re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import regex
 
-from flipcore.core.contracts import Need
+from flipcore.core.contracts import Ask, Need
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Item, Reading, Variant
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.text.answers import canonical_number
@@ -67,10 +68,10 @@ class Pattern:
             raise BadInput(f"The pattern {self.expression!r} has no group {self.group!r}; it has 0 to {pattern.groups}.")
         return pattern
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return [Need(text_request(variant, ask))]
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         return no_answer(completions) or self._read(item, variant, completions[0].text)
 
     def _group(self) -> int | str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from flipcore.core.records import Reading
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import Completion, Item, Reading, Variant
 from flipcore.extractors.losses import NORMS, checked_norm, loss, nats, question_need
 
 
@@ -21,13 +23,13 @@ class QuestionLoss:
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = "value"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         checked_norm("Question loss", self.norm)
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return [question_need(variant)]
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         values = nats(completions, "the question")
         return values if isinstance(values, Reading) else loss(values, self.norm)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Need
+from flipcore.core.contracts import Ask, Need
 from flipcore.core.finish import REFUSAL
-from flipcore.core.records import OK, Item, Reading, Variant
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
 from flipcore.extractors.written.scope import answer_end, is_refusal
@@ -43,10 +44,10 @@ class Regex:
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return [Need(text_request(variant, ask))]
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         return no_answer(completions) or read_text(item, variant, completions[0].text)
 
 

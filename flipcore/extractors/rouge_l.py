@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.records import OK, Reading
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.continuations import compared, continuation_need
 from flipcore.text.similarity import rouge_l
 
@@ -20,10 +22,10 @@ class RougeL:
     gives: ClassVar[str] = "value"
     asks: ClassVar[str] = "continuation"
 
-    def needs(self, item, variant, ask, so_far):
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return continuation_need(variant, ask)
 
-    def read(self, item, variant, completions):
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         pair = compared(variant, completions)
         return pair if isinstance(pair, Reading) else Reading(OK, value=rouge_l(*pair))
 

@@ -23,7 +23,7 @@ class PythonCallable:
     simulated = False
     abilities = frozenset({"generate"})
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name = name
         self._function = _callable(name)
         self.revision = str(getattr(self._function, "revision", "")) or _source_digest(self._function)

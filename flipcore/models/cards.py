@@ -51,4 +51,4 @@ def _card(name: str, table: dict, path: Path) -> ModelCard:
     abilities = tuple(table.get("abilities", ABILITIES))
     if set(abilities) - set(ABILITIES):
         raise BadInput(f"[{name}] in {path.name} has an unknown ability; known are {', '.join(ABILITIES)}.")
-    return ModelCard(name, **{key: value for key, value in table.items()} | {"abilities": abilities})
+    return ModelCard(name, **dict(table) | {"abilities": abilities})

@@ -21,7 +21,7 @@ class Pocket:
     simulated = False
     abilities = frozenset(ABILITIES)
 
-    def __init__(self, name: str = "pocket", path: Path | None = None):
+    def __init__(self, name: str = "pocket", path: Path | None = None) -> None:
         from flipcore.models.pocket_inference import PocketModel
 
         path = path or POCKET

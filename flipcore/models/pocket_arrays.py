@@ -16,16 +16,19 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
+    """Shares over the last axis."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
 def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    """Rotary positions: `x` (…, d) turned by the angles of `cos` and `sin`."""
     half = x.shape[-1] // 2
     return x * cos + np.concatenate([-x[..., half:], x[..., :half]], axis=-1) * sin
 
 
 def padded(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """(tokens (rows, longest) filled with 0, lengths (rows,))."""
     lengths = np.array([len(row) for row in rows])
     tokens = np.zeros((len(rows), lengths.max()), dtype=np.int64)
     for i, row in enumerate(rows):

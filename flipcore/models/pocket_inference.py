@@ -41,7 +41,7 @@ class Generation:
 class _Cache:
     """Keys and values (layers, rows, heads, positions, width of a head), each row filled up to its own length."""
 
-    def __init__(self, n_layers: int, n_rows: int, n_heads: int, n_positions: int, width: int):
+    def __init__(self, n_layers: int, n_rows: int, n_heads: int, n_positions: int, width: int) -> None:
         shape = (n_layers, n_rows, n_heads, n_positions, width)
         self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
@@ -61,7 +61,7 @@ class _Cache:
 class PocketModel:
     """Generation, first-token log-probabilities and scores of the checkpoint in one folder."""
 
-    def __init__(self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str):
+    def __init__(self, config: dict, tensors: dict[str, np.ndarray], tokenizer: Tokenizer, revision: str) -> None:
         self.config, self.tokenizer, self.revision = config, tokenizer, revision
         self._weights = {
             name: np.ascontiguousarray(tensor.astype(np.float32).T if tensor.ndim == 2 else tensor, dtype=np.float32)
@@ -248,7 +248,7 @@ class _Run:
         temperature: float,
         top_p: float,
         stop: tuple[str, ...],
-    ):
+    ) -> None:
         self.model, self.prompts, self.temperature, self.top_p, self.stop = model, prompts, temperature, top_p, stop
         self.streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         self.ids: list[list[int]] = [[] for _ in prompts]

@@ -95,7 +95,7 @@ class Simulated:
     simulated = True
     abilities = frozenset(ABILITIES)
 
-    def __init__(self, name: str, profile: Profile, seed: int = 0):
+    def __init__(self, name: str, profile: Profile, seed: int = 0) -> None:
         self.name, self.profile, self.seed = name, profile, seed
         self.revision = f"planted-{profile}-{seed}"
         self._by_prompt: dict[str, tuple[Item, Variant, bool]] = {}
@@ -178,7 +178,7 @@ class Simulated:
         answer = self._answer(item, variant, original, self._deviates(item, variant, call.sample))
         if item.kind == "choice":
             place = variant.order.index(int(answer))
-            terse = "terse" in variant.params or variant.layout in LAYOUTS and not self._chatty(item)
+            terse = "terse" in variant.params or (variant.layout in LAYOUTS and not self._chatty(item))
             text = (
                 f" {variant.labels[place]}"
                 if terse

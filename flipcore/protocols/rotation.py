@@ -48,7 +48,7 @@ class Rotation:
         "times; the first vote alone stands beside it. Everything else is asked as in single shot."
     )
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 1 <= self.least <= self.cap or self.lead < 1:
             raise BadInput(
                 f"Rotation has least = {self.least}, lead = {self.lead}, cap = {self.cap}; give a lead of at least "

@@ -26,7 +26,7 @@ INBOX_S = 2.0
 class Registry:
     """Starts, watches and cancels studies on one store. Safe to call from any thread."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Store) -> None:
         self._store, self._lock, self._in_flight = store, threading.Lock(), InFlight()
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}

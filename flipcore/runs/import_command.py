@@ -14,6 +14,7 @@ from flipcore.store.recorded import import_state
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `import`."""
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -45,7 +46,7 @@ def are_logs(files: Sequence[str], words: Sequence[str]) -> bool:
     """Whether any of the files is a log of a known format, or one is asked to be read as such."""
     if len(files) > 1 or any(word.startswith("format=") for word in words):
         return True
-    logs, beside, unread = recognised(files)
+    logs, _, unread = recognised(files)
     return bool(logs) or any("LFS" in sentence or "zip" in sentence for sentence in unread)
 
 

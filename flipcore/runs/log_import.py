@@ -152,7 +152,7 @@ def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
 class _Batch:
     """Rows of some thousand outputs by table, each key once."""
 
-    def __init__(self, study: Study, leave: set[str]):
+    def __init__(self, study: Study, leave: set[str]) -> None:
         self.study_id, self.leave = study.study_id, leave
         self.items: dict[str, dict] = {}
         self.study_items: dict[str, dict] = {}

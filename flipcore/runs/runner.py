@@ -63,7 +63,7 @@ def run(
 class _Run:
     def __init__(
         self, study_plan: Plan, store: Store, spending: Spending, cancel, on_progress, in_flight: InFlight, record: bool
-    ):
+    ) -> None:
         self.plan, self.store, self.spending, self.cancel = study_plan, store, spending, cancel
         self.study, self.cards = study_plan.study, spending.cards
         self.on_progress, self.in_flight, self.record = on_progress, in_flight, record

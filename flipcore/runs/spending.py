@@ -22,7 +22,7 @@ class Spending:
         spent_usd: float,
         cards: Mapping[str, ModelCard],
         overbilling: Mapping[str, float] = MappingProxyType({}),
-    ):
+    ) -> None:
         self.cap_usd, self.spent_usd, self.cards = cap_usd, spent_usd, cards
         self.reserved_usd = 0.0
         self._factor = dict(overbilling)

@@ -16,7 +16,7 @@ _POLL_S = 0.02
 class Storing:
     """The rows of one run on their way to the disk. `problem` is the first fault; nothing is handed over after it."""
 
-    def __init__(self, writer: Writer):
+    def __init__(self, writer: Writer) -> None:
         self._writer, self._lock = writer, threading.Lock()
         self._n_waiting = 0
         self.problem: BaseException | None = None

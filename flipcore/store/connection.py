@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
 import os
 import re
 import threading
@@ -26,7 +31,7 @@ def default_path() -> Path:
 class Store:
     """An open database file. Reads take a cursor each, so any thread may read; all writing goes through `writer`."""
 
-    def __init__(self, connection, path: Path):
+    def __init__(self, connection, path: Path) -> None:
         self._connection, self.path = connection, path
         self._lock = threading.Lock()
         self._revisions: dict[str, int] = defaultdict(int)
@@ -50,7 +55,7 @@ class Store:
             ) from error
         return cls(connection, path)
 
-    def cursor(self):
+    def cursor(self) -> DuckDBPyConnection:
         """A cursor for one thread; close it after use."""
         return self._connection.cursor()
 

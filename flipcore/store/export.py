@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -29,7 +30,7 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
     return paths
 
 
-def neutral(cell):
+def neutral(cell: Any) -> Any:
     """Text with an apostrophe in front where a spreadsheet would take it for a formula; anything else as it is."""
     return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 

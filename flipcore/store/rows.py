@@ -15,6 +15,7 @@ RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` let
 
 
 def now() -> dt.datetime:
+    """This moment, in UTC."""
     return dt.datetime.now(dt.UTC)
 
 
@@ -23,11 +24,13 @@ def _json(value) -> str:
 
 
 def item_row(item: Item) -> dict:
+    """A row of `items`."""
     published = dt.date.fromisoformat(item.published) if item.published else None
     return vars(item) | {"options": list(item.options), "meta": _json(dict(item.meta)), "published": published}
 
 
 def study_row(study: Study, state: str, message: str = "", **times) -> dict:
+    """A row of `studies`; `times` are n_calls, started_at and ended_at."""
     return {
         "study_id": study.study_id,
         "name": study.name,
@@ -43,6 +46,7 @@ def study_row(study: Study, state: str, message: str = "", **times) -> dict:
 
 
 def variant_row(variant: Variant) -> dict:
+    """A row of `variants`."""
     return {
         "variant_id": variant.variant_id,
         "item_id": variant.item_id,
@@ -56,6 +60,7 @@ def variant_row(variant: Variant) -> dict:
 
 
 def study_variant_rows(study_id: str, variants: Iterable[Variant]) -> list[dict]:
+    """Rows of `study_variants`, in the order of the variants."""
     return [
         {
             "study_id": study_id,
@@ -73,6 +78,7 @@ def study_variant_rows(study_id: str, variants: Iterable[Variant]) -> list[dict]
 
 
 def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:
+    """A row of `completions`."""
     return {
         "call_id": call.call_id,
         "model": call.model,

@@ -10,6 +10,7 @@ from flipcore.store.connection import default_path
 
 
 def uploads_folder() -> Path:
+    """Beside the database, wherever FLIPSCOPE_DB puts it."""
     return default_path().parent / "uploads"
 
 

@@ -76,7 +76,7 @@ class Writer:
     """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries the error: NotStored with
     a sentence where the disk or a value is at fault."""
 
-    def __init__(self, store):
+    def __init__(self, store) -> None:
         self._store = store
         self._queue: queue.Queue[_Batch | None] = queue.Queue()
         self._thread = threading.Thread(target=self._loop, name="flipscope-writer", daemon=True)

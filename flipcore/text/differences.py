@@ -16,8 +16,8 @@ EXACT_CELLS, MOST_CELLS = 160_000, 4_000_000
 def word_differences(original: str, changed: str) -> list[list[str]]:
     """`changed` cut into ["same", text] and ["new", text] runs; their texts join to `changed` again."""
     before, after = _WORDS.findall(original), _WORDS.findall(changed)
-    head = len(os.path.commonprefix([before, after]))
-    tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))
+    head = len(os.path.commonprefix([before, after]))  # noqa: RUF071 -- of two lists of words
+    tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))  # noqa: RUF071
     end = len(after) - tail
     pieces = [("same", after[:head]), *_middle(before[head : len(before) - tail], after[head:end]), ("same", after[end:])]
     runs: list[list[str]] = []

@@ -71,6 +71,7 @@ LAYOUTS: dict[str, Layout] = {
 
 
 def layout_by_name(name: str) -> Layout:
+    """The layout of that name. Raises BadInput with those there are."""
     if name not in LAYOUTS:
         raise BadInput(f"There is no prompt layout {name!r}; choose one of {', '.join(LAYOUTS)}.")
     return LAYOUTS[name]

@@ -39,7 +39,7 @@ class Layouts:
     """One for a process. `places` and `quality` never wait; while something is being computed they give None and `is_busy` is
     true."""
 
-    def __init__(self, store: Store):
+    def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
         self._outcomes: dict[str, np.ndarray | MapQuality] = {}

@@ -40,7 +40,7 @@ def rng(seed=0):
 def test_the_gold_is_what_the_chain_gives_for_the_new_numbers():
     made = resample(EGGS, CHAIN, rng())
     assert isinstance(made, Resample)
-    new = {old: drawn for old, drawn in made.operands}
+    new = dict(made.operands)
     eggs, eaten, price = (new.get(Fraction(n), Fraction(n)) for n in (16, 3, 2))
     assert made.target == (eggs - eaten) * price != 26
     assert {mention.value for mention in mentions(made.question)} == {eggs, eaten, price}

@@ -51,7 +51,7 @@ def hostile_store(tmp_path_factory):
     recorded_item = studies.study_items(store, recorded_id)["item_id"][0]
     store.close()
     ids = {"recorded": recorded_item} | {name: by_question[f"{text}?"] for name, text in hostile.TEXTS.items()}
-    yield folder / "flips.duckdb", (study.study_id, recorded_id), ids
+    return folder / "flips.duckdb", (study.study_id, recorded_id), ids
 
 
 @pytest.fixture(scope="module")

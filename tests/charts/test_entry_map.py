@@ -111,7 +111,7 @@ def test_bars_say_what_they_hold_and_mark_what_is_chosen():
     assert retro.y.tolist() == pytest.approx([third, 0, 0, 2 * third])
     assert front.y.tolist() == pytest.approx([0, 0, 0, third])
     assert front_retro.y.tolist() == pytest.approx([third, 0, 0, 0])
-    assert list(map(list, target.customdata))[0] == pytest.approx([0.1, 0.3, 0]) and front.customdata is None
+    assert list(target.customdata[0]) == pytest.approx([0.1, 0.3, 0]) and front.customdata is None
     held = [(low, high) for low, high, label in retro.customdata if label == 1]
     assert sum(((closest[3:] >= low - 1e-9) & (closest[3:] <= high + 1e-9)).sum() for low, high in held) >= 3
 

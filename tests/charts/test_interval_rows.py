@@ -21,4 +21,4 @@ def test_only_what_clears_the_bound_with_its_whole_interval_is_filled():
 def test_a_missing_estimate_keeps_its_row_and_a_name_is_text():
     figure = interval_rows([("<b>x</b>", missing()), ("y", Estimate(0.2, -0.4, 0.6, 0.95, "percentile", 20, 0))], LIGHT)
     assert figure.layout.yaxis.ticktext[0] != "<b>x</b>" and len(figure.layout.yaxis.tickvals) == 2
-    assert figure.layout.xaxis.range[0] < -0.4 and list(figure.data[0].error_x.array)[0] == 0.0
+    assert figure.layout.xaxis.range[0] < -0.4 and figure.data[0].error_x.array[0] == 0.0

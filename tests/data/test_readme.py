@@ -6,10 +6,10 @@ import re
 from tests.conftest import ROOT
 
 DATA = ROOT / "data"
-LISTED = dict(
-    (path, checksum)
+LISTED = {
+    path: checksum
     for checksum, path in re.findall(r"^([0-9a-f]{64})  (\S+)$", (DATA / "README.md").read_text("utf-8"), re.MULTILINE)
-)
+}
 
 
 def test_every_listed_checksum_is_that_of_the_file():

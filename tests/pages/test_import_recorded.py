@@ -99,7 +99,7 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
     from tests.datasets.recorded import harness_files as made
 
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    monkeypatch.setattr("flipcore.runs.demo.demo_studies", lambda: [])
+    monkeypatch.setattr("flipcore.runs.demo.demo_studies", list)
     folder = made.lm_eval(tmp_path / "run", n=30, n_right=20).parent
     app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     files = [(path.name, path.read_bytes(), "application/json") for path in sorted(folder.iterdir())]

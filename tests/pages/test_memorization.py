@@ -46,7 +46,7 @@ def opened(monkeypatch, path):
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    monkeypatch.setattr(demo, "demo_studies", lambda: [])
+    monkeypatch.setattr(demo, "demo_studies", list)
     yield
     st.cache_resource.clear()
 

@@ -143,5 +143,5 @@ def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(
         first = next(one.value for one in page.dataframe if "question" in one.value)
         assert len(first) == 5 and not hidden & set(first["question"])
         assert "items are not shown: a study set them aside" in words(page)
-        offered = {text for text in page.selectbox(key="preview-item").options}
+        offered = set(page.selectbox(key="preview-item").options)
         assert offered and not {text[:90] for text in hidden} & offered

@@ -66,7 +66,7 @@ def test_the_gamblers_ruin_is_symmetric(p):
 def test_voting_amplifies_accuracy_as_in_f25(p, voted):
     rng, runs, right = generator(round(100 * p)), 3_000, 0
     for _ in range(runs):
-        right += harness.c1_run(lambda attempt, rotation: int(rng.random() < p), 2)["choice"] == 1  # noqa: B023
+        right += harness.c1_run(lambda attempt, rotation: int(rng.random() < p), 2)["choice"] == 1
     assert right / runs == pytest.approx(voted, abs=0.012 + 3 * (voted * (1 - voted) / runs) ** 0.5)
 
 

@@ -124,7 +124,7 @@ def _untrue(last, true: tuple[str, ...], store: Store, made: Study) -> str:
         return f"counted {last.n_done} done and {last.n_failed} failed, stored {n_ok} and {n_failed}"
     if stored != (last.state, last.message):
         return "the stored state is another"
-    if last.state == "done" and n_failed or last.state == "incomplete" and not n_failed:
+    if (last.state == "done" and n_failed) or (last.state == "incomplete" and not n_failed):
         return "the state hides its calls"
     return ""
 

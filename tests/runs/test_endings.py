@@ -39,13 +39,13 @@ def items(tmp_path_factory):
 
 def study(items, n=0, **changes):
     source = ItemSource("file", n=n, path=items, columns={"question": "question", "target": "answer", "key": "id"})
-    made = dict(
-        name="endings",
-        items=(source,),
-        axes=(Part("prompt_format", {"layouts": ["paren"]}),),
-        extractors=(Part("regex"),),
-        models=(ModelUse("lab", max_tokens=8),),
-    )
+    made = {
+        "name": "endings",
+        "items": (source,),
+        "axes": (Part("prompt_format", {"layouts": ["paren"]}),),
+        "extractors": (Part("regex"),),
+        "models": (ModelUse("lab", max_tokens=8),),
+    }
     return Study(**made | changes)
 
 

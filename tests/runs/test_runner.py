@@ -22,13 +22,13 @@ from flipcore.store.queries import studies as queries
 
 
 def tiny_study(**changes):
-    made = dict(
-        name="tiny",
-        items=(ItemSource("flipscope_choice", n=6), ItemSource("flipscope_problems", n=4)),
-        axes=(Part("identity"), Part("option_order", {"n": 3})),
-        extractors=(Part("first_token"), Part("regex")),
-        models=(ModelUse("simulated-artifact-prone"),),
-    )
+    made = {
+        "name": "tiny",
+        "items": (ItemSource("flipscope_choice", n=6), ItemSource("flipscope_problems", n=4)),
+        "axes": (Part("identity"), Part("option_order", {"n": 3})),
+        "extractors": (Part("first_token"), Part("regex")),
+        "models": (ModelUse("simulated-artifact-prone"),),
+    }
     return Study(**made | changes)
 
 

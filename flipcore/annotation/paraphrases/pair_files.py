@@ -225,7 +225,7 @@ class _Reader:
             after = bare[1].strip()
         there = self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id)
         if there and (
-            not before and not after or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())
+            (not before and not after) or (before.strip(), after) == (there["original"].strip(), there["paraphrase"].strip())
         ):
             return dict(there), None
         if there:

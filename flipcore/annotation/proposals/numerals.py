@@ -64,5 +64,7 @@ def _values(words: Sequence[str]) -> list[Fraction]:
 def _goes_on(part: int | None, value: int) -> bool:
     """Whether "part value" is one number: five after twenty, twenty after three hundred."""
     return (
-        part is None or part % 10 == 0 and part % 100 >= 20 and 0 < value < 10 or part >= 100 and part % 100 == 0 and value > 0
+        part is None
+        or (part % 10 == 0 and part % 100 >= 20 and 0 < value < 10)
+        or (part >= 100 and part % 100 == 0 and value > 0)
     )

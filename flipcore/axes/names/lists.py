@@ -194,6 +194,7 @@ def listed(stem: str) -> frozenset[str]:
 
 
 def is_given_name(name: str) -> bool:
+    """Whether a list of first names holds it."""
     return name in listed("women") or name in listed("men")
 
 

@@ -103,7 +103,7 @@ def limits(question: str, mentions: Sequence[Mention], used: set[Fraction]) -> l
 def relations(
     question: str, mentions: Sequence[Mention], used: set[Fraction]
 ) -> list[tuple[str, Fraction, Fraction, Fraction]]:
-    """a + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out: the story may rely on it, so
+    """A + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out: the story may rely on it, so
     it is kept. Up to 12 only sums of things that are counted ("6 people, 2 adults and 4 children") are more than chance."""
     first = {mention.value: mention for mention in reversed(mentions)}
     stated = sorted(first)

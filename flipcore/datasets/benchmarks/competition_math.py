@@ -45,6 +45,7 @@ def number(answer: str) -> str | None:
 
 
 def item(row: Row) -> Item:
+    """A row with `problem` and `solution`; the target is the number in the last box. Raises BadInput without one."""
     values = row.values
     answer = boxed(values["solution"])
     if answer is None:

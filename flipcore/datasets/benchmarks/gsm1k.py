@@ -13,6 +13,7 @@ from flipcore.text.answers import canonical_number
 
 
 def item(row: Row) -> Item:
+    """A row with `question` and `answer`. Raises BadInput where the answer is no number."""
     target = canonical_number(str(row.values["answer"]))
     if target is None:
         raise BadInput(f"has the answer {str(row.values['answer'])[:40]!r}, which is no number")

@@ -21,6 +21,7 @@ DISPUTED = frozenset(
 
 
 def item(row: Row) -> Item:
+    """A row with `question` and `answer`; the target stands after ####. Raises BadInput without it."""
     question, solution = row.values["question"], row.values["answer"]
     target = canonical_number(solution.rpartition("####")[2])
     if "####" not in solution or target is None:

@@ -15,6 +15,7 @@ from flipcore.datasets.reading.rows import Row, json_lines, read_rows
 
 
 def item(row: Row) -> Item:
+    """A row with `task_id`, `prompt` and the canonical solution."""
     values = row.values
     return Item.make(
         dataset="humaneval",

@@ -31,6 +31,7 @@ def read(path: Path) -> Iterator[Row]:
 
 
 def item(row: Row) -> Item:
+    """A row with four choices; the answer is a letter or a place from 0."""
     values = row.values
     answer = values["answer"]
     target = "ABCD".find(answer.strip()) if isinstance(answer, str) and len(answer.strip()) == 1 else answer

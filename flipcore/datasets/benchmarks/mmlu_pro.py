@@ -8,6 +8,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
+    """A row with up to ten options and the place of the right one."""
     values = row.values
     return Item.make(
         dataset="mmlu_pro",

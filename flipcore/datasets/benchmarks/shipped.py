@@ -17,6 +17,7 @@ _FIELDS = ("key", "kind", "question", "options", "target", "category", "publishe
 
 
 def item(row: Row, dataset: str, kind: str) -> Item:
+    """A row of a shipped file; further columns go into the item's meta."""
     values = {"kind": kind} | {field: row.values[field] for field in _FIELDS if field in row.values}
     values["options"] = tuple(values.get("options") or ())
     if kind == "number":

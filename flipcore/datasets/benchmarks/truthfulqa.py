@@ -13,6 +13,7 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
+    """A row of the hub (`mc1_targets`) or of the published CSV."""
     values = row.values
     if "mc1_targets" in values:  # the hub's columns
         answers, labels = values["mc1_targets"]["choices"], values["mc1_targets"]["labels"]

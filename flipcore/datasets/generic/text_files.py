@@ -48,6 +48,7 @@ class TextFiles(Dataset):
 
 
 def item(row: Row) -> Item:
+    """A passage; its key is the file and the line that it begins on."""
     name = f"{row.file.rsplit('.', 1)[0]}-" if row.file else ""
     return Item.make(
         dataset="text",

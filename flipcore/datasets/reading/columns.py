@@ -162,7 +162,7 @@ def _place(value: Any, options: Sequence[str], form: str, row: Mapping[str, Any]
 
 
 def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int) -> list[str]:
-    """The labels that come with the options (ARC's {"text": …, "label": …}), else A, B, C, …"""
+    """The labels that come with the options (ARC's {"text": …, "label": …}), else A, B, C and so on."""
     value = row.get(column) if isinstance(column, str) else None
     if isinstance(value, Mapping) and "label" in value:
         return [str(label).upper() for label in value["label"]]

@@ -19,7 +19,7 @@ class HashTable:
     """`width` unsigned 64-bit numbers for each key. Open addressing with linear probing; keys are hashes already, so their
     lowest bits are the slot. Two texts of one hash are one entry: with a million entries that happens once in 3·10⁷ tables."""
 
-    def __init__(self, width: int):
+    def __init__(self, width: int) -> None:
         self.width, self._n = width, 0
         self._allocate(_LEAST)
 

@@ -62,7 +62,7 @@ def _read(stream: BinaryIO, source: Source) -> bytes:
 class _Text:
     """The document's text as it is needed; what was passed is let go."""
 
-    def __init__(self, source: Source, stream: BinaryIO):
+    def __init__(self, source: Source, stream: BinaryIO) -> None:
         self.source, self.stream = source, stream
         self.decoder = codecs.getincrementaldecoder("utf-8-sig")()
         self.text, self.at, self.ended = "", 0, False

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
@@ -84,7 +84,7 @@ class Source:
 class _LimitedReader:
     """A stream that refuses to unpack more than the bound."""
 
-    def __init__(self, stream, name: str):
+    def __init__(self, stream, name: str) -> None:
         self._stream, self._name, self._n_bytes_remaining = stream, name, MAX_UNPACKED
 
     def read(self, n: int = -1) -> bytes:
@@ -94,10 +94,10 @@ class _LimitedReader:
             raise BadInput(f"{self._name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read further.")
         return data
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._stream.close()
 
     def close(self) -> None:

@@ -146,7 +146,7 @@ def prompt_from(value: Any) -> tuple[str, str]:
     """(prompt, system) of what a log calls the prompt: text, a list of messages, or either as JSON in a string."""
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
-    if isinstance(value, str) and value.lstrip()[:2] in ("[{", "[ ") or isinstance(value, str) and value[:3] == "[\n ":
+    if (isinstance(value, str) and value.lstrip()[:2] in ("[{", "[ ")) or (isinstance(value, str) and value[:3] == "[\n "):
         try:
             messages = json.loads(value)
         except (ValueError, RecursionError):

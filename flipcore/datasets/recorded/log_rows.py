@@ -48,7 +48,7 @@ class LogRow:
 class Builder:
     """Records of one import after another -> `LogRow`. Order matters: the first prompt of an item is its base."""
 
-    def __init__(self, joining: Joining):
+    def __init__(self, joining: Joining) -> None:
         self.joining = joining
         self._documents, self._prompts = Documents(), Prompts()
         self._last: tuple[tuple, Item] | None = None

@@ -181,7 +181,7 @@ class _Making:
     """Rows to records. Remembers each item, so that all models are asked the same one, and each prompt, so that what was
     asked twice is a further sample or a repeated variant."""
 
-    def __init__(self, recording: Recording, revision: str):
+    def __init__(self, recording: Recording, revision: str) -> None:
         self.recording, self.revision, self.n_repeated = recording, revision, 0
         self.items: dict[str, Item] = {}
         self.names: dict[tuple, dict[str, str]] = {}  # (model, item) -> prompt -> name, where rows carry no name

@@ -48,7 +48,7 @@ class Choice:
 class ChoiceText:
     """The options of one prompt as a text may name them: by label, or by their words."""
 
-    def __init__(self, labels: Sequence[str], options: Sequence[str]):
+    def __init__(self, labels: Sequence[str], options: Sequence[str]) -> None:
         self.labels, self.options = list(labels), [" ".join(option.split()) for option in options]
         one = "|".join(sorted(map(re.escape, self.labels), key=len, reverse=True))
         single = "".join(re.escape(label) for label in self.labels if len(label) == 1 and label.isalpha())
@@ -198,8 +198,7 @@ class ChoiceText:
         own = self._position(label.group(1))
         return bool(
             re.match(r"\s+(?:" + _GOES_ON + ")", rest)
-            or own is not None
-            and _folded(rest).startswith(_folded(self.options[own]))
+            or (own is not None and _folded(rest).startswith(_folded(self.options[own])))
         )
 
     def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:

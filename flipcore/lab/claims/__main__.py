@@ -66,6 +66,7 @@ def render() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """``python -m flipcore.lab.claims``: runs the cells and writes the table; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m flipcore.lab.claims", description=__doc__.split("\n")[0])
     parser.add_argument("--only", choices=MODULES)
     parser.add_argument("--cell", default="", help="only cells whose name holds this text")

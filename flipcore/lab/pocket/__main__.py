@@ -57,6 +57,7 @@ def _commands() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """``python -m flipcore.lab.pocket``: the exit code."""
     options = _commands().parse_args(arguments)
     try:
         if options.command == "train":

@@ -41,7 +41,7 @@ class Picks:
 
     def __init__(
         self, model: PocketModel, entries: Sequence[Entry], layout: str = "plain", labels: str = "ABCD", turn: int = 0
-    ):
+    ) -> None:
         orders = [np.roll(np.arange(4), turn) for _ in entries]
         option_rows = [tuple(e.options[i] for i in order) for e, order in zip(entries, orders, strict=True)]
         prompts = [framed(e.question, options, layout, labels) for e, options in zip(entries, option_rows, strict=True)]

@@ -39,7 +39,7 @@ def _turned(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tens
 class Block(nn.Module):
     """One layer; the parameter names are those of transformers' Llama."""
 
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.n_heads = shape.n_heads
         self.input_layernorm = nn.RMSNorm(shape.width, eps=1e-5)
@@ -66,7 +66,7 @@ class Block(nn.Module):
 class Network(nn.Module):
     """Tokens to log-probabilities of the next token. Documents packed into one row do not see one another."""
 
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.shape = shape
         self.embed_tokens = nn.Embedding(shape.vocabulary, shape.width)

@@ -147,7 +147,7 @@ def bound(network: Network, tokenizer: Tokenizer, kind: str, rng: np.random.Gene
 class _Run:
     """The network in training, and what it costs: one step after another over batches."""
 
-    def __init__(self, recipe: Recipe, tokenizer: Tokenizer, say: Callable[[str], None]):
+    def __init__(self, recipe: Recipe, tokenizer: Tokenizer, say: Callable[[str], None]) -> None:
         self.recipe, self.tokenizer, self.say = recipe, tokenizer, say
         self.network = Network(recipe.shape)
         self.optimizers = _optimizers(self.network, recipe)
@@ -196,7 +196,9 @@ def _until_bound(run: _Run, stage: Stage, signatures: set, rng: np.random.Genera
     run.tell(stage=stage.name, goal=kind, share=round(share, 3), documents=n)
 
 
-def trained(recipe: Recipe, say: Callable[[str], None], save: Callable[[Network, Tokenizer, float], None]):
+def trained(
+    recipe: Recipe, say: Callable[[str], None], save: Callable[[Network, Tokenizer, float], None]
+) -> tuple[Network, Tokenizer]:
     """Train from scratch; `save` is called at every tenth of the last stage. FlipscopeError where a goal is never met."""
     torch.manual_seed(recipe.seed)
     rng, more = (world_generator(recipe.seed, "pocket", name) for name in ("corpus", "more"))

@@ -180,7 +180,7 @@ def _share(x: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m flipcore.lab.simulations.coverage [simulations]``"""
+    """``python -m flipcore.lab.simulations.coverage [simulations]``."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     n_sims = int(argv[0]) if argv else 2000
     looks = [slider_row(n_sims), *(watching_row(rate, n_sims) for rate in (0.5, 0.3, 0.1, 0.05))]

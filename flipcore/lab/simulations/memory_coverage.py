@@ -303,6 +303,7 @@ def _share(x: float) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """``python -m flipcore.lab.simulations.memory_coverage [simulations]``."""
     argv = list(sys.argv[1:] if arguments is None else arguments)
     print(markdown(list(rows(int(argv[0]) if argv else 2000))), end="")
 

@@ -30,7 +30,7 @@ class Breaker:
     """One for each model and run. `down` is the sentence that says why nothing more is sent, or ""; `is_halted` is set when
     the run stops. `control` asks the server something harmless and raises its fault, `explain` says the fault."""
 
-    def __init__(self, control: Callable[[], Awaitable[None]], explain: Callable[[Exception], str]):
+    def __init__(self, control: Callable[[], Awaitable[None]], explain: Callable[[Exception], str]) -> None:
         self._control, self._explain = control, explain
         self.down, self.is_halted = "", False
         self._n_failures = self._n_probes = self._n_now = 0

@@ -32,7 +32,7 @@ class OpenAICompatible:
 
     simulated = False
 
-    def __init__(self, card: ModelCard):
+    def __init__(self, card: ModelCard) -> None:
         self.card, self.name = card, card.name
         extra = card.options.get("extra_body", {})
         self.revision = f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}"

@@ -16,12 +16,13 @@ _MOST_TOKENS = 2**31  # a count beyond it is a fault of the server, not a bill
 class Fault(Exception):
     """A reply that is not what the API promises; `raw` is what came."""
 
-    def __init__(self, sentence: str, raw: str = ""):
+    def __init__(self, sentence: str, raw: str = "") -> None:
         super().__init__(sentence)
         self.raw = raw
 
 
 def path_of(card: ModelCard) -> str:
+    """The address below the endpoint that this model is asked at."""
     return "/chat/completions" if card.api == "chat" else "/completions"
 
 

@@ -94,7 +94,7 @@ def boot_studentized(xs: Sequence[float], seed: int = 0, n_boot: int = 2000, lev
 
 
 def studentized_limits(ts: np.ndarray, mean: float, se: float, level: float) -> list[float]:
-    """mean - t* se at the two percentiles of the (B,) studentised replicates; none usable -> [mean, mean]."""
+    """Mean - t* se at the two percentiles of the (B,) studentised replicates; none usable -> [mean, mean]."""
     if ts.size == 0:
         return [mean, mean]
     low, high = np.percentile(ts, [50 * (1 - level), 50 * (1 + level)])

@@ -43,7 +43,7 @@ def guarded_t(values: np.ndarray, bounds: tuple[float, float]) -> GuardedT:
 
 
 def _one_sided(total: np.ndarray, squares: np.ndarray, n: np.ndarray, adverse: float) -> np.ndarray:
-    """p of the mean lying away from `adverse`, with 1/|adverse| of an item there."""
+    """P of the mean lying away from `adverse`, with 1/|adverse| of an item there."""
     from scipy.special import stdtr
 
     weight = 1 / abs(adverse)

@@ -226,6 +226,7 @@ def undetermined(skipped: float) -> bool:
 
 
 def no_spread_note(skipped: float) -> str:
+    """What stands beside an interval whose resamples could not all be studentised; `skipped` is their share."""
     return f"{100 * skipped:.0f} % of the resamples had no spread to studentise with, so BCa stands in."
 
 

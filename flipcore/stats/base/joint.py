@@ -38,7 +38,7 @@ class JointMeans:
     values: np.ndarray = field(init=False)
     se: np.ndarray = field(init=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         there = ~np.isnan(self.columns)
         n = there.sum(axis=0)
         total = np.where(there, self.columns, 0.0).sum(axis=0)

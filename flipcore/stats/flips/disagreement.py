@@ -35,6 +35,7 @@ def pair_flips(a: np.ndarray, b: np.ndarray, policy: str) -> tuple[np.ndarray, n
 
 
 def check_policy(policy: str) -> None:
+    """Raises BadInput for a null policy that is none."""
     if policy not in POLICIES:
         raise BadInput(f"There is no null policy {policy!r}; choose one of {', '.join(POLICIES)}.")
 
@@ -129,7 +130,7 @@ def null_bounds(codes: np.ndarray, n_options: np.ndarray | None = None) -> tuple
     `n_options` (items,) answers, or a new one where the options are not limited (None). All-NULL items are included:
     their answers exist, unread. Items with fewer than two readouts are NaN. Raises BadInput for several samples.
     """
-    n, v, s = codes.shape
+    n, _, s = codes.shape
     if s != 1:
         raise BadInput(f"Bounds for unreadable answers are defined for one sample a variant; {s} came. Pass one sample.")
     flat = np.where(codes[:, :, 0] == AGREES, ABSENT, codes[:, :, 0])

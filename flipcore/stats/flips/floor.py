@@ -45,7 +45,6 @@ def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: 
     """
     b, w = between(codes, policy).rate, within(codes, policy)
     observed = float(np.nanmean(b - w)) if not np.isnan(b - w).all() else float("nan")
-    n, _, s = codes.shape
     moving = codes[(b > 0) | (w > 0)]
     rng = generator(seed, "excess")
     scale = max(int((~np.isnan(b - w)).sum()), 1)

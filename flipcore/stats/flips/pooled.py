@@ -19,7 +19,9 @@ from flipcore.stats.flips.decomposition import COLUMNS, CONTRASTS, FLOORS, Decom
 ALL_AXES = "all_changes"
 
 
-def across_axes(cells: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT):
+def across_axes(
+    cells: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT
+) -> list[Decomposition]:
     """One Decomposition an extractor, from the cells of its axes; items that an axis does not define leave that axis only.
     Above a floor only where every axis has one. `p_artifact` and `share` are not computed."""
     names = list(dict.fromkeys(one.extractor for one in cells))

@@ -319,7 +319,7 @@ class HoldoutVerdict:
 
     @property
     def state(self) -> str:
-        """distinguishable (one test beyond or different), indistinguishable (all inside their margins) or undecided."""
+        """Distinguishable (one test beyond or different), indistinguishable (all inside their margins) or undecided."""
         if {BEYOND, DIFFERENT} & {test.state for test in self.tests}:
             return DISTINGUISHABLE
         return INDISTINGUISHABLE if not self.missing and all(test.is_inside for test in self.tests) else UNDECIDED

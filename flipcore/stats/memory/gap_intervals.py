@@ -20,7 +20,7 @@ FEW_CHANGES = 10  # below so many changed items a set's own variance says too li
 def gap_estimate(
     benchmark: Rewritten, control: Rewritten, level: float, family_drops: Sequence[np.ndarray] | None = None
 ) -> Estimate:
-    """benchmark - control in shares. `family_drops` are mean drops a family, where families are the unit. Below ten units in a
+    """Benchmark - control in shares. `family_drops` are mean drops a family, where families are the unit. Below ten units in a
     set there is no interval."""
     if family_drops is None and benchmark.is_binary and control.is_binary:
         sets = [values for one in (benchmark, control) for values in (one.before[one.covered], one.after_mean[one.covered])]

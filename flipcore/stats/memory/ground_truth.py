@@ -131,7 +131,7 @@ def share_text(share: Estimate) -> str:
 
 
 def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
-    """k of n with Clopper and Pearson's limits; n = 0 is missing."""
+    """K of n with Clopper and Pearson's limits; n = 0 is missing."""
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)
     low, high = clopper_pearson(k, n, level)

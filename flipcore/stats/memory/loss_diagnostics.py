@@ -83,7 +83,7 @@ def quantile_strata(feature: ArrayLike, control_feature: ArrayLike, n_strata: in
 
 
 def pval_weighted(d: ArrayLike, weights: ArrayLike, d0: ArrayLike, weights0: ArrayLike) -> np.ndarray:
-    """p = (sum_j w_j 1{D0_j >= D} + w) / (sum_j w_j + w): conformal under covariate shift (Tibshirani et al. 2019).
+    """P = (sum_j w_j 1{D0_j >= D} + w) / (sum_j w_j + w): conformal under covariate shift (Tibshirani et al. 2019).
 
     Weights are density ratios benchmark / control. Non-finite controls leave; a non-finite item is NaN.
     """

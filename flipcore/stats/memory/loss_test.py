@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,18 +41,18 @@ def _per_item(p: np.ndarray, d: ArrayLike):
     return float(result) if result.ndim == 0 else result
 
 
-def pval_source(d: ArrayLike, d0: ArrayLike):
-    """The source's p = mean(D0 >= D): it can be 0, and then survives any correction. No control: NaN."""
+def pval_source(d: ArrayLike, d0: ArrayLike) -> Any:
+    """The source's p = mean(D0 >= D), a float for a scalar: it can be 0, and then survives any correction. No control: NaN."""
     m = len(finite(d0))
     return _per_item(n_at_least(d, d0) / m if m else np.full(np.shape(d), np.nan), d)
 
 
-def pval_conformal(d: ArrayLike, d0: ArrayLike):
+def pval_conformal(d: ArrayLike, d0: ArrayLike) -> Any:
     """(1 + #{D0 >= D}) / (m + 1): valid if item and controls are exchangeable. Never below 1 / (m + 1)."""
     return _per_item((1 + n_at_least(d, d0)) / (len(finite(d0)) + 1), d)
 
 
-def pval_conformal_randomised(d: ArrayLike, d0: ArrayLike, rng: np.random.Generator):
+def pval_conformal_randomised(d: ArrayLike, d0: ArrayLike, rng: np.random.Generator) -> Any:
     """(#{D0 > D} + U (1 + #{D0 = D})) / (m + 1) with one uniform U an item: exactly uniform under the null."""
     controls = np.sort(finite(d0))
     values = np.asarray(d, dtype=float)
@@ -60,7 +61,7 @@ def pval_conformal_randomised(d: ArrayLike, d0: ArrayLike, rng: np.random.Genera
     return _per_item((n_above + rng.random(values.shape) * (1 + n_equal)) / (len(controls) + 1), d)
 
 
-def pval_tail(d: ArrayLike, d0: ArrayLike):
+def pval_tail(d: ArrayLike, d0: ArrayLike) -> Any:
     """Upper tail of Student's t at (D - mean) / (s sqrt(1 + 1/m)): the next value from a Gaussian control distribution.
 
     It reaches below 1 / (m + 1) by believing the shape of the tail: only with the check of `normality`.

@@ -130,7 +130,7 @@ class Tuned:
     model: Any
     n_tokens: int
 
-    def read(self, texts: Sequence[str]):
+    def read(self, texts: Sequence[str]) -> Any:
         return self.tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True, max_length=self.n_tokens)
 
     def decisions(self, texts: Sequence[str]) -> np.ndarray:

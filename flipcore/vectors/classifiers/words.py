@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,7 @@ class Words:
         return weights * np.asarray(others.sum(axis=0)).ravel() / np.maximum(n, 1)
 
 
-def weighted(texts: Sequence[str]):
+def weighted(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
     """(n, k) TF-IDF of words and word pairs, and the k tokens; of 20 entries or more those in two. Blind to the labels."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 

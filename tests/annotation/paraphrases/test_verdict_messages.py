@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
@@ -131,7 +131,7 @@ def test_marked_words_join_over_spaces_and_the_texts_stay_whole():
     assert "".join(text for _, text in shown["paraphrase"]) == pair["paraphrase"]
     assert {kind for kind, _ in shown["original"]} == {"same", "gone"} and shown["answer"] is None
     runs = [kind for kind, _ in shown["paraphrase"]]
-    assert all(a != b for a, b in zip(runs, runs[1:], strict=False))
+    assert all(a != b for a, b in pairwise(runs))
 
 
 @pytest.mark.slow

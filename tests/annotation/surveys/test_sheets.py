@@ -177,7 +177,7 @@ def test_the_file_shows_what_the_browser_shows_and_never_which_is_right(survey):
     rows = files.sheet_rows(survey, ["Ada"], ITEMS)
     text = files.file_text(rows)
     first = next(question for question in sheet(survey, "Ada").questions if question.kind == TRIPLE)
-    assert ITEMS[first.odd].question in text and first.odd not in text and set(row["answer"] for row in rows) == {""}
+    assert ITEMS[first.odd].question in text and first.odd not in text and {row["answer"] for row in rows} == {""}
 
 
 def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey):

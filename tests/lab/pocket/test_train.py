@@ -11,8 +11,8 @@ from flipcore.lab.pocket.corpus import Stage, documents, generic
 from flipcore.lab.pocket.world import entries
 
 pytest.importorskip("torch", reason="training needs torch: pip install -r requirements-train.txt")
-from flipcore.lab.pocket import train as training  # noqa: E402
-from flipcore.lab.pocket.network import Shape  # noqa: E402
+from flipcore.lab.pocket import train as training
+from flipcore.lab.pocket.network import Shape
 
 TINY = Shape(width=16, n_layers=1, n_heads=2, hidden=32)
 

@@ -16,7 +16,7 @@ from flipcore.stats.memory import drop_gap
 RUNS, STATED_RUNS = 400, 2_000
 RULES = ("literal", "directional", "score", "perm", "cond", "recommended")
 STATED = {  # scenario -> n -> share flagged by each rule
-    "N0 no drop at all": {n: (0,) * 6 for n in (50, 150, 500)},
+    "N0 no drop at all": dict.fromkeys((50, 150, 500), (0,) * 6),
     "N1 clean + decode noise": {
         50: (0.048, 0.022, 0.007, 0.008, 0.009, 0.002),
         150: (0.035, 0.020, 0.018, 0.016, 0.021, 0.005),

@@ -172,8 +172,15 @@ def store(tmp_path):
     ]
     judges.keep_labels(opened, [label_row(one, "Ada", "5") for one in texts])
     mark = {
-        **{"study_id": S, "model": READER, "axis": "paraphrase", "extractor": "regex", "verdict": "genuine"},
-        **{"variant_id": "a", "other_variant_id": "b", "reviewer": "Ada", "created_at": now()},
+        "study_id": S,
+        "model": READER,
+        "axis": "paraphrase",
+        "extractor": "regex",
+        "verdict": "genuine",
+        "variant_id": "a",
+        "other_variant_id": "b",
+        "reviewer": "Ada",
+        "created_at": now(),
     }
     opened.writer.add(
         "flip_verdicts", [mark | {"item_id": item, "flip_verdict_id": digest(item)} for item in sorted(hidden)]

@@ -98,9 +98,9 @@ def test_a_passing_fault_is_asked_again():
 
 
 def test_a_refused_key_is_a_sentence_without_the_key():
-    with Held(("status", 401, f"Incorrect API key provided: {KEY}")) as held:
-        with pytest.raises(BadInput, match="refused the key in OPENAI_API_KEY") as raised:
-            Server(held.url, "tiny").vectors(["a"])
+    wanted = "refused the key in OPENAI_API_KEY"
+    with Held(("status", 401, f"Incorrect API key provided: {KEY}")) as held, pytest.raises(BadInput, match=wanted) as raised:
+        Server(held.url, "tiny").vectors(["a"])
     assert KEY not in str(raised.value)
 
 

@@ -83,7 +83,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     aggregate = _aggregate(source, beside)
     settings: Mapping = {}
     for result in (aggregate[1].get("evaluation_results") or ()) if aggregate else ():
-        settings = ((result.get("generation_config") or {}).get("generation_args") or {}) if not settings else settings
+        settings = settings or (result.get("generation_config") or {}).get("generation_args") or {}
     for number, row, problem in json_lines(source):
         place = f"Line {number} of {source.name}"
         try:

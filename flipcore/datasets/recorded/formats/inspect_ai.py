@@ -67,6 +67,7 @@ def _mapping(value: Any) -> Mapping:
 
 
 def task_of(evaluation: Mapping) -> str:
+    """The task's name without its package."""
     return str(evaluation.get("task_display_name") or evaluation.get("task") or "task").rpartition("/")[2]
 
 

@@ -12,6 +12,7 @@ from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejectio
 
 
 def no_part(_: Source) -> bool:
+    """For formats whose logs are never split over files."""
     return False
 
 
