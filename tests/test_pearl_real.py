@@ -1,4 +1,5 @@
-"""PEARL end to end on real text: Genesis and HumanEval, on the pocket model and on a server that speaks the OpenAI API."""
+"""PEARL end to end on the pocket model and on a server that speaks the OpenAI API: on real text (Genesis and HumanEval), and on
+shipped passages where the real text is not at hand."""
 
 import pytest
 
@@ -13,10 +14,7 @@ from flipcore.store.queries import studies
 from tests.conftest import SHARED_DATA
 from tests.models.server import Server
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout"),
-]
+real = pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="the real texts are not beside this checkout")
 LEVELS = (0.0, 2.0, 4.0)
 
 
@@ -29,6 +27,14 @@ def study(model: str) -> Study:
     )
     axes = (Part("bit_flip", {"levels_pct": LEVELS, "n_samples": 3}),)
     return Study("real texts", sources, axes, (Part("rouge_l"), Part("ncd", {"compressor": "zlib"})), (ModelUse(model),))
+
+
+def shipped_study(model: str) -> Study:
+    fables = ItemSource("flipscope_passages", "benchmark", 4, categories=("fable",))
+    others = ItemSource("flipscope_passages", "non_member", 19, categories=("description", "letter", "instructions", "recipe"))
+    sources = (fables, others)
+    axes = (Part("bit_flip", {"levels_pct": LEVELS, "n_samples": 2}),)
+    return Study("shipped texts", sources, axes, (Part("rouge_l"), Part("ncd", {"compressor": "zlib"})), (ModelUse(model),))
 
 
 def judged(store: Store, declared: Study, metric: str, model: str):
@@ -46,6 +52,8 @@ def store(tmp_path):
     opened.close()
 
 
+@pytest.mark.slow
+@real
 def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):
     """What it read 256 times falls by more than .8 between two levels; here there is nothing to fall from."""
     declared = study("pocket")
@@ -55,6 +63,8 @@ def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):
     assert len(found.item_ids) + left_out == 12 and found.sensitivity.max() < 0.2
 
 
+@pytest.mark.slow
+@real
 def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
     with Server() as server:
         known = cards.model_cards() | {
@@ -71,3 +81,25 @@ def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
     found, left_out = judged(store, declared, "ncd", "lab")
     assert left_out == 0 and len(found.item_ids) == 12
     assert (abs(found.sensitivity) < 1e-9).all()  # the server says the same whatever it is shown, so nothing falls
+
+
+def test_on_shipped_passages_that_it_never_read_the_pocket_model_breaks_off_nowhere(store):
+    declared = shipped_study("pocket")
+    progress = runner.run(declared, store)
+    assert (progress.state, progress.n_done) == ("done", 23 * 3 * 2)
+    result, left_out = judged(store, declared, "rouge_l", "pocket")
+    assert len(result.item_ids) + left_out == 4 and result.sensitivity.max() < 0.2
+
+
+def test_on_a_server_every_shipped_passage_is_continued_over_http(store, monkeypatch):
+    with Server() as server:
+        card = cards.ModelCard(
+            "lab", "openai_compatible", model="m", endpoint=server.url, api="completions", price_in=0.0, price_out=0.0
+        )
+        for module in ("flipcore.runs.plan", "flipcore.runs.runner"):
+            monkeypatch.setattr(f"{module}.model_cards", lambda: cards.model_cards() | {"lab": card})
+        declared = shipped_study("lab")
+        progress = runner.run(declared, store)
+        assert (progress.state, progress.n_failed, len(server.bodies)) == ("done", 0, 23 * 3 * 2)
+    result, left_out = judged(store, declared, "ncd", "lab")
+    assert left_out == 0 and (abs(result.sensitivity) < 1e-9).all()  # the server says the same whatever it is shown

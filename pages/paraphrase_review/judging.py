@@ -34,10 +34,15 @@ def show(beside) -> None:
         _desk(reviewer_name(reviewer()), settings)
 
 
+def _open_exchange() -> None:
+    st.session_state["part"] = "Propose and exchange"
+
+
 def _who() -> None:
     n = len(review.strata(session.store()))
     if not n:
-        st.info("There is no rewording to judge yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
+        st.info("There is no paraphrase to judge yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
+        st.button("Propose and exchange", key="to-exchange", icon=":material/upload:", on_click=_open_exchange)
         return
     st.markdown(
         "You will see a question and a rewording of it, and say with **Y**, **N** or **U** whether it means the same, "

@@ -1,5 +1,7 @@
 """Every part of the review page: content or a sentence, never a traceback; files come in and go out through it."""
 
+import json
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -63,7 +65,7 @@ def button(app, label):
 def test_an_empty_store_says_what_to_do(store, part):
     said = words(shown(part))
     assert {
-        "Review": "no rewording to judge",
+        "Review": "no paraphrase to judge",
         "Agreement": "Nobody has judged",
         "Effect": "There is no rewording yet",
         "Judge": "No judge has read anything",
@@ -242,6 +244,39 @@ def inspected(row):
     app.switch_page("flip_surface/page.py").run()
     assert not app.exception
     return app
+
+
+def test_a_small_file_of_judged_pairs_comes_in_through_the_page(store):
+    app = shown("Propose and exchange")
+    rows = [
+        f"{name};{i};Where is thing {i}, now?;Where now is thing {i}?;{name != 'Bea' or i > 3};apt"
+        for name in ("Ada", "Bea", "Cyd")
+        for i in range(12)
+    ]
+    content = "\n".join(["annotator;index;original;paraphrase-text;applied-correctly;apt", *rows]).encode()
+    app.file_uploader(key="pairs-file").set_value(("small.csv", content, "text/csv")).run()
+    assert not app.exception and "new pairs" in words(app)
+    app.selectbox(key="column-paraphrase").set_value("paraphrase-text")
+    app.selectbox(key="column-meaning").set_value("applied-correctly")
+    app.selectbox(key="column-generator").set_value("apt").run()
+    button(app, "Take them in").click().run()
+    assert not app.exception and len({row["reviewer"] for row in review.verdicts(store)}) == 3
+    assert "pairs judged by two or more" in words(shown("Agreement"))
+
+
+def test_small_paraphrases_come_in_beside_their_originals_and_wait_for_review(store):
+    app = shown("Propose and exchange")
+    originals = [
+        {"question": f"Ann has {i} pears and buys 4. How many?", "answer": f"<<{i}+4={i + 4}>>\n#### {i + 4}"} for i in range(8)
+    ]
+    pairs = [{"text": f"Question: Ann buys 4 pears and had {i}. How many now?\nAnswer: \n#### {i + 4}"} for i in range(8)]
+    lines = ["\n".join(json.dumps(row) for row in rows).encode() for rows in (pairs, originals)]
+    app.file_uploader(key="pairs-file").set_value(("small.jsonl", lines[0], "application/jsonl")).run()
+    app.selectbox(key="originals-kind").set_value("gsm8k").run()
+    app.file_uploader(key="originals-file").set_value(("test.jsonl", lines[1], "application/jsonl")).run()
+    button(app, "Take them in").click().run()
+    states = studies.paraphrase_states(store)
+    assert not app.exception and len(states) == 8 and set(states["state"]) == {"unreviewed"}
 
 
 def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):

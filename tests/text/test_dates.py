@@ -68,6 +68,14 @@ def test_gsm8k_could_have_been_seen_where_gsm1k_could_not(shared_data):
     assert {could_have_been_seen(item.published, "2023-10-01").answer for item in old} == {"yes"}
 
 
+def test_a_row_of_gsm1k_is_newer_than_one_of_gsm8k(tmp_path):
+    (tmp_path / "gsm1k.csv").write_text("answer,question\n7,How many pears?\n")
+    (tmp_path / "gsm8k.jsonl").write_text('{"question": "How many?", "answer": "3+4=<<3+4=7>>7\\n#### 7"}\n')
+    (new,) = load(ItemSource("gsm1k", path=str(tmp_path / "gsm1k.csv")))
+    (old,) = load(ItemSource("gsm8k", path=str(tmp_path / "gsm8k.jsonl")))
+    assert [could_have_been_seen(item.published, "2023-10-01").answer for item in (new, old)] == ["no", "yes"]
+
+
 def test_a_gsm1k_answer_that_is_no_number_is_refused(tmp_path):
     path = tmp_path / "g.csv"
     path.write_text("answer,question\nseven,How many?\n")

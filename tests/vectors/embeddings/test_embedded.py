@@ -1,9 +1,12 @@
 """Text -> unit rows: what is embedded, what is kept, and what is said when it cannot be done."""
 
+import json
+
 import numpy as np
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.paths import PARAPHRASES
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
@@ -186,6 +189,16 @@ def test_weights_that_cannot_be_had_are_a_sentence(monkeypatch, tmp_path):
 
     with pytest.raises(BadInput, match="weights of .* could not be loaded"):
         SentenceTransformers(str(tmp_path / "nothing")).vectors(["a text"])
+
+
+def test_the_default_finds_shipped_paraphrases(store):
+    """Nearly every shipped question has its own paraphrase as the nearest of all."""
+    lines = [json.loads(line) for line in (PARAPHRASES / "shipped.jsonl").read_text("utf-8").splitlines()]
+    pairs = {row["original"]: row["paraphrase"] for row in reversed(lines) if row["dataset"] == "flipscope_problems"}
+    texts = [*pairs, *pairs.values()]
+    rows, _ = embedded(store, [Item.make(dataset="x", key=str(i), kind="number", question=one) for i, one in enumerate(texts)])
+    n = len(pairs)
+    assert n > 50 and ((rows[:n] @ rows[n:].T).argmax(axis=1) == np.arange(n)).mean() > 0.9
 
 
 def test_the_default_finds_rewordings_of_real_questions(store, shared_data):
