@@ -103,8 +103,3 @@ def mde_flip_rate(n: int, sd: float = 0.5, alpha: float = 0.05, power: float = 0
     `sd` is that of one item's difference; .5 is where a quarter of the items flips in exactly one of the two.
     """
     return _z_sum(alpha, power) * sd / math.sqrt(n) if n >= 1 else math.nan
-
-
-def half_width_flip_rate(n: int, rate: float = 0.5, level: float = 0.95) -> float:
-    """Half the width that the interval of a flip rate of `rate` will have with `n` items (per-item 0/1; widest case)."""
-    return z_quantile(0.5 + level / 2) * math.sqrt(rate * (1 - rate) / n) if n >= 1 else math.nan

@@ -27,7 +27,7 @@ class CodedAnswers:
     variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one.
 
     An answer that was cut off is in no pair, so its code is `ABSENT`; `cut[axis, extractor]` marks where that is so, for the
-    worst cases of `cut_bounds`; a cell without a cut answer has no entry. `families` (items,) numbers what an item was made
+    worst cases of `cut_answers`; a cell without a cut answer has no entry. `families` (items,) numbers what an item was made
     from where several items share one, and is then the unit of resampling; None where none do."""
 
     items: np.ndarray

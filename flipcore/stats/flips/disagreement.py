@@ -2,8 +2,7 @@
 
 Codes are an integer array (items, variants, samples): an answer's code >= 0, `NULL` for an answer that could not be read,
 `ABSENT` for a readout that is missing (or padding). A missing readout is in no pair. An item whose readouts are all NULL
-is undefined under every policy: an extractor that never answers is not stable. `AGREES` stands for an answer that nobody
-knows and that agrees with every other: one worst case of an answer that was cut off (`cut_bounds`).
+is undefined under every policy: an extractor that never answers is not stable.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 
-NULL, ABSENT, AGREES = -1, -2, -3
+NULL, ABSENT = -1, -2
 POLICIES = ("own_class", "always_flip", "drop")
 
 
@@ -26,10 +25,6 @@ def pair_flips(a: np.ndarray, b: np.ndarray, policy: str) -> tuple[np.ndarray, n
     differs = a != b
     if policy == "always_flip":
         differs = differs | (a == NULL)
-    agrees_a, agrees_b = a == AGREES, b == AGREES
-    if agrees_a.any() or agrees_b.any():
-        differs = differs & ~agrees_a & ~agrees_b
-        readable_a, readable_b = readable_a | agrees_a, readable_b | agrees_b
     usable = readable_a & readable_b
     return usable, differs & usable
 
@@ -119,7 +114,7 @@ def common(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def _rate(shares: np.ndarray, parts: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    defined = (parts > 0) & ((codes >= 0) | (codes == AGREES)).any(axis=(1, 2))
+    defined = (parts > 0) & (codes >= 0).any(axis=(1, 2))
     return np.divide(shares, parts, out=np.full(len(codes), np.nan), where=defined)
 
 
@@ -133,7 +128,7 @@ def null_bounds(codes: np.ndarray, n_options: np.ndarray | None = None) -> tuple
     n, _, s = codes.shape
     if s != 1:
         raise BadInput(f"Bounds for unreadable answers are defined for one sample a variant; {s} came. Pass one sample.")
-    flat = np.where(codes[:, :, 0] == AGREES, ABSENT, codes[:, :, 0])
+    flat = codes[:, :, 0]
     counts = answer_counts(flat)
     n_null, n_present = (flat == NULL).sum(axis=1), (flat != ABSENT).sum(axis=1)
     top = counts.copy()

@@ -151,29 +151,6 @@ def flip_mask(first: Cells, second: Cells) -> np.ndarray:
     return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
 
 
-def shared_means(first: Cells, second: Cells, without: str = "identity") -> np.ndarray:
-    """(items, 2) item means of both readouts over the cells outside the noise-floor axis that both define, NaN where there is
-    no such cell."""
-    a, b = _shared(first, second, without)
-    n = (~np.isnan(a)).sum(axis=1)
-    return np.column_stack(
-        [np.divide(np.nansum(rates, axis=1), n, out=np.full(n.shape, np.nan), where=n > 0) for rates in (a, b)]
-    )
-
-
-def only_in_first(first: Cells, second: Cells, without: str = "identity") -> int:
-    """Items that flip somewhere under the first readout and nowhere under the second, where both are defined."""
-    flips = [np.nan_to_num(rates).max(axis=1, initial=0) > 0 for rates in _shared(first, second, without)]
-    return int((flips[0] & ~flips[1]).sum())
-
-
-def _shared(first: Cells, second: Cells, without: str) -> tuple[np.ndarray, np.ndarray]:
-    columns = [i for i, column in enumerate(first.columns) if column != without]
-    a, b = first.rate[:, columns], second.rate[:, columns]
-    undefined = np.isnan(a + b)
-    return np.where(undefined, np.nan, a), np.where(undefined, np.nan, b)
-
-
 def column_means(cells: Cells, family_of: Mapping[str, str] | None = None) -> list[Estimate]:
     """The mean of every column with its interval: over items, or over families where `family_of` (item id -> family) says that
     items share one (statistics.md, section 16.7)."""

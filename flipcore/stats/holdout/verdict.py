@@ -78,11 +78,6 @@ class HoldoutTest:
         return self.margin is not None and (low > self.margin or (self.name == "difficulty" and high < -self.margin))
 
     @property
-    def is_different(self) -> bool:
-        """Whether a difference is shown, inside the margin or not."""
-        return self.state in (BEYOND, DIFFERENT, WITHIN)
-
-    @property
     def is_inside(self) -> bool:
         """Whether the difference is shown to lie inside the margin."""
         return self.state in (WITHIN, EQUIVALENT)

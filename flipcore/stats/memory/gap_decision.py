@@ -58,11 +58,6 @@ class GapDecision:
         more = all(one.is_lower for one in self.scales) if self.control == OTHER else self.gap.low > 0
         return self.p <= LEVEL and more
 
-    @property
-    def nothing_changes(self) -> bool:
-        """No item of either set was answered otherwise after rewriting."""
-        return self.changed == (0, 0)
-
 
 @dataclass(frozen=True, eq=False)
 class Sides:

@@ -66,11 +66,6 @@ def judged_by_others(store: Store, reviewer: str) -> set[str]:
     }
 
 
-def n_verdict_rows(store: Store) -> int:
-    """All rows ever added, undone and undoing ones too."""
-    return store.rows("SELECT count(*) FROM verdicts")[0][0]
-
-
 def keep_verdicts(store: Store, rows: Sequence[dict]) -> None:
     """Adds verdicts and waits until they are safe. A verdict_id that is there already stays as it is."""
     store.writer.add("verdicts", list(rows)).result(30)

@@ -100,8 +100,3 @@ def test_a_flip_rate_design_detects_what_it_promises():
     draws = rng.choice([1.0, -1.0, 0.0], p=[*share, 1 - share.sum()], size=(2_000, n))
     z = draws.mean(axis=1) / (draws.std(axis=1, ddof=1) / math.sqrt(n))
     assert np.mean(z > norm.ppf(0.975)) == pytest.approx(0.8, abs=0.04)
-
-
-def test_the_width_of_a_flip_rate_interval_is_that_of_the_wald_interval():
-    assert power.half_width_flip_rate(100) == pytest.approx(0.098, abs=1e-3)
-    assert math.isnan(power.half_width_flip_rate(0))

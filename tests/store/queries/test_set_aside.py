@@ -133,7 +133,6 @@ CALLS = {
     "review.n_pairs": lambda s: review.n_pairs(s),
     "review.verdicts": lambda s: review.verdicts(s),
     "review.judged_by_others": lambda s: review.judged_by_others(s, "Bea"),
-    "review.n_verdict_rows": lambda s: review.n_verdict_rows(s),
     "review.items": lambda s: review.items(s, hidden_ids(s)),
     "review.studies_with_rewordings": lambda s: review.studies_with_rewordings(s),
     "review.materials": lambda s: review.materials(s, S),

@@ -21,7 +21,6 @@ from flipcore.datasets.recorded.log_records import (
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]+)")
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LONG = 300  # characters above which a scorer's "answer" is the whole completion, not something it read
-SHUFFLED = "Choices were shuffled before generating"
 _VARIANT_FIELD = "flipscope_variant"
 
 
