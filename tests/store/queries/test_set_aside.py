@@ -52,12 +52,8 @@ STUDY = Study(
     confirmatory_share=0.5,
 )
 S = STUDY.study_id
-WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"} | {
-    "keep_decision",
-    "keep_move",
-    "keep_flip_mark",
-}
-WRITES |= {"delete_study", "set_budget", "store_pairs"}
+WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
+WRITES |= {"delete_study", "set_budget", "store_pairs", "keep_decision", "keep_move", "keep_flip_mark"}
 NOTE = "a note that quotes the item"
 
 
@@ -89,9 +85,9 @@ CALLS = {
     "studies.fresh_items": lambda s: studies.fresh_items(s, S),
     "studies.n_unreviewed": lambda s: studies.n_unreviewed(s, S),
     "decisions.decisions": lambda s: decisions.decisions(s, S),
+    "decisions.latest": lambda s: decisions.latest(s, S, "decomposition"),
     "standing.verdict_state": lambda s: standing.verdict_state(s),
     "standing.stands": lambda s: standing.stands(s),
-    "decisions.latest": lambda s: decisions.latest(s, S, "decomposition"),
     "decisions.n_moves": lambda s: decisions.n_moves(s, S),
     "studies.stored_ids": lambda s: studies.stored_ids(s, ["no call"]),  # tells which of the given ids are stored
     "studies.has_answers_of": lambda s: studies.has_answers_of(s, [READER]),
