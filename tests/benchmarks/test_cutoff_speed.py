@@ -45,7 +45,7 @@ def address(tmp_path_factory):
 
 def test_drag_to_paint_at_100_000_items(address, capsys):
     with browser_page() as page:
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)
         page.goto(address)
         page.locator(".cutoff .line.first").wait_for()
         before = page.locator(".cutoff .line.first").inner_text()

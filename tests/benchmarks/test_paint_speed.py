@@ -55,7 +55,7 @@ def address(tmp_path_factory):
 
 def test_drag_to_paint_and_click_to_inspector(address, capsys):
     with browser_page() as page:
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)
         page.goto(address + "/decomposition")
         page.locator(".board .sentence").first.wait_for()
         before = page.locator(".board .level").inner_text()

@@ -34,7 +34,7 @@ def page(tmp_path_factory):
     runner.run(Study.from_toml(SIMULATED), store)
     store.close()
     with dashboard(ROOT / "app.py", path) as url, browser_page(height=2_400) as opened:
-        opened.set_default_timeout(60_000)
+        opened.set_default_timeout(180_000)
         opened.goto(f"{url}/holdout?sets=unlike&part=Map")
         opened.locator(".st-key-map-places").get_by_text("components", exact=True).click()
         opened.get_by_text("component 1").first.wait_for()

@@ -38,7 +38,7 @@ def address(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(address):
     with browser_page() as opened:
-        opened.set_default_timeout(60_000)
+        opened.set_default_timeout(180_000)
         yield opened
         assert opened.errors == []
 

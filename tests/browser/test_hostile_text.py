@@ -57,7 +57,7 @@ def hostile_store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def page(hostile_store):
     with dashboard(ROOT / "app.py", hostile_store[0]) as url, browser_page() as opened:
-        opened.set_default_timeout(60_000)
+        opened.set_default_timeout(180_000)
         opened.asked, opened.address = [], url
         opened.on("request", lambda request: opened.asked.append(request.url))
         opened.on("dialog", lambda dialog: opened.asked.append(f"dialog {dialog.message}"))
