@@ -101,11 +101,13 @@ def test_hostile_text_is_asked_read_and_stored_letter_by_letter(ran):
 def test_a_spreadsheet_runs_no_cell_of_an_export_and_nothing_is_lost(ran):
     store, study_id, folder = ran
     csv.field_size_limit(10_000_000)
+    questions: set[str] = set()
     for path in export(store, study_id, folder / "csv", "csv"):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert rows and not [cell for row in rows for cell in row.values() if re.match(r"[=+@\t\r-]", cell)]
-    assert {as_meant(row["question"]) for row in rows} == {row["question"] for row in hostile.rows()}
+        questions = {as_meant(row["question"]) for row in rows} if "question" in rows[0] else questions
+    assert questions == {row["question"] for row in hostile.rows()}
     items = pd.read_parquet(export(store, study_id, folder / "parquet", "parquet")[1])
     assert set(items["question"]) == {row["question"] for row in hostile.rows()}
 

@@ -140,7 +140,8 @@ class Completion:
     """What came back. `tokens` are (text, log-probability in nats) of the generated text or of the scored continuation;
     `top_logprobs` the first token's alternatives. None means that the server gave none; a placeholder is None too.
     `finish_reason` is in the words of `flipcore.core.finish`, "" where nobody recorded it; `reasoning` is what the model
-    wrote before its answer, which no extractor reads."""
+    wrote before its answer, which no extractor reads. `n_lost` of the `n_attempts` reached the server, as far as anybody can
+    tell, and brought no answer: they may have been billed."""
 
     call_id: str
     status: str  # "ok" or "failed"
@@ -156,6 +157,7 @@ class Completion:
     error: str = ""
     raw_reply: str = ""
     reasoning: str = ""
+    n_lost: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Readouts as Parquet or CSV for other tools. CSV cells that a spreadsheet would run as a formula are neutralised."""
+"""What is stored of a study as Parquet or CSV for other tools. CSV cells that a spreadsheet would run as a formula are neutralised."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,14 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from flipcore.store.schema import tables
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(store: Store, study_id: str, folder: str | Path, format: str = "parquet") -> list[Path]:
-    """Writes <study>-readouts and <study>-items; the paths. Raises BadInput for an unknown study or format."""
+    """Writes <study>-readouts, <study>-items and, where they hold something, the other tables of the study; the paths. Raises
+    BadInput for an unknown study or format."""
     if format not in ("parquet", "csv"):
         raise BadInput(f"There is no export format {format!r}; choose parquet or csv.")
     if studies.study(store, study_id) is None:
@@ -23,11 +26,25 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
-    for name, frame in (("readouts", studies.readouts(store, study_id)), ("items", studies.study_items(store, study_id))):
+    for name, frame in _frames(store, study_id):
         path = folder / f"{study_id}-{name}.{format}"
         frame.to_parquet(path, index=False) if format == "parquet" else safe(frame).to_csv(path, index=False)
         paths.append(path)
     return paths
+
+
+def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Readouts that statistics read with all that is stored of them, items, and each other table with a column `study_id`."""
+    readouts, whole = studies.readouts(store, study_id), studies.rows_of(store, study_id, "readouts")
+    key = [name for name in tables()["readouts"].key if name in readouts]
+    more = [name for name in whole if name not in readouts]
+    yield "readouts", readouts.merge(whole[key + more], on=key, how="left", validate="one_to_one")
+    yield "items", studies.study_items(store, study_id)
+    for table in tables().values():
+        if "study_id" in table.names and table.name not in ("readouts", "study_items", "studies"):
+            frame = studies.rows_of(store, study_id, table.name)
+            if len(frame):
+                yield table.name, frame
 
 
 def neutral(cell: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from flipcore.store.connection import Store
+from flipcore.store.schema import tables
 
 
 def import_mark(store: Store, study_id: str) -> int:
@@ -22,34 +23,25 @@ SELECT DISTINCT b.item_id, b.variant_id FROM study_variants b
 JOIN study_variants v ON v.study_id = b.study_id AND v.item_id = b.item_id AND v.axis = $axis AND v.key <> 'base'
 WHERE b.study_id = $study_id AND b.axis = $own AND b.key = 'base'
 """
-_COPIES = (
-    ("study_variants", "variant_id, key, position, compared_with, material_id, params", ""),
-    (
-        "readouts",
-        "variant_id, sample, extractor, status, answer, value, is_correct, span_start, span_end, reason, probabilities, label_mass",
-        "model, ",
-    ),
-    ("readout_sources", "variant_id, sample, extractor, position, call_id", "model, "),
-)
+_COPIES = ("study_variants", "readouts", "readout_sources")
 
 
 def repeat_bases(store: Store, study_id: str, own: str) -> None:
     """Under every other axis of an import, the log's own prompt is the base of the items that were changed there."""
     store.writer.flush()
     axes = [axis for (axis,) in store.rows(_AXES, study_id=study_id, own=own)]
-    cursor = store.cursor()
-    try:
+
+    def repeat(connection) -> None:
         for axis in axes:
             params = {"study_id": study_id, "axis": axis, "own": own}
-            for table, columns, model in _COPIES:
-                select_list = ", ".join(f"t.{name.strip()}" for name in columns.split(","))
-                cursor.execute(
-                    f"INSERT INTO {table} (study_id, {model}item_id, axis, {columns}) "
-                    f"SELECT t.study_id, {'t.model, ' if model else ''}t.item_id, $axis, {select_list} FROM {table} t "
-                    f"JOIN ({_BASES}) b USING (item_id, variant_id) WHERE t.study_id = $study_id AND t.axis = $own "
-                    "ON CONFLICT DO NOTHING",
+            for table in _COPIES:
+                names = tables()[table].names
+                values = ", ".join("$axis" if name == "axis" else f"t.{name}" for name in names)
+                connection.execute(
+                    f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table} t JOIN ({_BASES}) b "
+                    "USING (item_id, variant_id) WHERE t.study_id = $study_id AND t.axis = $own ON CONFLICT DO NOTHING",
                     params,
                 )
-    finally:
-        cursor.close()
+
+    store.writer.transact(repeat).result()
     store.touch([study_id])

@@ -8,24 +8,31 @@ from pathlib import Path
 
 SCHEMA_SQL = Path(__file__).with_name("schema.sql")
 
+# what schema.sql may say of a table or a column in a COMMENT
+LAST_ROW, LAST_VALUE, FIRST_VALUE = "last row wins", "last value wins", "first value stays"
+SHOWN_BY_ALL = "shown by every study"
+
 
 @dataclass(frozen=True)
 class Column:
-    """`kind` is DuckDB's name of the type; `default` is SQL, None where there is none."""
+    """`kind` is DuckDB's name of the type; `default` is SQL, None where there is none; `rule` is its comment, "" for none."""
 
     name: str
     kind: str
     is_nullable: bool
     default: str | None
+    rule: str = ""
 
 
 @dataclass(frozen=True)
 class Table:
-    """`columns` in the order of schema.sql; `key` are the names of the primary key, () for a table without one."""
+    """`columns` in the order of schema.sql; `key` are the names of the primary key, () for a table without one; `rules` are in
+    its comment."""
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
+    rules: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -42,26 +49,41 @@ class Table:
         """What a row says beyond its key."""
         return tuple(name for name in self.names if name not in self.key)
 
+    @property
+    def changing(self) -> tuple[str, ...]:
+        """The columns that a later row with a known key changes; () where the first row stays."""
+        if not {LAST_ROW, LAST_VALUE} & set(self.rules):
+            return ()
+        return tuple(one.name for one in self.columns if one.name not in self.key and one.rule != FIRST_VALUE)
+
 
 def schema_sql() -> str:
-    """The statements that create every table which is not there yet."""
-    return SCHEMA_SQL.read_text(encoding="utf-8")
+    """The statements that create every table which is not there yet. The comments are for this module, not for a file."""
+    return "".join(line for line in _text(SCHEMA_SQL).splitlines(True) if not line.startswith("COMMENT ON "))
 
 
 def tables() -> dict[str, Table]:
-    """Table -> its columns and key, in the order of schema.sql."""
-    return _read(schema_sql())
+    """Table -> its columns, key and rules, in the order of schema.sql."""
+    return _tables(SCHEMA_SQL)
 
 
 @cache
-def _read(sql: str) -> dict[str, Table]:
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def _tables(path: Path) -> dict[str, Table]:
     """DuckDB itself reads the statements, in memory."""
     import duckdb
 
     with duckdb.connect(":memory:") as connection:
-        connection.execute(sql)
+        connection.execute(_text(path))
+        rules = connection.execute(
+            "SELECT table_name, coalesce(comment, '') FROM duckdb_tables() ORDER BY table_oid"
+        ).fetchall()
         columns = connection.execute(
-            "SELECT table_name, column_name, data_type, is_nullable, column_default FROM duckdb_columns() "
+            "SELECT table_name, column_name, data_type, is_nullable, column_default, coalesce(comment, '') FROM duckdb_columns() "
             "WHERE NOT internal ORDER BY table_oid, column_index"
         ).fetchall()
         keys = dict(
@@ -72,4 +94,4 @@ def _read(sql: str) -> dict[str, Table]:
     by_table: dict[str, list[Column]] = {}
     for table, *column in columns:
         by_table.setdefault(table, []).append(Column(*column))
-    return {name: Table(name, tuple(columns), tuple(keys.get(name, ()))) for name, columns in by_table.items()}
+    return {name: Table(name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; "))) for name, rule in rules}

@@ -1,4 +1,7 @@
 -- The data dictionary of Flipscope. One file, data/flips.duckdb. Ids are content hashes, so files merge as a union.
+--
+-- Code lists no table and no column: it reads this file. What a second row with a known key does stands in the comments at the
+-- end. Without one the first row stays.
 
 CREATE TABLE IF NOT EXISTS store_info (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
@@ -80,7 +83,8 @@ CREATE TABLE IF NOT EXISTS completions (
     error        TEXT NOT NULL,
     raw_reply    TEXT NOT NULL,
     created_at   TIMESTAMPTZ NOT NULL,
-    reasoning    TEXT DEFAULT ''        -- what the model wrote before its answer; no extractor reads it
+    reasoning    TEXT DEFAULT '',       -- what the model wrote before its answer; no extractor reads it
+    n_lost       INTEGER DEFAULT 0      -- attempts that were sent and brought no answer; they may have been billed
 );
 
 CREATE TABLE IF NOT EXISTS study_calls (study_id TEXT, call_id TEXT, PRIMARY KEY (study_id, call_id));
@@ -244,3 +248,18 @@ CREATE TABLE IF NOT EXISTS control_pairs (
     created_at TIMESTAMPTZ NOT NULL,
     PRIMARY KEY (benchmark_id, control_id)
 );
+
+COMMENT ON TABLE store_info IS 'last row wins';
+COMMENT ON TABLE completions IS 'last row wins';      -- the answer to a call that had failed
+COMMENT ON TABLE readouts IS 'last row wins';
+COMMENT ON TABLE readout_sources IS 'last row wins';
+COMMENT ON TABLE studies IS 'last value wins';        -- what a row does not say again stays
+COMMENT ON COLUMN studies.name IS 'first value stays';
+COMMENT ON COLUMN studies.toml IS 'first value stays';
+COMMENT ON COLUMN studies.code_version IS 'first value stays';
+COMMENT ON COLUMN studies.created_at IS 'first value stays';
+
+-- A row of these changes what every study shows.
+COMMENT ON TABLE control_pairs IS 'last row wins; shown by every study';  -- matched again, it is the latest pair once more
+COMMENT ON TABLE paraphrases IS 'shown by every study';
+COMMENT ON TABLE verdicts IS 'shown by every study';

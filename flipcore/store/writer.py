@@ -15,46 +15,11 @@ from typing import Any
 import pyarrow as pa
 
 from flipcore.core.errors import NotStored
-from flipcore.store.schema import tables
+from flipcore.store.schema import LAST_VALUE, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
 COLLISIONS = 5  # attempts at a transaction that meets another one
-
-# table -> columns that are rewritten when the key is there already; other tables keep the first row (append-only)
-REWRITTEN = {
-    "store_info": ("value",),
-    "studies": ("state", "message", "n_calls", "started_at", "ended_at"),
-    "completions": (
-        "status",
-        "text",
-        "finish_reason",
-        "tokens",
-        "top_logprobs",
-        "n_tokens_in",
-        "n_tokens_out",
-        "cost_usd",
-        "latency_s",
-        "n_attempts",
-        "error",
-        "raw_reply",
-        "reasoning",
-        "created_at",
-    ),
-    "readouts": ("status", "answer", "value", "is_correct", "span_start", "span_end", "reason", "probabilities", "label_mass"),
-    "readout_sources": ("call_id",),
-    "control_pairs": ("how", "made_by", "created_at"),  # matched again, it is the latest pair once more
-}
-KEYS = {
-    "control_pairs": ("benchmark_id", "control_id"),
-    "store_info": ("key",),
-    "studies": ("study_id",),
-    "completions": ("call_id",),
-    "readouts": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor"),
-    "readout_sources": ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor", "position"),
-}
-_TOUCHES_ALL = {"verdicts", "paraphrases", "control_pairs"}
-
 
 Part = tuple[str, list[dict]]  # a table and rows for it
 
@@ -83,7 +48,7 @@ class Writer:
         self._thread.start()
 
     def add(self, table: str, rows: list[dict]) -> Future:
-        """Queue rows for a table. A row with a known key is kept once, or rewritten as REWRITTEN says."""
+        """Queue rows for a table. A row with a known key is kept once, or changes what schema.sql says of its table."""
         return self.add_together([(table, rows)])
 
     def add_together(self, parts: Iterable[Part]) -> Future:
@@ -175,15 +140,7 @@ class Writer:
             for batch in batches:
                 self._commit(connection, [batch])
             return
-        parts = [part for batch in batches for part in batch.parts]
-        self._store.touch(
-            {
-                "" if table in _TOUCHES_ALL else row.get("study_id")
-                for table, rows in parts
-                for row in rows
-                if table in _TOUCHES_ALL or row.get("study_id")
-            }
-        )
+        self._store.touch({study_id for batch in batches for part in batch.parts for study_id in _touched(*part)})
         for batch in batches:
             batch.future.set_result(None)
 
@@ -201,7 +158,7 @@ class Writer:
             for table, rows in batch.parts:
                 by_table.setdefault(table, []).extend(rows)
         for table, rows in by_table.items():
-            _upsert(connection, table, rows, tables()[table].kinds)
+            _upsert(connection, tables()[table], rows)
 
 
 def _transaction(connection, action: Callable[[Any], Any]) -> Any:
@@ -238,23 +195,36 @@ def _explained(error: Exception, path: Any) -> Exception:
     return explanation
 
 
-def _upsert(connection, table: str, rows: list[dict], types: dict[str, str]) -> None:
-    """One INSERT … SELECT from Arrow per table; within a batch the last row of a key wins."""
-    keys = KEYS.get(table)
-    if keys:
-        rows = list({tuple(row[key] for key in keys): row for row in rows}.values())
-    columns = list(rows[0])
-    arrays = {column: pa.array([_plain(row.get(column)) for row in rows], type=_ARROW.get(types[column])) for column in columns}
+def _touched(table: str, rows: list[dict]) -> set[str]:
+    """The studies that show something else now; "" stands for all."""
+    if SHOWN_BY_ALL in tables()[table].rules:
+        return {""}
+    return {row["study_id"] for row in rows if row.get("study_id")}
+
+
+def _upsert(connection, table: Table, rows: list[dict]) -> None:
+    """INSERT … SELECT from Arrow; within a batch the row of a key that would win in the file wins."""
+    if table.key:
+        ordered = rows if table.changing else reversed(rows)
+        rows = list({tuple(row[key] for key in table.key): row for row in ordered}.values())
+    alike: dict[tuple[str, ...], list[dict]] = {}
+    for row in rows:
+        alike.setdefault(tuple(row), []).append(row)
+    for columns, rows_alike in alike.items():  # a column that a row does not name gets its default
+        _insert(connection, table, columns, rows_alike)
+
+
+def _insert(connection, table: Table, columns: tuple[str, ...], rows: list[dict]) -> None:
+    kinds = table.kinds
+    arrays = {column: pa.array([_plain(row[column]) for row in rows], type=_ARROW.get(kinds[column])) for column in columns}
     connection.register("incoming", pa.table(arrays))
-    rewritten = [column for column in REWRITTEN.get(table, ()) if column in columns]
-    # what a study's row does not say again (when it was started) stays
-    value = "coalesce(excluded.{0}, {1}.{0})" if table == "studies" else "excluded.{0}"
-    updates = ", ".join(f"{column} = {value.format(column, table)}" for column in rewritten)
-    action = f"DO UPDATE SET {updates}" if rewritten else "DO NOTHING"
-    target = f"({', '.join(keys)})" if keys else ""
+    new = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
+    changes = ", ".join(f"{column} = {new.format(column, table.name)}" for column in table.changing if column in columns)
+    action = f"DO UPDATE SET {changes}" if changes else "DO NOTHING"
+    target = f"({', '.join(table.key)})" if table.key else ""
     names = ", ".join(columns)
     try:
-        connection.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming ON CONFLICT {target} {action}")
+        connection.execute(f"INSERT INTO {table.name} ({names}) SELECT {names} FROM incoming ON CONFLICT {target} {action}")
     finally:
         connection.unregister("incoming")
 

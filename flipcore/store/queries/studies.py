@@ -14,6 +14,7 @@ from flipcore.protocols import rotation
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.standing import STANDING
+from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
 
 _STUDIES = """
@@ -80,15 +81,29 @@ def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], t
 
 
 _ITEMS = f"""
-SELECT item_id, dataset, kind, question, options, target, category, published, role, position, confirmatory, meta,
-       coalesce(source_id, item_id) AS family
-FROM study_items i JOIN items USING (item_id) WHERE study_id = $study_id AND {OPENED} ORDER BY position
+SELECT q.*, role, position, confirmatory, coalesce(source_id, item_id) AS family
+FROM study_items i JOIN items q USING (item_id) WHERE study_id = $study_id AND {OPENED} ORDER BY position
 """
 
 
 def study_items(store: Store, study_id: str) -> pd.DataFrame:
     """The study's items in the order in which they are asked; what it set aside only once it has a lock."""
     return store.frame(_ITEMS, study_id=study_id)
+
+
+_ITEM_IDS = f"SELECT i.item_id FROM study_items i WHERE i.study_id = $study_id AND {OPENED}"
+_CALL_IDS = f"SELECT r.call_id FROM readout_sources r WHERE r.study_id = $study_id AND r.item_id IN ({_ITEM_IDS})"
+_NOTHING_HIDDEN = f"NOT EXISTS (SELECT 1 FROM study_items i WHERE i.study_id = $study_id AND NOT {OPENED})"
+
+
+def rows_of(store: Store, study_id: str, table: str) -> pd.DataFrame:
+    """All columns of a table of schema.sql, of one study; of items that are set aside nothing until the study has a lock."""
+    names = tables()[table].names
+    visible = (
+        f"item_id IN ({_ITEM_IDS})" if "item_id" in names else f"call_id IN ({_CALL_IDS})" if "call_id" in names else "true"
+    )
+    sql = f"SELECT {', '.join(names)} FROM {table} WHERE study_id = $study_id AND ({visible} OR {_NOTHING_HIDDEN}) ORDER BY ALL"
+    return store.frame(sql, study_id=study_id)
 
 
 _STATES_SHOWN = f"""
@@ -257,9 +272,6 @@ def n_unreviewed(store: Store, study_id: str) -> int:
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
 
 
-_DELETED = ("readout_sources", "readouts", "study_variants", "study_items", "study_calls", "studies")
-
-
 def delete_study(store: Store, study_id: str) -> None:
     """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study. Raises BadInput
     while the study runs."""
@@ -268,8 +280,9 @@ def delete_study(store: Store, study_id: str) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
         if connection.execute(sql, {"study_id": study_id}).fetchall() == [("running",)]:
             raise BadInput("The study is running, so it was not deleted. Cancel it first, then delete it.")
-        for table in _DELETED:
-            connection.execute(f"DELETE FROM {table} WHERE study_id = $study_id", {"study_id": study_id})
+        for table in tables().values():
+            if "study_id" in table.key:  # purchases, locks, decisions and the like have keys of their own, and stay
+                connection.execute(f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id})
 
     store.writer.transact(delete).result(60)
     store.touch([study_id])
