@@ -1,7 +1,7 @@
 """Merging files that several machines wrote: ids are hashes of content, so it is a union of every table.
 
-What is here stays: a good completion is never replaced, and a readout comes in only with the completion that it was read from.
-Everything is one transaction of the one writer; a file that cannot be used changes nothing.
+What a row says of itself is checked. What is here stays: a good completion is never replaced, and a readout comes in only with
+the completion that it was read from. Everything is one transaction of the one writer; a file that cannot be used changes nothing.
 """
 
 from __future__ import annotations
@@ -15,16 +15,12 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from flipcore.core.errors import BadInput, NotStored
-from flipcore.store import merge_readouts
+from flipcore.store import merge_checks, merge_readouts
 from flipcore.store.connection import Store
 from flipcore.store.merge_source import read_tables
 from flipcore.store.schema import Table, tables
 
 _READ_LAST = ("readouts", "readout_sources")  # they follow the completions
-_REWRITTEN = (
-    "status text finish_reason tokens top_logprobs n_tokens_in n_tokens_out cost_usd latency_s n_attempts error raw_reply "
-    "reasoning created_at"
-).split()
 _STATES = ("planned", "done", "incomplete", "cancelled", "over_budget", "failed")
 
 
@@ -82,6 +78,7 @@ def _union(connection, files: Mapping[str, Path], report: Merged) -> None:
     try:
         for name, source in maps.items():
             _take_in(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
+        merge_checks.drop_untrue(connection, table_by_name, set(maps), report.skipped)
         for name in maps:
             if name not in _READ_LAST and name != "completions":
                 _add(connection, table_by_name[name], report)
@@ -141,7 +138,7 @@ def _add_completions(connection, table: Table, report: Merged) -> int:
         "JOIN main.completions m USING (call_id) WHERE t.status = 'ok' AND m.status <> 'ok'"
     )
     there = {row[0] for row in connection.execute("DESCRIBE theirs_completions").fetchall()}
-    values = ", ".join(f"{name} = t.{name}" for name in _REWRITTEN if name in there)
+    values = ", ".join(f"{name} = t.{name}" for name in table.changing if name in there)
     connection.execute(
         f"UPDATE main.completions SET {values} FROM theirs_completions t WHERE completions.call_id = t.call_id "
         "AND t.call_id IN (SELECT call_id FROM replaced_calls)"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from flipcore.store.schema import Table
+from flipcore.store import merge_checks
+from flipcore.store.schema import Table, tables
 
-_KEY = "study_id, model, item_id, axis, variant_id, sample, extractor"
+_KEY = ", ".join(tables()["readouts"].key)
 _OTHER = "its completion here is another one; Resume reads the one that is kept"
 _TEMPORARY = ("replaced_calls", "unequal_calls", "stale_readouts", "unfit_readouts", "fresh_readouts", "theirs_first")
 
@@ -34,6 +35,7 @@ def add(
     for table in ("readouts", "readout_sources", "completions"):
         if table not in there:
             connection.execute(f"CREATE OR REPLACE TEMP TABLE theirs_{table} AS SELECT * FROM main.{table} LIMIT 0")
+    merge_checks.drop_dangling(connection, skipped)
     connection.execute("CREATE TEMP TABLE IF NOT EXISTS replaced_calls (call_id TEXT)")
     connection.execute(_UNEQUAL)
     connection.execute(

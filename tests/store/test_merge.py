@@ -1,19 +1,21 @@
 """Merging is a union of every table that replaces nothing good, reads nothing else, and says what it did."""
 
 import dataclasses
+import json
 
 import duckdb
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import Call, Request
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.extractors import EXTRACTORS
 from flipcore.models.simulated import Simulated
-from flipcore.runs import runner
+from flipcore.runs import demo, runner
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
-from flipcore.store.queries import planning, studies
+from flipcore.store.queries import budgets, planning, studies
 from flipcore.store.schema import tables
 
 STUDY = Study(
@@ -61,21 +63,90 @@ def answers(monkeypatch, words, fails=lambda n: False):
     return lambda: monkeypatch.setattr(Simulated, "complete", answered)
 
 
+CALL = Call("x", "x", Request("generate", "x"))
+
+
+def fitting(table):
+    """A row of a table, in which every id is that of what it names."""
+    values = {one.name: _VALUES.get(one.kind) for one in table.columns} | {"study_id": STUDY.study_id}
+    values |= {"call_id": CALL.call_id, "request": json.dumps(vars(CALL.request)), "sample": CALL.sample, "parent_id": None}
+    values |= {"toml": STUDY.to_toml(), "status": "ok"}
+    return {name: values[name] for name in table.names}
+
+
 @pytest.mark.slow
 def test_every_table_is_merged(tmp_path, store):
     there = other(tmp_path)
     for name, table in tables().items():
         if name != "store_info":
-            row = {one.name: _VALUES.get(one.kind) for one in table.columns}
-            there.writer.add(name, [row | ({"status": "ok"} if name == "completions" else {})]).result(10)
+            there.writer.add(name, [fitting(table)]).result(10)
     there.close()
     report = merge([tmp_path / "other.duckdb"], store)
     for name in tables():
         if name != "store_info":
             assert store.rows(f"SELECT count(*) FROM {name}") == [(1,)], name
-    assert set(+report.added) >= set(tables()) - {"store_info", "readout_sources"}
+    assert set(+report.added) >= set(tables()) - {"store_info", "readout_sources"} and not +report.skipped
     again = merge([tmp_path / "other.duckdb"], store)
     assert not +again.added and again.duplicates and "were here already" in again.sentences()[0]
+
+
+UNTRUE = {
+    "an answer to another call": ("completions", {"call_id": "0" * 20}, "not the hash of their call"),
+    "another answer's request": ("completions", {"request": json.dumps({"prompt": "y"})}, "not the hash of their call"),
+    "a request that is no request": ("completions", {"request": "[" * 40 + "]" * 40}, "not the hash of their call"),
+    "a declaration under another id": ("studies", {"study_id": "0" * 12}, "not the hash of their declaration"),
+    "a readout of an item that is not there": ("readouts", {"item_id": "nowhere"}, "point to no item, variant or completion"),
+    "a readout of a variant that is not there": ("readouts", {"variant_id": "nowhere"}, "point to no item, variant"),
+    "a readout that was read from nothing": ("readout_sources", {"sample": 7}, "point to no item, variant or completion"),
+    **{
+        f"{name} of a study that nobody declared": (name, {"study_id": "0" * 12}, "neither here nor in that file")
+        for name, table in tables().items()
+        if "study_id" in table.key and name not in ("studies", "readout_sources")
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", UNTRUE)
+def test_what_is_not_what_its_id_says_is_skipped_and_said(tmp_path, store, case):
+    changed, change, why = UNTRUE[case]
+    there = other(tmp_path)
+    for name, table in tables().items():
+        if name != "store_info":
+            there.writer.add(name, [fitting(table) | (change if name == changed else {})]).result(10)
+    there.close()
+    report = merge([tmp_path / "other.duckdb"], store)
+    table = "readouts" if changed == "readout_sources" else changed
+    assert any(f"1 {table} were skipped" in said and why in said for said in report.sentences()), report.sentences()
+    assert report.added[table] == 0 and store.rows(f"SELECT count(*) FROM {table}") == [(0,)]
+    assert store.rows("SELECT count(*) FROM readouts") == [
+        (0 if changed != "study_calls" else 1,)
+    ]  # it hung on what was skipped
+
+
+def test_a_file_does_not_raise_the_budget_of_a_study_that_is_here(tmp_path, store):
+    store.writer.add("studies", [rows.study_row(STUDY, "done")]).result(10)
+    budgets.set_budget(store, STUDY.study_id, 1.0)
+    there = other(tmp_path)
+    there.writer.add("studies", [rows.study_row(STUDY, "done")]).result(10)
+    budgets.set_budget(there, STUDY.study_id, 900.0)
+    there.close()
+    report = merge([tmp_path / "other.duckdb"], store)
+    assert budgets.budget_usd(store, STUDY) == 1.0 and any("its budget is set here" in said for said in report.sentences())
+
+
+@pytest.mark.slow
+def test_a_true_file_loses_nothing_to_the_checks(tmp_path, store):
+    """The shipped studies, with every kind of call and readout that the pocket model serves."""
+    there = other(tmp_path)
+    demo.fill_store(there)
+    for study in demo.demo_studies():
+        runner.run(study, there, items_limit=3)
+    counts = {name: there.rows(f"SELECT count(*) FROM {name}") for name in tables() if name != "store_info"}
+    there.close()
+    report = merge([tmp_path / "other.duckdb"], store)
+    assert not +report.skipped, report.sentences()
+    assert {name: store.rows(f"SELECT count(*) FROM {name}") for name in counts} == counts
 
 
 def read_anew(store, study_id):
