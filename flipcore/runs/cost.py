@@ -18,7 +18,8 @@ TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 @dataclass(frozen=True)
 class Projection:
     """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and `cost_usd` are estimates, unless
-    `is_measured`. A cost of None means that a price is unknown. `note` is what a pilot found besides."""
+    `is_measured`. A cost of None means that a price is unknown. `n_more` calls may follow behind blank first tokens; their tokens
+    and price are counted in. `note` is what a pilot saw besides."""
 
     n_calls: int
     n_tokens_in: int
@@ -27,6 +28,7 @@ class Projection:
     seconds: float
     is_measured: bool = False
     note: str = ""
+    n_more: int = 0
 
     def __add__(self, other: Projection) -> Projection:
         cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
@@ -37,6 +39,7 @@ class Projection:
             cost,
             self.seconds + other.seconds,
             self.is_measured and other.is_measured,
+            n_more=self.n_more + other.n_more,
         )
 
     def scaled(self, factor: float) -> Projection:
@@ -47,13 +50,20 @@ class Projection:
             None if self.cost_usd is None else self.cost_usd * factor,
             self.seconds * factor,
             self.is_measured,
+            n_more=round(self.n_more * factor),
         )
+
+    @property
+    def calls(self) -> str:
+        """How many calls, in words."""
+        more = f" and up to {self.n_more:,} more where the first token is blank" if self.n_more else ""
+        return f"{self.n_calls:,} calls{more}"
 
     def sentence(self) -> str:
         cost = "an unknown price" if self.cost_usd is None else dollars(self.cost_usd)
         about, most = ("", "") if self.is_measured else ("about ", "at most ")
         return (
-            f"{self.n_calls:,} calls, {about}{self.n_tokens_in:,} tokens in and {most}"
+            f"{self.calls}, {about}{self.n_tokens_in:,} tokens in and {most}"
             f"{self.n_tokens_out:,} out, {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
         )
 
@@ -80,6 +90,15 @@ def call_bound(call: Call, card: ModelCard | None) -> float | None:
     r = call.request
     n_bytes = len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass"))
     return _price(card, n_bytes + TEMPLATE_TOKENS, max(r.max_tokens, 1))
+
+
+def lost_price(call: Call, card: ModelCard | None) -> float:
+    """What one attempt without an answer may have been billed: its input, at most; nobody knows how much of an answer was
+    written."""
+    r = call.request
+    return (
+        _price(card, len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass")) + TEMPLATE_TOKENS, 0) or 0.0
+    )
 
 
 def _price(card: ModelCard | None, n_in: float, n_out: float) -> float | None:

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from flipcore import axes, extractors, protocols
 from flipcore.core import bounds
-from flipcore.core.contracts import Ask, Backend, CallProtocol, Extractor, History, Material, Paraphrase
+from flipcore.core.contracts import Ask, Axis, Backend, CallProtocol, Extractor, History, Material, Paraphrase
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, Item, Variant, digest
+from flipcore.core.records import BASE, Call, Item, Variant, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards, open_backend
+from flipcore.models.cards import ModelCard
 from flipcore.runs import cost
 from flipcore.store.queries import planning, studies
+from flipcore.text.prompts import layout_by_name
 
 if TYPE_CHECKING:
     from flipcore.store.connection import Store
@@ -78,6 +80,16 @@ def material(store) -> Material:
     return Material(by_item)
 
 
+def parts(study: Study) -> tuple[list[Axis], tuple[Extractor, ...], CallProtocol]:
+    """The study's axes, extractors and protocol; raises BadInput for a name or parameter that is none, its layout too."""
+    layout_by_name(study.layout)
+    return (
+        [axes.axis_of(part.name, part.params) for part in study.axes],
+        tuple(extractors.extractor_of(part.name, part.params) for part in study.extractors),
+        protocols.protocol_of(study.protocol.name, study.protocol.params),
+    )
+
+
 def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
     """Loads, varies and orders; with `only` that item alone, varied as it is among the others.
 
@@ -90,9 +102,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
             "declare a new study on the same items."
         )
     study.checked()
-    chosen_axes = [axes.axis_of(part.name, part.params) for part in study.axes]
-    chosen_extractors = tuple(extractors.extractor_of(part.name, part.params) for part in study.extractors)
-    protocol = protocols.protocol_of(study.protocol.name, study.protocol.params)
+    chosen_axes, chosen_extractors, protocol = parts(study)
     items, notes, warnings = _items(study)
     order = generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
@@ -218,12 +228,24 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
         backend = open_backend(use.name, cards)
         most = getattr(study_plan.protocol, "most_calls", study_plan.protocol.next_calls)
         histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
-        total = total + cost.projected((call for one in histories for call in most(one)), cards.get(use.name))
+        calls = [call for one in histories for call in most(one)]
+        total = total + _priced(calls, backend, cards.get(use.name))
         judged = (
             [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
         )
         total = total + cost.projected(judged, cards.get(study_plan.study.judge or "")) if judged else total
     return total
+
+
+def _priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> cost.Projection:
+    """Calls with the second ones that first-token readings make where a blank comes first, at most one behind each."""
+    behind = [
+        replace(call, request=replace(call.request, continuation=" "))
+        for call in calls
+        if call.request.kind == "first_token" and not call.request.continuation and "score" in backend.abilities
+    ]
+    more = cost.projected(behind, card)
+    return cost.projected(calls, card) + replace(more, n_calls=0, seconds=0.0, n_more=more.n_calls)
 
 
 def remaining(study_plan: Plan, store: Store) -> cost.Projection:
@@ -244,8 +266,8 @@ def remaining(study_plan: Plan, store: Store) -> cost.Projection:
             for call in most(study_plan.history(item_plan, use, backend, {}, judge))
         }
         stored_ids = studies.stored_ids(store, list(calls))
-        first = first + cost.projected(calls.values(), cards.get(use.name))
-        total = total + cost.projected((call for key, call in calls.items() if key not in stored_ids), cards.get(use.name))
+        first = first + _priced(list(calls.values()), backend, cards.get(use.name))
+        total = total + _priced([call for key, call in calls.items() if key not in stored_ids], backend, cards.get(use.name))
     if judge is None:
         return total
     # what a judge will be shown is not there yet, so its calls are known by their number alone

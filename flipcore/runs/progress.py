@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from flipcore.runs.cost import dollars
 
+_ROUNDING = 1e-9
 DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed", "cancelled", "over_budget"
 
 
@@ -42,8 +43,11 @@ def end_message(p: Progress, budget_usd: float | None, spent_usd: float, first_e
         return f"Cancelled after {p.n_done:,} of about {p.n_calls:,} calls. Resume makes only the missing calls.{failed}"
     if p.state == OVER_BUDGET:
         cap = "none" if budget_usd is None else dollars(budget_usd)
+        more = ""
+        if budget_usd is not None and spent_usd > budget_usd * (1 + _ROUNDING):
+            more = " A server billed more for a call than its text and token limit allow."
         return (
-            f"Stopped at its budget of {cap} after {p.n_done:,} calls: {dollars(spent_usd)} spent over all runs. Raise the "
+            f"Stopped at its budget of {cap} after {p.n_done:,} calls: {dollars(spent_usd)} spent over all runs.{more} Raise the "
             f"budget to go on.{failed}"
         )
     if p.state == INCOMPLETE:

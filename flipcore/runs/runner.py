@@ -248,7 +248,7 @@ class _Run:
         """The completion, its price and its membership, stored together."""
         cost = self.spending.settle(call, completion)
         self.progress.cost_usd += cost
-        bound = self.spending.bound(call)
+        bound = self.spending.bound(call) + self.spending.lost(call, completion)
         paid = [budgets.purchase_row(self.study.study_id, call, completion, cost, bound)] if cost else []
 
         def safe(error: BaseException | None) -> None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from flipcore.core.records import Call, Completion
 from flipcore.models.cards import ModelCard
-from flipcore.runs.cost import call_bound
+from flipcore.runs.cost import call_bound, lost_price
 
 _SLACK = 1e-12  # sums of floats
 
@@ -62,12 +62,18 @@ class Spending:
             self._n_on_way[call.model] -= 1
 
     def settle(self, call: Call, completion: Completion) -> float:
-        """What the call cost: its bill; its bound where a priced reply came without token counts; nothing if it failed."""
-        bound = self.bound(call)
+        """What the call cost: its bill; its bound where a priced reply came without token counts. The input of attempts that
+        brought no answer is added, because it may have been billed."""
+        lost, bound = self.lost(call, completion), self.bound(call)
         if completion.status != "ok" and completion.cost_usd is None:
-            return 0.0
-        cost = self.most(call) if completion.cost_usd is None else completion.cost_usd
+            self.spent_usd += lost
+            return lost
+        bill = self.most(call) if completion.cost_usd is None else completion.cost_usd
         if bound:
-            self._factor[call.model] = max(self._factor.get(call.model, 1.0), cost / bound)
-        self.spent_usd += cost
-        return cost
+            self._factor[call.model] = max(self._factor.get(call.model, 1.0), bill / bound)
+        self.spent_usd += bill + lost
+        return bill + lost
+
+    def lost(self, call: Call, completion: Completion) -> float:
+        """The most that the input of attempts without an answer cost."""
+        return completion.n_lost * lost_price(call, self.cards.get(call.model))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.study import Study
 from flipcore.reports.declaration import duration_text, n_readings
 from flipcore.runs.cost import dollars
@@ -57,7 +58,7 @@ def _numbers(projected, n_items: int) -> None:
     cost = "unknown" if projected.cost_usd is None else dollars(projected.cost_usd)
     for label, value in (
         ("Items", f"{n_items:,}"),
-        ("Calls", f"{projected.n_calls:,}"),
+        ("Calls", projected.calls.replace(" calls", "", 1)),
         (f"Tokens in{about} / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
         (f"Price{about}", cost),
         ("Time", duration_text(projected.seconds)),
@@ -87,12 +88,13 @@ def _start(study: Study) -> None:
     cap = st.number_input(
         "Budget (US dollars)",
         0.0,
-        100_000.0,
-        study.budget_usd,
+        MOST_BUDGET_USD,
+        None if study.budget_usd is None else float(study.budget_usd),
         1.0,
         key="budget",
         placeholder="none: no paid call",
-        help="A study that would cost more refuses to start; spending stops here.",
+        help="A study that would cost more refuses to start; spending stops here. Only a server that bills more than a call's "
+        "text and token limit allow can pass it, by one call of each model.",
     )
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)

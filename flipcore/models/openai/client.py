@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flipcore.core.finish import separate_reasoning
@@ -18,7 +19,7 @@ from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.breaker import Breaker
 from flipcore.models.openai.replies import Fault, body_of, fields_of, path_of
-from flipcore.models.openai.retries import exhausted, explained, pause, scrubbed
+from flipcore.models.openai.retries import exhausted, explained, may_be_billed, pause, scrubbed
 
 N_ATTEMPTS = 5
 _RAW_CHARS = 4_000
@@ -70,10 +71,12 @@ class OpenAICompatible:
                 f"The environment variable {self.card.api_key_env}, which should hold the key for "
                 f"{self.name}, is not set. Set it and run again."
             )
-        most = self.card.options.get("n_attempts", N_ATTEMPTS)
+        most, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
         for attempt in range(1, most + 1):
             async with self._breaker.turn():
                 completion, wait = await self._attempt(call, attempt, last=attempt == most)
+            n_lost += completion.n_lost
+            completion = replace(completion, n_lost=n_lost)
             if wait is None:
                 if completion.status != "ok":
                     await self._breaker.verdict()  # else the last calls of a run would fail without a word on the server
@@ -170,4 +173,7 @@ class OpenAICompatible:
 
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
         sentence, raw = self._error_texts(error)
-        return Completion(call.call_id, "failed", error=sentence, raw_reply=raw, n_attempts=attempt, latency_s=latency_s)
+        lost = int(may_be_billed(error))
+        return Completion(
+            call.call_id, "failed", error=sentence, raw_reply=raw, n_attempts=attempt, latency_s=latency_s, n_lost=lost
+        )

@@ -107,6 +107,20 @@ def _is_transport(error: Exception) -> bool:
     return type(error).__module__.partition(".")[0] in {"httpx2", "httpx", "aiohttp", "httpcore2", "httpx_aiohttp"}
 
 
+def may_be_billed(error: Exception) -> bool:
+    """Whether an attempt that brought no answer may have been worked on: not where the server refused it or never had it."""
+    from socket import gaierror
+
+    if getattr(error, "status_code", None) is not None or not _is_passing(error):
+        return False
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, (ConnectionRefusedError, gaierror)):
+            return False
+        cause = cause.__cause__ or cause.__context__
+    return True
+
+
 def asked_wait(error: Exception) -> float | None:
     """Seconds that the server asks for, where it does."""
     response = getattr(error, "response", None)

@@ -1,0 +1,111 @@
+"""What may have been billed counts: attempts without an answer, second calls behind a blank, a first bill beyond all bounds."""
+
+import dataclasses
+
+import pytest
+
+from flipcore.core.records import Call, Completion, Request
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models import model_cards
+from flipcore.models.cards import ModelCard
+from flipcore.runs import plan, runner
+from flipcore.runs.cost import TEMPLATE_TOKENS
+from flipcore.runs.spending import Spending
+from flipcore.store.queries import budgets
+from tests.models.server import Server
+from tests.runs.test_endings import declared, ended, items, store, study
+
+__all__ = ["declared", "items", "store"]  # fixtures
+
+PAID = ModelCard("m", "openai_compatible", price_in=1000.0, price_out=1000.0)
+CALL = Call("m", "r", Request("generate", "x" * 36, max_tokens=50))
+INPUT_USD = (36 + TEMPLATE_TOKENS) / 1000  # a token a byte, at $1,000 a million
+
+
+def test_an_attempt_without_an_answer_costs_its_input_whatever_came_after_it():
+    for completion, bill in (
+        (Completion(CALL.call_id, "failed", n_lost=3), 0.0),
+        (Completion(CALL.call_id, "ok", cost_usd=0.02, n_lost=3), 0.02),
+    ):
+        spending = Spending(10.0, 0.0, {"m": PAID})
+        assert spending.settle(CALL, completion) == pytest.approx(bill + 3 * INPUT_USD) == pytest.approx(spending.spent_usd)
+        assert spending.most(CALL) == spending.bound(CALL)  # what was lost is no sign that a server bills more than it should
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_lost"),
+    [(("slow", 30.0), 1), (("drop",), 1), (("half",), 1), (("malformed",), 1), (("status", 503), 0), (("status", 429), 0)],
+    ids=str,
+)
+def test_attempts_that_may_have_been_billed_are_counted_and_refused_ones_are_not(store, items, declared, fault, is_lost):
+    with Server(fault, fault) as server:
+        declared(server.url, price_in=1000.0, price_out=0.0, timeout_s=4.0, n_in_flight=1)
+        asked = study(items, n=1, budget_usd=100.0)
+        last = ended(asked, store)
+    assert (last.state, last.n_failed) == ("done", 0) and len(server.bodies) >= 3
+    ((n_attempts,),) = store.rows("SELECT n_attempts FROM completions")
+    n_lost = is_lost * (n_attempts - 1)  # all but the last; on a busy machine one may end before it is sent
+    (n_bytes,) = {len(call.request.prompt) for call in _calls(asked, store)}
+    assert store.rows("SELECT n_lost FROM completions") == [(n_lost,)]
+    billed = 20 / 1000
+    expected = billed + n_lost * (n_bytes + TEMPLATE_TOKENS) / 1000
+    assert budgets.spent_usd(store, asked.study_id) == pytest.approx(expected) == pytest.approx(last.cost_usd)
+    assert budgets.overbilling(store) == {"lab": 1.0}
+
+
+def test_a_server_that_is_not_there_bills_nothing(store, items, declared):
+    from tests.models.openai.test_breaker import dead_url
+
+    declared(dead_url(), price_in=1000.0, price_out=0.0)
+    asked = study(items, n=4, budget_usd=100.0)
+    assert ended(asked, store).state in ("failed", "incomplete")
+    assert budgets.spent_usd(store, asked.study_id) == 0.0
+
+
+def test_one_bill_beyond_all_bounds_passes_the_budget_by_itself_alone_and_is_said(store, items, declared):
+    dear = {"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 5_000}}
+    with Server(*[("reply", dear)] * 100) as server:
+        declared(server.url, price_in=0.0, price_out=1000.0)  # $5 a call, where 8 tokens are $0.008
+        asked = study(items, n=20, budget_usd=1.0)
+        last = ended(asked, store)
+        assert len(server.bodies) == 1
+    assert last.state == "over_budget" and budgets.spent_usd(store, asked.study_id) == pytest.approx(5.0)
+    assert "A server billed more for a call than its text and token limit allow." in last.message
+
+
+def _calls(asked, store):
+    made = plan.plan(asked, store)
+    backend = plan.open_backend("lab", plan.model_cards())
+    return made.protocol.next_calls(made.history(made.items[0], asked.models[0], backend, {}, None))
+
+
+CHOICES = Study(
+    "first tokens",
+    (ItemSource("flipscope_choice", n=4),),
+    (Part("option_order", {"n": 2}),),
+    (Part("first_token"), Part("first_token_gated")),
+    (ModelUse("lab"),),
+)
+
+
+@pytest.mark.parametrize("api, n_more", [("completions", 1), ("chat", 0)])
+def test_a_second_call_behind_a_blank_stands_in_the_projection(store, declared, api, n_more):
+    abilities = ("generate", "first_token_logprobs", "score")
+    declared("http://127.0.0.1:9/v1", api=api, abilities=abilities, price_in=1.0, price_out=1.0)
+    whole = plan.projection(plan.plan(CHOICES, store))
+    calls = _calls(CHOICES, store)
+    assert whole.n_more == n_more * whole.n_calls > -1 and whole.n_calls == 4 * len(calls)
+    assert whole.n_tokens_out == (1 + n_more) * whole.n_calls  # one token each
+    assert (f"{whole.n_calls:,} calls and up to {whole.n_more:,} more" in whole.sentence()) == bool(n_more)
+    assert plan.remaining(plan.plan(CHOICES, store), store) == whole
+
+
+def test_stored_first_tokens_take_their_second_calls_with_them(store, monkeypatch):
+    cards = model_cards()
+    table = {**cards, "simulated-clean": dataclasses.replace(cards["simulated-clean"], price_in=1.0, price_out=1.0)}
+    monkeypatch.setattr(runner, "model_cards", lambda: table)
+    monkeypatch.setattr("flipcore.runs.plan.model_cards", lambda: table)
+    asked = dataclasses.replace(CHOICES, models=(ModelUse("simulated-clean"),), budget_usd=100.0)
+    assert runner.run(asked, store).state == "done"
+    left = plan.remaining(plan.plan(asked, store), store)
+    assert (left.n_calls, left.n_more, left.cost_usd) == (0, 0, 0.0)
