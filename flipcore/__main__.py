@@ -26,6 +26,12 @@ def parser() -> argparse.ArgumentParser:
     run = commands.add_parser("run", help="run or resume a declared study")
     run.add_argument("toml", metavar="STUDY.toml")
     run.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on; its id stays")
+    run.add_argument(
+        "--pilot",
+        type=int,
+        metavar="ITEMS",
+        help="ask the first items only: what would the study cost, how many answers are cut off?",
+    )
     stats = commands.add_parser("stats", help="every estimate of a study")
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
@@ -76,13 +82,35 @@ def _run(options) -> int:
     from flipcore.core.study import Study
 
     folders.admit(".", Path(options.toml).parent)
-    return _ask(Study.read(options.toml), f"python -m flipcore run {options.toml}", options.budget)
+    study = Study.read(options.toml)
+    if options.pilot is not None:
+        return _pilot(study, options.pilot)
+    return _ask(study, f"python -m flipcore run {options.toml}", options.budget)
+
+
+def _pilot(study, n_items: int) -> int:
+    """Asks the first items, which are kept, and says what they mean for the whole study."""
+    from flipcore.core.errors import BadInput
+    from flipcore.runs import demo
+    from flipcore.runs.background import Registry
+
+    if n_items < 1:
+        raise BadInput(f"A pilot of {n_items} items was asked for; it needs at least 1.")
+    store = Store.open()
+    try:
+        demo.fill_store(store)
+        projection = Registry(store).pilot(study, n_items)
+        print(f"Pilot of {n_items:,} items. The whole study: {projection.sentence()}. {projection.note}".strip())
+        return 0
+    finally:
+        store.close()
 
 
 def _ask(study, command: str, budget: float | None = None) -> int:
     """Runs the study here, or hands it to the process that holds the database."""
     from flipcore.runs import demo, inbox, runner
     from flipcore.runs.cost import dollars
+    from flipcore.runs.cut_count import token_limits
     from flipcore.store import rows
     from flipcore.store.queries import budgets
 
@@ -97,6 +125,7 @@ def _ask(study, command: str, budget: float | None = None) -> int:
         if budget is not None:
             store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
             budgets.set_budget(store, study.study_id, budget)
+        print(token_limits(study), file=sys.stderr)
         with interruptible() as cancel:
             last = runner.run(study, store, on_progress=_show, cancel=cancel)
         print(

@@ -98,3 +98,29 @@ def test_the_inspector_shows_how_an_answer_ended_and_the_log_probabilities_that_
         if "first_token" in by_name:
             (rows,) = by_name["first_token"].log_probabilities.values()
             assert rows[0]["logprob"] == max(row["logprob"] for row in rows) and by_name["first_token"].ended == ""
+
+
+def test_the_command_line_says_the_limits_before_a_run_and_what_a_pilot_saw(path, tmp_path, capsys):
+    study = tiny_study(models=(SHORT,))
+    (tmp_path / "study.toml").write_text(study.to_toml(), encoding="utf-8")
+    assert main(["run", str(tmp_path / "study.toml"), "--pilot", "6"]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith("Pilot of 6 items. The whole study: ") and "were cut off, with a limit of 6 tokens" in output
+    store = Store.open(path)
+    assert studies.studies(store).empty and store.rows("SELECT count(*) FROM completions")[0][0] > 0
+    store.close()
+    assert main(["run", str(tmp_path / "study.toml"), "--pilot", "0"]) == 1
+    capsys.readouterr()
+    assert main(["run", str(tmp_path / "study.toml")]) == 0
+    assert capsys.readouterr().err.startswith("Token limit of an answer: simulated-artifact-prone 6.")
+
+
+def test_a_reference_that_a_model_lacks_makes_no_claim(path, capsys):
+    store, study = Store.open(path), tiny_study()
+    runner.run(study, store)
+    store.close()
+    assert main(["stats", study.study_id, "--reference", "cloze"]) == 0
+    output = capsys.readouterr().out
+    assert "cloze" in output.lower() and "more artifact" not in output and "more genuine" not in output
+    assert main(["stats", study.study_id, "--reference", "cloze", "--json"]) == 0
+    assert '"reference": "regex"' not in capsys.readouterr().out
