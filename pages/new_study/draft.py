@@ -6,23 +6,38 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.runs.demo import demo_study
+from flipcore.runs.plan import parts
 from flipcore.store.queries import studies
 from pages.common import session
+from pages.common.notes import plain
 
 
 def draft() -> Study:
     """The study that fills the steps at first; chosen once, then the widgets remember."""
     origin = st.query_params.get("from_study", "")
     if st.session_state.get("draft-of") != origin:
-        rows = studies.studies(session.store())
-        exists = origin in set(rows["study_id"]) if not rows.empty else False
-        base = studies.declared(session.store(), origin) if exists else demo_study()
-        exists, base = (exists, base) if not base.is_recorded else (False, demo_study())  # an import has nothing to ask
+        parent, problem = _parent(origin)
+        base = parent or demo_study()
         if origin in st.session_state.get("offered-drafts", {}):  # another page offers a study to start from
             base = st.session_state["offered-drafts"][origin]
-        st.session_state["draft"] = replace(base, name=f"{base.name} (copy)" if exists else "")
-        st.session_state["draft-of"] = origin
+        st.session_state["draft"] = replace(base, name=f"{base.name} (copy)" if parent else "")
+        st.session_state["draft-of"], st.session_state["draft-problem"] = origin, problem
         st.session_state["draft-sources"] = list(base.items)
+    if st.session_state["draft-problem"]:
+        st.error(plain(st.session_state["draft-problem"]), icon=":material/unknown_document:")
     return st.session_state["draft"]
+
+
+def _parent(study_id: str) -> tuple[Study | None, str]:
+    """The stored study to be duplicated, or None, and why it cannot be. An import has nothing to ask."""
+    try:
+        study = studies.study(session.store(), study_id)
+        if study is None or study.is_recorded:
+            return None, ""
+        parts(study)
+        return study, ""
+    except BadInput as error:
+        return None, f"This study cannot be duplicated here. {error}"

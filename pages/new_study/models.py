@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from flipcore.core import bounds
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import ModelUse, Part
 from flipcore.extractors import extractor_of
@@ -41,23 +42,25 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
         temperature, samples, seed, tokens = st.columns(4, vertical_alignment="bottom")
         use = replace(
             model,
-            temperature=float(temperature.number_input("Temperature", 0.0, 2.0, model.temperature, 0.1, key=f"t-{model.name}")),
+            temperature=float(
+                temperature.number_input(
+                    "Temperature", *bounds.STUDY["temperature"], float(model.temperature), 0.1, key=f"t-{model.name}"
+                )
+            ),
             n_samples=int(
                 samples.number_input(
                     "Samples",
-                    1,
-                    100,
+                    *bounds.STUDY["n_samples"],
                     model.n_samples,
                     key=f"s-{model.name}",
                     help="times each variant is asked; 2 or more measure the noise floor",
                 )
             ),
-            seed=int(seed.number_input("Seed", 0, 2**31 - 1, model.seed, key=f"seed-{model.name}")),
+            seed=int(seed.number_input("Seed", *bounds.STUDY["seed"], model.seed, key=f"seed-{model.name}")),
             max_tokens=int(
                 tokens.number_input(
                     "Token limit",
-                    1,
-                    32_768,
+                    *bounds.STUDY["max_tokens"],
                     model.max_tokens,
                     key=f"m-{model.name}",
                     help="of one answer; a longer one is cut off, and no answer is read from it",

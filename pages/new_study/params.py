@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from flipcore.core import bounds
+
 LABELS = {
     "kind": "orders",
     "n": "how many",
@@ -45,7 +47,7 @@ def _param(column, field, value, key: str):
     if choices:
         return column.selectbox(label, choices, choices.index(value), key=key)
     if isinstance(value, int):
-        return int(column.number_input(label, 0, 1000, value, key=key))
+        return int(column.number_input(label, 0, int(bounds.PARAMETERS.get(field.name, (0, 1_000))[1]), value, key=key))
     if isinstance(value, float):
         return float(column.number_input(label, value=value, key=key))
     return column.text_input(label, value, key=key)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.axes import AXES
+from flipcore.core import bounds
 from flipcore.core.study import ItemSource, Part, Study
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.models import model_cards
@@ -76,7 +77,7 @@ def _settings(base: Study) -> dict:
     share = right.number_input(
         "Set aside for confirmation (%)",
         0,
-        80,
+        round(100 * bounds.STUDY["confirmatory_share"][1]),
         percent,
         5,
         key="confirmatory",
