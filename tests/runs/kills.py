@@ -1,6 +1,6 @@
 """Kills -9 of a run and of the dashboard, and what is left: `python -m tests.runs.kills [N_RUN] [N_DASHBOARD]` writes kills.md.
 
-A child works on one study; it is killed at a seeded moment after its first calls; the next child goes on. At the end the study is
+A child works on one study; it is killed after a seeded number of calls was sent; the next child goes on. At the end the study is
 finished and every table is compared with one that nobody interrupted. Each call that is sent is written down before it is sent.
 """
 
@@ -23,6 +23,7 @@ from flipcore.store.connection import Store
 from tests.conftest import ROOT
 
 TABLE = Path(__file__).with_name("kills.md")
+MOST_CALLS = 400  # that a child sends before it is killed; about 130 are on their way at once
 STUDY = Study(
     "killed",
     (ItemSource("flipscope_choice", n=30), ItemSource("flipscope_problems", n=30)),
@@ -30,6 +31,7 @@ STUDY = Study(
     (Part("regex"), Part("first_token")),
     (ModelUse("simulated-artifact-prone", n_samples=12), ModelUse("simulated-noisy", n_samples=12)),
 )
+_LINE = 21  # bytes: a call's id and the end of the line
 _CHILD = """
 import asyncio, os, sys
 from flipcore.models.simulated import Simulated
@@ -77,7 +79,7 @@ class Outcome:
 
 def contents(store: Store) -> dict[str, list[tuple]]:
     """Table -> its rows, in order, without times; of the killed study."""
-    found = {}
+    rows_by_table = {}
     for table, columns in _COMPARED.items():
         of_study = "WHERE study_id = $study_id" if "study" in table or "readout" in table else ""
         given = {"study_id": STUDY.study_id} if of_study else {}
@@ -86,8 +88,8 @@ def contents(store: Store) -> dict[str, list[tuple]]:
             key = "call_id" if table == "completions" else "variant_id"
             of_study = f"WHERE {key} IN (SELECT {key} FROM {members} WHERE study_id = $study_id)"
             given = {"study_id": STUDY.study_id}
-        found[table] = store.rows(f"SELECT {columns} FROM {table} {of_study} ORDER BY ALL", **given)
-    return found
+        rows_by_table[table] = store.rows(f"SELECT {columns} FROM {table} {of_study} ORDER BY ALL", **given)
+    return rows_by_table
 
 
 def killed(way: str, n_kills: int, folder: Path, seed: int = 7) -> Outcome:
@@ -97,9 +99,9 @@ def killed(way: str, n_kills: int, folder: Path, seed: int = 7) -> Outcome:
     environment = {**os.environ, "FLIPSCOPE_DB": str(folder / "flips.duckdb"), "SENT": str(sent), "STUDY": str(study)}
     n_done = 0
     if way == "dashboard":  # a database with a study in it, or the first start would run the demos too
-        n_done += _killed_once("run", environment, sent, 0.2)
+        n_done += _killed_once("run", environment, sent, 1)
     for _ in range(n_kills):
-        n_done += _killed_once(way, environment, sent, rng.uniform(0.0, 0.5))
+        n_done += _killed_once(way, environment, sent, rng.randint(1, MOST_CALLS))
     store = Store.open(folder / "flips.duckdb")
     last = runner.run(STUDY, store)
     assert last.state == "done", last.message
@@ -115,16 +117,19 @@ def killed(way: str, n_kills: int, folder: Path, seed: int = 7) -> Outcome:
     return Outcome(way, n_done, last.n_done, counts.total(), n_again, max(counts.values()), differing)
 
 
-def _killed_once(way: str, environment: dict[str, str], sent: Path, delay_s: float) -> int:
-    """1 when the child was killed at work, 0 when it had ended by itself."""
-    size = sent.stat().st_size if sent.exists() else 0
+def _killed_once(way: str, environment: dict[str, str], sent: Path, n_calls: int) -> int:
+    """1 when the child was killed at work, once it had sent so many calls; 0 when it had ended by itself."""
+
+    def n_sent() -> int:
+        return sent.stat().st_size // _LINE if sent.exists() else 0
+
+    before = n_sent()
     child = subprocess.Popen(
         [sys.executable, "-c", _CHILD, way], env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     end = time.monotonic() + 240
-    while child.poll() is None and time.monotonic() < end and (sent.stat().st_size if sent.exists() else 0) == size:
-        time.sleep(0.02)
-    time.sleep(delay_s)
+    while child.poll() is None and time.monotonic() < end and n_sent() < before + n_calls:
+        time.sleep(0.01)
     is_alive = child.poll() is None
     child.send_signal(signal.SIGKILL)
     child.wait(30)
@@ -136,18 +141,18 @@ def main() -> None:
     lines = [
         "# Kills -9",
         "",
-        "`python -m tests.runs.kills` writes this table. One study, killed at seeded moments while calls are on their way, then",
-        "finished; its tables are compared row by row with those of a run that nobody interrupted.",
+        "`python -m tests.runs.kills` writes this table. One study, killed after seeded numbers of calls while others are on their",
+        "way, then finished; its tables are compared row by row with those of a run that nobody interrupted.",
         "",
         "| killed | kills at work | calls | sent | sent again | most often one call | tables that differ |",
         "|---|---|---|---|---|---|---|",
     ]
     for way, n in (("run", n_run), ("dashboard", n_dashboard)):
         with tempfile.TemporaryDirectory() as folder:
-            made = killed(way, n, Path(folder))
+            outcome = killed(way, n, Path(folder))
         lines.append(
-            f"| {way} | {made.n_kills} | {made.n_calls:,} | {made.n_sent:,} | {made.n_repeated:,} | {made.most_sent} | "
-            f"{', '.join(made.differing) or 'none'} |"
+            f"| {way} | {outcome.n_kills} | {outcome.n_calls:,} | {outcome.n_sent:,} | {outcome.n_repeated:,} | {outcome.most_sent} | "
+            f"{', '.join(outcome.differing) or 'none'} |"
         )
         TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(lines[-1], flush=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from flipcore.core import folders
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models.cards import ModelCard, model_cards
 from flipcore.models.openai import retries
@@ -86,26 +87,35 @@ def soaked(fault: str, size: int, folder: Path) -> Ended:
         "".join(f'{{"question": "What is {i} plus {i}?", "answer": "{2 * i}", "id": {i}}}\n' for i in range(400)),
         encoding="utf-8",
     )
-    made = study(str(items), size)
+    folders.admit(folder)
+    declared = study(str(items), size)
     store = Store.open(folder / "flips.duckdb")
-    held: dict = {}
+    outcome: dict = {}
     try:
         with Failing(rule) as server:
             _declare(server.url)
             began = time.monotonic()
-            thread = threading.Thread(target=lambda: held.update(last=runner.run(made, store)), daemon=True)
+            thread = threading.Thread(target=_run, args=(declared, store, outcome), daemon=True)
             thread.start()
             thread.join(LIMIT_S)
             seconds, n_requests = time.monotonic() - began, len(server.bodies)
-            if "last" not in held:
-                return Ended(fault, size, "hangs", 0, 0, n_requests, seconds, "did not end")
+            if "last" not in outcome:
+                why = outcome.get("error", "did not end")
+                return Ended(fault, size, "raises" if outcome else "hangs", 0, 0, n_requests, seconds, why)
             server.rule = lambda p, n, t: None
-            problem = _untrue(held["last"], true, store, made) or _unfinished(made, store)
+            problem = _untrue(outcome["last"], true, store, declared) or _unfinished(declared, store)
     finally:
-        if "last" in held:
+        if outcome:
             store.close()
-    last = held["last"]
+    last = outcome["last"]
     return Ended(fault, size, last.state, last.n_done, last.n_failed, n_requests, seconds, problem)
+
+
+def _run(declared: Study, store: Store, outcome: dict) -> None:
+    try:
+        outcome["last"] = runner.run(declared, store)
+    except Exception as error:
+        outcome["error"] = f"{type(error).__name__}: {str(error)[:120]}"
 
 
 def _declare(url: str) -> None:
@@ -115,9 +125,9 @@ def _declare(url: str) -> None:
     retries.FIRST_WAIT_S = 0.1
 
 
-def _untrue(last, true: tuple[str, ...], store: Store, made: Study) -> str:
+def _untrue(last, true: tuple[str, ...], store: Store, declared: Study) -> str:
     n_ok, n_failed = store.rows("SELECT count(*) FILTER (status = 'ok'), count(*) FILTER (status <> 'ok') FROM completions")[0]
-    stored = store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=made.study_id)[0]
+    stored = store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=declared.study_id)[0]
     if last.state not in true:
         return f"ended {last.state}: {last.message[:80]}"
     if (n_ok + n_failed, n_failed) != (last.n_done, last.n_failed):
@@ -129,8 +139,8 @@ def _untrue(last, true: tuple[str, ...], store: Store, made: Study) -> str:
     return ""
 
 
-def _unfinished(made: Study, store: Store) -> str:
-    again = runner.run(made, store)
+def _unfinished(declared: Study, store: Store) -> str:
+    again = runner.run(declared, store)
     return "" if (again.state, again.n_failed) == ("done", 0) else f"resume ended {again.state}"
 
 

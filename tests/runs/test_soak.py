@@ -29,13 +29,13 @@ def test_a_sampled_fault_of_a_server_ends_true_and_resumes(tmp_path):
 
 @pytest.mark.slow
 def test_a_killed_run_ends_with_the_same_tables(tmp_path):
-    made = kills.killed("run", 2, tmp_path, seed=SEED)
-    assert made.differing == () and made.n_kills == 2 and made.most_sent <= 3
+    outcome = kills.killed("run", 2, tmp_path, seed=SEED)
+    assert outcome.differing == () and outcome.n_kills == 2 and outcome.most_sent <= 3
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what, n", [("studies", 16), ("files", 16), ("databases", 3)])
 def test_sampled_malformed_input_is_a_result_or_a_sentence(what, n):
     rng = random.Random(SEED)
-    found, _ = hostile_files.counted(what, rng.sample(range(hostile_files.COUNTS[what]), n))
-    assert set(found) <= {"result", "sentence"} and found.total() == n
+    counts, _ = hostile_files.counted(what, rng.sample(range(hostile_files.COUNTS[what]), n))
+    assert set(counts) <= {"result", "sentence"} and counts.total() == n
