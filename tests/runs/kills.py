@@ -36,7 +36,7 @@ _CHILD = """
 import asyncio, os, sys
 from flipcore.models.simulated import Simulated
 from flipcore.runs import inbox
-from tests.runs.kills import STUDY
+from flipcore.core.study import Study
 sent = os.open(os.environ["SENT"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 answered = Simulated.complete
 async def slowly(self, call):
@@ -47,7 +47,7 @@ Simulated.complete = slowly
 if sys.argv[1] == "run":
     from flipcore.__main__ import main
     sys.exit(main(["run", os.environ["STUDY"]]))
-inbox.hand_over(STUDY)
+inbox.hand_over(Study.read(os.environ["STUDY"]))
 from streamlit.testing.v1 import AppTest
 AppTest.from_file("pages/main.py", default_timeout=300).run()
 import time
@@ -77,39 +77,39 @@ class Outcome:
     differing: tuple[str, ...]
 
 
-def contents(store: Store) -> dict[str, list[tuple]]:
+def contents(store: Store, study: Study) -> dict[str, list[tuple]]:
     """Table -> its rows, in order, without times; of the killed study."""
     rows_by_table = {}
     for table, columns in _COMPARED.items():
         of_study = "WHERE study_id = $study_id" if "study" in table or "readout" in table else ""
-        given = {"study_id": STUDY.study_id} if of_study else {}
+        given = {"study_id": study.study_id} if of_study else {}
         if table in ("completions", "variants"):
             members = "study_calls" if table == "completions" else "study_variants"
             key = "call_id" if table == "completions" else "variant_id"
             of_study = f"WHERE {key} IN (SELECT {key} FROM {members} WHERE study_id = $study_id)"
-            given = {"study_id": STUDY.study_id}
+            given = {"study_id": study.study_id}
         rows_by_table[table] = store.rows(f"SELECT {columns} FROM {table} {of_study} ORDER BY ALL", **given)
     return rows_by_table
 
 
-def killed(way: str, n_kills: int, folder: Path, seed: int = 7) -> Outcome:
+def killed(way: str, n_kills: int, folder: Path, seed: int = 7, study: Study = STUDY) -> Outcome:
     """Kills children of one way `n_kills` times, finishes the study and compares."""
-    rng, sent, study = random.Random(seed), folder / "sent.txt", folder / "study.toml"
-    study.write_text(STUDY.to_toml(), encoding="utf-8")
-    environment = {**os.environ, "FLIPSCOPE_DB": str(folder / "flips.duckdb"), "SENT": str(sent), "STUDY": str(study)}
+    rng, sent, path = random.Random(seed), folder / "sent.txt", folder / "study.toml"
+    path.write_text(study.to_toml(), encoding="utf-8")
+    environment = {**os.environ, "FLIPSCOPE_DB": str(folder / "flips.duckdb"), "SENT": str(sent), "STUDY": str(path)}
     n_done = 0
     if way == "dashboard":  # a database with a study in it, or the first start would run the demos too
         n_done += _killed_once("run", environment, sent, 1)
     for _ in range(n_kills):
         n_done += _killed_once(way, environment, sent, rng.randint(1, MOST_CALLS))
     store = Store.open(folder / "flips.duckdb")
-    last = runner.run(STUDY, store)
+    last = runner.run(study, store)
     assert last.state == "done", last.message
-    after = contents(store)
+    after = contents(store, study)
     store.close()
     whole = Store.open(folder / "whole.duckdb")
-    runner.run(STUDY, whole)
-    before = contents(whole)
+    runner.run(study, whole)
+    before = contents(whole, study)
     whole.close()
     counts = Counter(sent.read_text(encoding="utf-8").split())
     n_again = sum(n - 1 for n in counts.values())
