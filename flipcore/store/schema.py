@@ -94,4 +94,6 @@ def _tables(path: Path) -> dict[str, Table]:
     by_table: dict[str, list[Column]] = {}
     for table, *column in columns:
         by_table.setdefault(table, []).append(Column(*column))
-    return {name: Table(name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; "))) for name, rule in rules}
+    return {
+        name: Table(name, tuple(by_table[name]), tuple(keys.get(name, ())), tuple(rule.split("; "))) for name, rule in rules
+    }

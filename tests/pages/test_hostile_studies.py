@@ -17,7 +17,7 @@ from tests.browser.serving import ROOT
 from tests.pages.test_pages import words
 from tests.runs.test_runner import tiny_study
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 STUDY = Study(
     "hostile", (ItemSource("flipscope_choice", n=2),), (Part("identity"),), (Part("regex"),), (ModelUse("simulated-clean"),)

@@ -32,6 +32,7 @@ def test_an_attempt_without_an_answer_costs_its_input_whatever_came_after_it():
         assert spending.most(CALL) == spending.bound(CALL)  # what was lost is no sign that a server bills more than it should
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "is_lost"),
     [(("slow", 30.0), 1), (("drop",), 1), (("half",), 1), (("malformed",), 1), (("status", 503), 0), (("status", 429), 0)],
@@ -53,6 +54,7 @@ def test_attempts_that_may_have_been_billed_are_counted_and_refused_ones_are_not
     assert budgets.overbilling(store) == {"lab": 1.0}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_bills_nothing(store, items, declared):
     from tests.models.openai.test_breaker import dead_url
 
@@ -62,6 +64,7 @@ def test_a_server_that_is_not_there_bills_nothing(store, items, declared):
     assert budgets.spent_usd(store, asked.study_id) == 0.0
 
 
+@pytest.mark.slow
 def test_one_bill_beyond_all_bounds_passes_the_budget_by_itself_alone_and_is_said(store, items, declared):
     dear = {"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 5_000}}
     with Server(*[("reply", dear)] * 100) as server:
@@ -100,6 +103,7 @@ def test_a_second_call_behind_a_blank_stands_in_the_projection(store, declared, 
     assert plan.remaining(plan.plan(CHOICES, store), store) == whole
 
 
+@pytest.mark.slow
 def test_stored_first_tokens_take_their_second_calls_with_them(store, monkeypatch):
     cards = model_cards()
     table = {**cards, "simulated-clean": dataclasses.replace(cards["simulated-clean"], price_in=1.0, price_out=1.0)}
