@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. What came back is stored; the same command goes on from here.", file=sys.stderr)
+        print("\nStopped. What came back is stored; run the same command to continue.", file=sys.stderr)
         return 130
 
 

@@ -202,7 +202,7 @@ def test_ten_options_under_digits_are_asked_and_a_token_that_begins_two_labels_i
 def test_without_an_accepted_rewording_the_paraphrase_axis_is_empty_and_the_run_says_so(store):
     study = Study.from_toml(STUDY.replace("option_order", "paraphrase"))
     progress = runner.run(study, store)
-    assert progress.state == "done" and "No item has an accepted rewording" in progress.message
+    assert progress.state == "done" and "No item has an accepted paraphrase" in progress.message
     assert set(studies.readouts(store, study.study_id)["variant"]) == {"base"}
 
 

@@ -23,7 +23,7 @@ class ParaphraseAxis:
     unreviewed: bool = False
     name: ClassVar[str] = "paraphrase"
     title: ClassVar[str] = "Paraphrase"
-    about: ClassVar[str] = "A stored rewording of the question that reviewers accepted, or that is the same by construction."
+    about: ClassVar[str] = "A stored paraphrase of the question that reviewers accepted, or that is the same by construction."
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:

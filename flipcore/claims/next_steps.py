@@ -36,7 +36,7 @@ def next_step(
 
 def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None) -> Claim:
     if "difficulty" not in tests:
-        sentence = f"Next: ask a model from before the target under Inflation; {n:,} calls, free with the pocket model."
+        sentence = f"Next: ask a model trained before the benchmark was published under Inflation; {n:,} calls, free with the pocket model."
         return description(sentence, "difficulty", n_calls=n)
     semantic = tests.get("semantic")
     if semantic is not None and semantic.margin is None and start is not None:

@@ -18,7 +18,9 @@ class QuestionLoss:
     norm: str = field(default="sum", metadata={"choices": NORMS})
     name: ClassVar[str] = "question_loss"
     title: ClassVar[str] = "Question loss (nats)"
-    about: ClassVar[str] = "How surprising the wording itself is; a text that was trained on is less so than a rewording of it."
+    about: ClassVar[str] = (
+        "How surprising the wording itself is; a text that was trained on is less so than a paraphrase of it."
+    )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
     gives: ClassVar[str] = "value"

@@ -27,7 +27,9 @@ def difficulty_result(
         return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
     blind = [one for one in conditions if states[one.model].state == BEFORE]
     if not blind:
-        return None, "Not run: it needs a model from before the target. " + " ".join(one.sentence for one in states.values())
+        return None, "Not run: it needs a model trained before the benchmark was published. " + " ".join(
+            one.sentence for one in states.values()
+        )
     test = joined([one.test(DIFFICULTY_MARGIN) for one in blind])
     n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
     return test, (

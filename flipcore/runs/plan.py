@@ -202,8 +202,8 @@ def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tupl
         return []
     n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in item_plans)
     if n_reworded:
-        return [(f"{n_reworded:,} of {len(item_plans):,} items have a rewording that may be asked.", False)]
-    return [("No item has an accepted rewording: the paraphrase axis will be empty. Propose and review some first.", True)]
+        return [(f"{n_reworded:,} of {len(item_plans):,} items have a paraphrase that may be asked.", False)]
+    return [("No item has an accepted paraphrase: the paraphrase axis will be empty. Propose and review some first.", True)]
 
 
 def projection(study_plan: Plan) -> cost.Projection:

@@ -19,8 +19,8 @@ BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "vio
     ),
     "POCKET": (
         "blue",
-        "Answers of the small model in the box: real log-probabilities and real memorization, but no model "
-        "that anybody ranks. Run a study on another model to remove this.",
+        "Answers of the pocket model: real log-probabilities and real memorization of a toy model. "
+        "Run a study on another model to remove this.",
     ),
     "EXPLORATORY": (
         "gray",
@@ -35,7 +35,7 @@ BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "vio
     ),
     "UNREVIEWED PARAPHRASES": (
         "orange",
-        "Some rewordings have not been accepted by a reviewer yet. Review them to remove this.",
+        "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
     ),
     "JUDGE NOT PASSED": (
         "orange",

@@ -71,7 +71,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
     )
     if way[0] == "rotation":
         st.caption(
-            "Rotation answers with a model's favourite of many votes, which is right more often than a single answer: "
+            "Rotation reports the majority vote, which is right more often than a single answer: "
             "an inflation of 5 points in single answers reads as 12.5 here. Compare it with “rotation single”."
         )
     st.plotly_chart(
@@ -99,11 +99,11 @@ def _nothing_yet(sets: Sets) -> None:
     st.info("No model has answered both sets yet, so their accuracies cannot be compared.", icon=":material/query_stats:")
     with st.container(horizontal=True):
         if study is not None and st.button(
-            "Ask the model in the box",
+            "Ask the pocket model",
             key="run-example",
             type="primary",
             icon=":material/play_arrow:",
-            help="No key, no network, seconds: it knows the problems of its own world and little else",
+            help="Takes seconds; needs no key or network. It knows the problems of its own world and little else",
         ):
             with shown_problem():
                 session.registry().start(study)
@@ -117,7 +117,7 @@ def _running(study_id: str) -> None:
     if progress is None:
         st.rerun()
     share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
-    st.progress(min(share, 1.0), text=f"Asking the model in the box: {progress.n_done:,} of {progress.n_calls:,} calls")
+    st.progress(min(share, 1.0), text=f"Asking the pocket model: {progress.n_done:,} of {progress.n_calls:,} calls")
 
 
 def _published() -> None:

@@ -105,7 +105,7 @@ def _pictures(comparison: Comparison, places, axes: tuple[str, str], colouring: 
             config={"displayModeBar": False},
             alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
         )
-    st.caption("A bar, clicked, rings its entries on the map and lists them; what is selected on the map is marked here.")
+    st.caption("Click a bar to highlight its entries on the map and list them. Entries selected on the map are marked here.")
     selection.loners(comparison)
 
 

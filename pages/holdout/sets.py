@@ -100,7 +100,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
                 disabled=is_locked,
                 required=True,
                 format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-                help="Each entry falls on its side by its own text, whatever else is in the sets. What is set aside is shown "
+                help="Assignment depends only on the entry's own text. What is set aside is shown "
                 "in Locked mode only, once margins are stored.",
             )
         )

@@ -80,7 +80,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
     conditions = cached.all_conditions(sets, confirmatory)
     if not conditions:
         st.info(
-            "No model has answered both sets. Ask the model in the box under Inflation, or declare a "
+            "No model has answered both sets. Ask the pocket model under Inflation, or declare a "
             "study "
             "with these items as target and retro.",
             icon=":material/science:",

@@ -27,7 +27,7 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     unknown; `fresh` are never-seen items that set no cut-off."""
     if not scores or 0 not in doses.values() or not any(doses.values()):
         st.info(
-            "Nobody knows what an ordinary model has read. The model in the box read each of its items 0, 1, 4, 16, 64 or "
+            "Nobody knows what an ordinary model has read. The pocket model read each of its items 0, 1, 4, 16, 64 or "
             "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
             "dose 0 among them.",
             icon=":material/fact_check:",

@@ -45,7 +45,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     sentences = say(verdict(view, settings["margin"], "paraphrase", measure))
     start = settings["loss_cutoff"]
     start = loss_cutoff(test, DEFAULT_RULE) if start is None or measure == "min_k" else start
-    unit = UNITS.get(measure, "D: loss of the rewording minus loss of the published wording, nats")
+    unit = UNITS.get(measure, "D: loss of the paraphrase minus loss of the published wording, nats")
     moved, decision = cutoff_line(
         loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous"),
         key=f"loss-{view}-{measure}-{mode}",

@@ -56,7 +56,7 @@ def warn_of_few(n: int, rule: str, fpr: float) -> None:
     """Say so where `n` non-members cannot give a tolerance bound."""
     if n < min_calibration(fpr) and rule == "tolerance":
         st.warning(
-            f"{n:,} non-members are too few for a tolerance bound. Add some, let more false positives through, or take the "
+            f"{n:,} non-members are too few for a tolerance bound. Add some, accept a higher false-positive rate, or take the "
             "conformal rule, which holds on average.",
             icon=":material/warning:",
         )

@@ -53,7 +53,7 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
                     *bounds.STUDY["n_samples"],
                     model.n_samples,
                     key=f"s-{model.name}",
-                    help="times each variant is asked; 2 or more measure the noise floor",
+                    help="samples per variant; 2 or more measure the noise floor",
                 )
             ),
             seed=int(seed.number_input("Seed", *bounds.STUDY["seed"], model.seed, key=f"seed-{model.name}")),

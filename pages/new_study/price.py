@@ -28,8 +28,8 @@ def price_panel(study: Study) -> None:
         foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
         if foreign and any(use.name == "pocket" for use in study.models):
             st.warning(
-                f"The model in the box answers nothing outside its own world: {foreign:,} of these items are. Expect it "
-                "to be wrong on them, and most of what is below to come out lower.",
+                f"The pocket model answers nothing outside its own world: {foreign:,} of these items are. Expect it "
+                "to be wrong on them, and lower figures below.",
                 icon=":material/public_off:",
             )
         _numbers(projection(study_plan), len(study_plan.items))

@@ -23,13 +23,13 @@ from pages.paraphrase_review import flips, risk
 def show() -> None:
     states = queries.paraphrase_states(session.store())
     if states.empty:
-        st.info("There is no rewording yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
+        st.info("There is no paraphrase yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
         return
     _gates(source_gates(states))
     studies = risk.studies()
     if not studies:
         st.info(
-            "No study has asked these rewordings yet, so there is no estimate to move. Declare one with the axis Paraphrase.",
+            "No study has asked these paraphrases yet, so there is no estimate to move. Declare one with the axis Paraphrase.",
             icon=":material/science:",
         )
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
@@ -40,7 +40,7 @@ def show() -> None:
 def _gates(gates: list[SourceGate]) -> None:
     st.markdown(f"### {plain(sources_claim([one.gate for one in gates]).text)}")
     st.caption(
-        f"A dataset's rewordings by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
+        f"A dataset's paraphrases by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
         f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
         "from all conclusions. Only people open a gate."
     )
@@ -124,14 +124,14 @@ def _table(effect: Effect) -> None:
     st.dataframe(rows, hide_index=True)
     if bounds:
         st.caption(
-            f"{bounds.n_unreviewed:,} rewordings have no verdict. If as large a share of them is bad as of the "
+            f"{bounds.n_unreviewed:,} paraphrases have no verdict. If as large a share of them is bad as of the "
             f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
             "row strikes those that move each estimate most, either way."
         )
     elif effect.unbounded:
         st.caption(plain(effect.unbounded))
     elif effect.subsets[1][1] > effect.subsets[2][1]:
-        st.caption("None of this study's rewordings has been reviewed, so nothing is known of how bad they are.")
+        st.caption("None of this study's paraphrases has been reviewed, so nothing is known of how bad they are.")
 
 
 def _strikes(study_id: str) -> None:

@@ -45,7 +45,7 @@ def _who() -> None:
         st.button("Propose and exchange", key="to-exchange", icon=":material/upload:", on_click=_open_exchange)
         return
     st.markdown(
-        "You will see a question and a rewording of it, and say with **Y**, **N** or **U** whether it means the same, "
+        "You will see a question and a paraphrase of it, and say with **Y**, **N** or **U** whether it means the same, "
         "is as hard, and is solved the same way. You do not see what others said, nor what any model answered. Stop "
         "whenever you like: under the same name you go on where you left off."
     )

@@ -43,7 +43,7 @@ def show() -> None:
         recipe = recipe.with_steps(steps)
         items = items_to_paraphrase(session.store(), source, n, maker(model, recipe))
         if not items:
-            st.info("Every question of this set has a rewording by this model and recipe already.")
+            st.info("Every question of this set has a paraphrase by this model and recipe already.")
         else:
             st.caption(
                 plain(

@@ -19,7 +19,7 @@ def chosen_study() -> str | None:
     """The study whose estimate the order looks at; None, with a sentence, where no study asked a rewording."""
     names = studies()
     if not names:
-        st.info("No study has asked these rewordings yet, so none is known to flip: the order stays random.")
+        st.info("No study has asked these paraphrases yet, so none is known to flip: the order stays random.")
         return None
     st.caption(
         "Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "

@@ -194,5 +194,5 @@ def test_the_gate_turns_and_the_estimate_follows_a_verdict(page, address):
     page.get_by_text("Not claimed: paraphrase.").wait_for()
     page.goto(f"{address}/paraphrase_review?part=Effect")
     page.get_by_text(re.compile(r"– flipscope_choice")).wait_for()
-    page.get_by_text(re.compile(r"rewordings were struck out")).wait_for()
+    page.get_by_text(re.compile(r"paraphrases were struck out")).wait_for()
     assert no_fault(page)

@@ -22,7 +22,10 @@ def at(**outcomes):
 
 def test_each_step_has_its_cost():
     said = next_step({}, 100, 100).text
-    assert said == "Next: ask a model from before the target under Inflation; 200 calls, free with the pocket model."
+    assert (
+        said
+        == "Next: ask a model trained before the benchmark was published under Inflation; 200 calls, free with the pocket model."
+    )
     open_margin = at(difficulty="equivalent", semantic="undecided", prediction="equivalent")
     open_margin["semantic"] = replace(open_margin["semantic"], margin=None)
     said = next_step(open_margin, 100, 100, START)

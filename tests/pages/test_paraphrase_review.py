@@ -67,7 +67,7 @@ def test_an_empty_store_says_what_to_do(store, part):
     assert {
         "Review": "no paraphrase to judge",
         "Agreement": "Nobody has judged",
-        "Effect": "There is no rewording yet",
+        "Effect": "There is no paraphrase yet",
         "Judge": "No judge has read anything",
         "Propose and exchange": "nothing to take out",
     }[part] in said
@@ -142,7 +142,7 @@ def test_models_are_shown_beside_people_and_never_among_them(store):
     agreement = words(shown("Agreement"))
     assert "No pair has been judged by two people yet" in agreement and "2 model reviewers" in agreement
     effect = words(shown("Effect"))
-    assert "0 source of rewordings passed" in effect and "model reviewers keep 12 of 12 pairs" in effect
+    assert "None of 1 source of paraphrases has passed" in effect and "model reviewers keep 12 of 12 pairs" in effect
 
 
 def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
@@ -155,13 +155,13 @@ def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
     monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: store))
     app = shown("Effect")
     assert "of 2 sources of paraphrases" in words(app)
-    assert "No rewording of this study was struck out" in words(app)
+    assert "No paraphrase of this study was struck out" in words(app)
     asked = sorted(review.materials(store, reworded_study().study_id).values())
     pair = review.pairs(store, asked[:1])[0]
     against = [f"reviewer {i}" for i in range(2 * len(review.verdicts(store)) // len(review.pairs(store)))]
     review.keep_verdicts(store, [verdict_row(pair, name, OTHER) for name in against])
     app.run()
-    assert not app.exception and f"1 of {len(asked)} rewordings were struck out" in words(app)
+    assert not app.exception and f"1 of {len(asked)} paraphrases were struck out" in words(app)
 
 
 def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):

@@ -22,7 +22,9 @@ def test_without_a_model_from_before_there_is_a_reason_and_no_test():
         "Not run: no model has answered both sets. Declare a study with these sets as target and retro.",
     )
     test, why = difficulty_result(conditions(pd.DataFrame(rows(model="n"))), {"n": STATES["n"]})
-    assert test is None and why == f"Not run: it needs a model from before the target. {STATES['n'].sentence}"
+    assert (
+        test is None and why == f"Not run: it needs a model trained before the benchmark was published. {STATES['n'].sentence}"
+    )
 
 
 def test_the_plain_layout_and_the_preferred_extractor_come_first():

@@ -17,7 +17,7 @@ from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_
 
 KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
 NAMES = {
-    "all": "every rewording that was asked",
+    "all": "every paraphrase that was asked",
     "standing": "without those struck out (what the pages show)",
     "accepted": "accepted ones only",
 }
@@ -54,7 +54,7 @@ class SourceGate:
         there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
         need = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
         return (
-            f"{need}, accepted at the same rate, would open it, but {there}: bring more rewordings of this source in, "
+            f"{need}, accepted at the same rate, would open it, but {there}: bring more paraphrases of this source in, "
             f"or let a model propose some.{self._split()}"
         )
 
@@ -117,9 +117,9 @@ class Effect:
         (_, n_all, before), (_, n_left, after), _ = self.subsets
         n_struck = n_all - n_left
         if not n_struck:
-            return f"No rewording of this study was struck out: T is {after.T.text()} under {readout_title}."
+            return f"No paraphrase of this study was struck out: T is {after.T.text()} under {readout_title}."
         return (
-            f"{n_struck:,} of {n_all:,} rewordings were struck out: under {readout_title} T goes from {before.T.text()} to "
+            f"{n_struck:,} of {n_all:,} paraphrases were struck out: under {readout_title} T goes from {before.T.text()} to "
             f"{after.T.text()}, G from {before.G.text()} to {after.G.text()}."
         )
 
@@ -151,7 +151,7 @@ def effect_rows(study_effect: Effect) -> list[dict]:
     rows = [
         {
             "counted": NAMES[name],
-            "rewordings": n,
+            "paraphrases": n,
             "T": one.T.text(),
             "G (genuine)": one.G.text(),
             "A (artifact)": one.A.text(),
@@ -164,7 +164,7 @@ def effect_rows(study_effect: Effect) -> list[dict]:
         rows.append(
             {
                 "counted": "smallest to largest, if the unreviewed are as bad",
-                "rewordings": n_left,
+                "paraphrases": n_left,
                 "T": bounds.text("T"),
                 "G (genuine)": bounds.text("G"),
                 "A (artifact)": bounds.text("A"),

@@ -165,7 +165,7 @@ def incoming(
         if verdict is not None:
             verdicts[verdict["verdict_id"]] = verdict
     new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in inventory.pairs)
-    notes = ["“Question:” and what follows “Answer:” were taken off the rewordings."] if furnished else []
+    notes = ["“Question:” and what follows “Answer:” were taken off the paraphrases."] if furnished else []
     if "reviewer" not in columns and set(CHECKS) & set(columns):
         notes.append("No column names the reviewers, so what the rows say of the pairs is not taken in.")
     n_there = len(pairs) - len(new)
@@ -182,11 +182,11 @@ def _check(rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[
     if len(rows) > MOST_ROWS:
         raise BadInput(f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it.")
     if originals is not None and "paraphrase" not in columns:
-        raise BadInput("Say which column holds the rewording.")
+        raise BadInput("Say which column holds the paraphrase.")
     if originals is not None and len(originals) != len(rows):
         raise BadInput(
-            f"Originals and rewordings belong together row by row, but there are {len(originals):,} originals and "
-            f"{len(rows):,} rewordings."
+            f"Originals and paraphrases belong together row by row, but there are {len(originals):,} originals and "
+            f"{len(rows):,} paraphrases."
         )
     if originals is None and "pair_id" not in columns and not {"original", "paraphrase"} <= set(columns):
         raise BadInput("Say which columns hold the original and the paraphrase, or, for verdicts alone, the pair_id.")

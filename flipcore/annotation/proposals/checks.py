@@ -87,7 +87,7 @@ def _negations(original: str, text: str) -> Check:
         (
             "Negations are kept."
             if is_same
-            else f"The original has {before} negation{'s' * (before != 1)}, the rewording {after}."
+            else f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
         ),
     )
 

@@ -18,7 +18,7 @@ def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[
     out, unread = sum(len(one.left_out) for one in tallies), sum(one.n_unreadable for one in tallies)
     if not hits:
         return None, NO_ANSWER if not (out or unread) else (
-            f"Not run: nothing can be used of what came back; attention checks left out {out:,} sheets, and {unread:,} replies "
+            f"Not run: no usable answers; attention checks left out {out:,} sheets, and {unread:,} replies "
             "named no single text."
         )
     entries = [entry for one in tallies for entry in one.entries]

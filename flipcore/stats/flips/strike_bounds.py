@@ -74,7 +74,7 @@ def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, refer
     deepest = max(map(len, ranked.values()), default=0)
     if deepest > MOST_AN_ITEM and most > 1:
         raise BadInput(
-            f"An item has {deepest} rewordings without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
+            f"An item has {deepest} paraphrases without a verdict; bounds are computed for at most {MOST_AN_ITEM}. "
             "Review some of them first."
         )
     rates = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
@@ -104,7 +104,7 @@ def extreme_strikes(
     rates = _patterns(rows, unreviewed, extractor, reference, MOST_AN_ITEM)
     n = sum(map(len, rates.ranked.values()))
     if not 0 <= n_bad <= n:
-        raise BadInput(f"{n_bad} rewordings cannot be struck out of {n}.")
+        raise BadInput(f"{n_bad} paraphrases cannot be struck out of {n}.")
     return {
         name: (_extreme(rates, column, n_bad, 1), _extreme(rates, column, n_bad, -1)) for column, name in enumerate(QUANTITIES)
     }

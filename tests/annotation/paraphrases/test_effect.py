@@ -54,7 +54,7 @@ def test_before_any_verdict_everything_counts_and_nothing_is_bounded(store):
     before = found(store)
     (_, n_all, everything), (_, n_standing, standing), (_, n_accepted, accepted) = before.subsets
     assert n_all == n_standing > 0 and n_accepted == 0 and everything.T.value == standing.T.value
-    assert accepted.n_items == 0 and before.bounds is None and "No rewording" in before.sentence("first token")
+    assert accepted.n_items == 0 and before.bounds is None and "No paraphrase" in before.sentence("first token")
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def test_a_tiny_negative_number_has_no_minus_zero():
 def test_below_ten_items_the_note_says_why_there_is_no_interval():
     few = without_interval(0.5, 1)
     assert few.text() == "0.50" and few.excludes_zero() is None
-    assert few.note == "No interval: 1 item, and below 10 none is worth printing."
+    assert few.note == "No interval: 1 item; at least 10 items are needed."
     assert without_interval(0.5, 40).note == ""
 
 

@@ -80,11 +80,11 @@ def test_the_extreme_strikes_are_those_of_trying_them_all(seed):
 
 
 def test_more_strikes_than_rewordings_are_refused():
-    with pytest.raises(BadInput, match="2 rewordings cannot be struck out of 1"):
+    with pytest.raises(BadInput, match="2 paraphrases cannot be struck out of 1"):
         extreme_strikes(readouts({"a": "xy"}), [("a", "reworded-1")], 2, "regex", "regex")
 
 
 def test_an_item_with_very_many_unreviewed_rewordings_is_refused_in_words():
     frame = readouts({"a": "xyxyxyx"})
-    with pytest.raises(BadInput, match="6 rewordings without a verdict"):
+    with pytest.raises(BadInput, match="6 paraphrases without a verdict"):
         extreme_strikes(frame, [("a", f"reworded-{i}") for i in range(1, 7)], 1, "regex", "regex")
