@@ -12,7 +12,7 @@ from flipcore.claims.claim import Claim
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
-OURS = ("regex", "cloze")
+OURS = ("regex", "cloze", "text_match")
 OWN_PROMPT = "identity"
 
 

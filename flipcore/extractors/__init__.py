@@ -21,6 +21,7 @@ from flipcore.extractors import (
     question_loss,
     regex,
     rouge_l,
+    text_match,
 )
 
 EXTRACTORS: dict[str, Extractor] = {
@@ -38,6 +39,7 @@ EXTRACTORS: dict[str, Extractor] = {
         min_k,
         ncd,
         rouge_l,
+        text_match,
     )
 }
 VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(extractor, "gives", "answer") == "value")

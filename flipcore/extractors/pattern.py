@@ -15,7 +15,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
 from flipcore.extractors.written.stated_choice import ChoiceText
-from flipcore.text.answers import canonical_number
+from flipcore.text.answers import canonical_number, text_answer
 
 TIME_LIMIT_S = 0.25  # for one answer; a pattern that needs longer goes through its possibilities one by one
 MOST_CHARACTERS, MOST_REPEATS = 500, 10_000  # counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
@@ -28,7 +28,7 @@ FLAGS = {"ignore case": regex.IGNORECASE, "multi-line": regex.MULTILINE, "dot ma
 @dataclass(frozen=True)
 class Pattern:
     """`expression` is a regular expression; its `group` (a number, 0 is the whole match, or a name) in the first or last
-    match holds a label, an option's text or a number."""
+    match holds a label, an option's text, a number or a short answer in words."""
 
     expression: str = DEFAULT
     group: str = "1"
@@ -37,7 +37,7 @@ class Pattern:
     name: ClassVar[str] = "pattern"
     title: ClassVar[str] = "Own pattern"
     about: ClassVar[str] = "Your own regular expression over the written answer; what its group holds is the answer."
-    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "text"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
     def __post_init__(self) -> None:
@@ -87,10 +87,17 @@ class Pattern:
         if hit is None or hit.group(self._group()) is None:
             return unreadable("The pattern matches nothing in the answer.")
         words, span = hit.group(self._group()), hit.span(self._group())
-        answer = canonical_number(words) if item.kind == "number" else _option(item, variant, words)
+        answer = _answer(item, variant, words)
         if answer is None:
             return unreadable(f"The pattern found {words[:40]!r}, which is not among the answers.")
         return Reading(OK, answer=answer, span=span)
+
+
+def _answer(item: Item, variant: Variant, words: str) -> str | None:
+    """The canonical answer of the item's kind that the words give."""
+    if item.kind == "number":
+        return canonical_number(words)
+    return text_answer(words, variant.target) if item.kind == "text" else _option(item, variant, words)
 
 
 def _option(item: Item, variant: Variant, words: str) -> str | None:

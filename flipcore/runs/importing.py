@@ -15,7 +15,8 @@ from flipcore.extractors import EXTRACTORS
 from flipcore.store import rows
 from flipcore.store.connection import Store
 
-READ_TEXT = "regex"  # generated text of a recording is read by the written answer, the default reference
+# generated text of a recording is read by the written answer, the default reference, and short answers in words by their match
+READ_TEXT, READ_WORDS = "regex", "text_match"
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,17 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
     report = recorded(str(path), recording)
     readouts = [readout for record in report.records for readout in record.readouts]
     names = [field.extractor for field in recording.fields]
-    if recording.text and READ_TEXT in names:
+    own_name = READ_WORDS if recording.kind == "text" else READ_TEXT
+    if recording.text and own_name in names:
         raise BadInput(
-            f"Two readouts would be called {READ_TEXT!r}: a recorded one and the one read from the text. Give the "
+            f"Two readouts would be called {own_name!r}: a recorded one and the one read from the text. Give the "
             "recorded one another name."
         )
     if len(set(names)) < len(names):
         raise BadInput(f"Two readouts are called {max(names, key=names.count)!r}; give each its own name.")
-    if recording.text and recording.kind in EXTRACTORS[READ_TEXT].applies_to:
-        readouts += [_read(record) for record in report.records]
-        names.append(READ_TEXT)
+    if recording.text:
+        readouts += [_read(record, own_name) for record in report.records]
+        names.append(own_name)
     if not names:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
@@ -113,16 +115,16 @@ def store_imported(outputs: Imported, store: Store) -> str:
     return study_id
 
 
-def _read(record: Record) -> Readout:
+def _read(record: Record, name: str) -> Readout:
     """The written answer of one record's text."""
-    reading = EXTRACTORS[READ_TEXT].read(record.item, record.variant, [record.completion])
+    reading = EXTRACTORS[name].read(record.item, record.variant, [record.completion])
     return Readout(
         record.call.model,
         record.item.item_id,
         record.variant.axis,
         record.variant.variant_id,
         record.sample,
-        READ_TEXT,
+        name,
         reading,
         correctness(reading, record.variant.target),
         (record.call.call_id,),

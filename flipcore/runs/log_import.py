@@ -21,7 +21,7 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.recorded import import_mark, repeat_bases
 
-READ_TEXT, READ_SCORES = "regex", "cloze"
+READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = "regex", "text_match", "cloze"
 _BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
 _CLOZE = Cloze(norm="char")
 
@@ -38,9 +38,9 @@ class ImportProgress:
 def study_of(survey: Survey) -> Study:
     """The declaration: where the outputs came from, how they were read, and what the logs report of themselves."""
     leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
-    own_names = {READ_TEXT, READ_SCORES}
-    names = [f"{name} (log)" if name in own_names else name for name in survey.readouts if name not in leave]
-    ours = [READ_TEXT] * (survey.has_text and any(kind in EXTRACTORS[READ_TEXT].applies_to for kind in survey.kinds.values()))
+    names = [f"{name} (log)" if name in OWN_NAMES else name for name in survey.readouts if name not in leave]
+    kinds = set(survey.kinds.values())
+    ours = [one for one in (READ_TEXT, READ_WORDS) if survey.has_text and kinds & EXTRACTORS[one].applies_to]
     parts = [Part(name) for name in [*names, *ours]]
     parts += [Part(READ_SCORES, {"norm": "char"})] if survey.has_scores else []
     reported = [{key: value for key, value in asdict(one).items() if value is not None} for one in survey.reported]
@@ -134,7 +134,7 @@ def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
     roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
     varied = not set(survey.axes) <= {OWN_PROMPT, OTHER_PROMPT}
     task_roles = {task: role for task, role in roles.items() if role}
-    builder = Builder(Joining(kinds, (READ_TEXT, READ_SCORES), task_roles, varied))
+    builder = Builder(Joining(kinds, OWN_NAMES, task_roles, varied))
     for number, file in enumerate(survey.files):
         try:
             for record in file.reader.records(file.source, survey.beside):
@@ -208,7 +208,7 @@ def _ours(log_row: LogRow) -> list[Readout]:
     """The text read by the default reference, and options' scores by likelihood a character."""
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
-    extractor = _CLOZE if scored else EXTRACTORS[READ_TEXT]
+    extractor = _CLOZE if scored else EXTRACTORS[READ_WORDS if item.kind == "text" else READ_TEXT]
     if item.kind not in extractor.applies_to:
         return []
     reading = extractor.read(item, variant, [_as_whole(log_row, completion) for _, completion in log_row.calls])
@@ -219,7 +219,7 @@ def _ours(log_row: LogRow) -> list[Readout]:
             variant.axis,
             variant.variant_id,
             log_row.sample,
-            READ_SCORES if scored else READ_TEXT,
+            extractor.name,
             reading,
             correctness(reading, variant.target),
             tuple(call.call_id for call, _ in log_row.calls),

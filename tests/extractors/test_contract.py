@@ -16,7 +16,8 @@ every = pytest.mark.parametrize("extractor", EXTRACTORS.values(), ids=EXTRACTORS
 PASSAGE = Item.make(
     dataset="t", key="3", kind="completion", question="The ferry left the quay at noon and was late again.", solution="As ever."
 )
-ITEMS = {"choice": choice(), "number": number(), "completion": PASSAGE}
+WORDS = Item.make(dataset="t", key="4", kind="text", question="Where does it sit?", target="hague\nden haag")
+ITEMS = {"choice": choice(), "number": number(), "completion": PASSAGE, "text": WORDS}
 
 
 def answers(extractor, item, variant, completion):
@@ -77,7 +78,10 @@ def test_an_empty_completion_is_never_read_as_an_answer(extractor):
         assert reading.status in (ABSENT, UNREADABLE) and reading.answer is None and reading.reason
 
 
-@pytest.mark.parametrize("extractor", [e for name, e in EXTRACTORS.items() if name not in VALUES], ids=lambda e: e.name)
+READ_CHOICES = [one for name, one in EXTRACTORS.items() if name not in VALUES and "choice" in one.applies_to]
+
+
+@pytest.mark.parametrize("extractor", READ_CHOICES, ids=lambda e: e.name)
 def test_what_it_reads_does_not_depend_on_where_an_option_stands(extractor):
     """Option 2 (tin) is the answer under every order, by its label there, its text or its score."""
     item = ITEMS["choice"]
@@ -142,4 +146,5 @@ def test_parameters_are_fields_so_that_a_page_can_draw_them():
         "min_k": ["pct"],
         "ncd": ["compressor"],
         "rouge_l": [],
+        "text_match": ["most_words"],
     }

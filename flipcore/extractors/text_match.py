@@ -1,0 +1,57 @@
+"""Short answers in words: the answer that the text states, matched as graders do (SQuAD, arXiv:1606.05250)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from flipcore.core.contracts import Ask, Need
+from flipcore.core.records import OK, Completion, Item, Reading, Variant
+from flipcore.extractors.readings import no_answer, text_request, unreadable
+from flipcore.extractors.written.marked import marked_answer
+from flipcore.extractors.written.scope import answer_end
+from flipcore.text.answers import text_answer
+
+_STATED = re.compile(r"\banswers?\b[ \t*]*(?:is|are|:)[ \t*:]*(?P<words>[^\n]+)", re.IGNORECASE)
+
+
+def _stated(text: str) -> tuple[int, int]:
+    """Behind the last "the answer is", to the end of its line; the whole text without one."""
+    spans = [match.span("words") for match in _STATED.finditer(text)]
+    return spans[-1] if spans else (0, len(text))
+
+
+@dataclass(frozen=True)
+class TextMatch:
+    """`most_words` bounds what counts as a short answer: a longer text states none. All right answers are one answer, so that a
+    synonym is no flip."""
+
+    most_words: int = 12
+    name: ClassVar[str] = "text_match"
+    title: ClassVar[str] = "Text match"
+    about: ClassVar[str] = "The short answer in words, without case, punctuation and articles; any right answer counts."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"text"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return [Need(text_request(variant, ask))]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        return no_answer(completions) or self._read(item, variant, completions[0].text)
+
+    def _read(self, item: Item, variant: Variant, text: str) -> Reading:
+        text = text[: answer_end(text, item.question)]
+        start, end = marked_answer(text) or _stated(text)
+        words = text[start:end]
+        answer = text_answer(words, variant.target)
+        if answer is None:
+            return unreadable("The answer is empty.")
+        if answer not in (variant.target or "").split("\n") and len(words.split()) > self.most_words:
+            return unreadable(f"The answer has more than {self.most_words} words and states no short answer.")
+        left = len(words) - len(words.lstrip())
+        return Reading(OK, answer=answer, span=(start + left, start + len(words.rstrip())))
+
+
+EXTRACTOR = TextMatch()
