@@ -6,8 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.interrupts import interruptible
-from flipcore.runs.log_import import ImportProgress, store_logs
+from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import corrections_of, recognised, survey
 from flipcore.store.connection import Store
 from flipcore.store.recorded import import_state
@@ -62,13 +63,16 @@ def import_logs(files: Sequence[str], words: Sequence[str], name: str = "", dry_
     store = Store.open()
     try:
         with interruptible() as stop:
-            study_id = store_logs(log_survey, store, _show, stop)
+            study_id = store_survey(log_survey, store, _show, stop)
         state, message = import_state(store, study_id)
     finally:
         store.close()
-    if state != "done":
+    if state == "cancelled":
         print(f"\n{message}")
         return 130
+    if log_survey.marks:
+        print(f"\n{message}\nNext: python -m flipcore stats {study_id}")
+        return 0
     print(f"\nStored as {log_survey.name!r}.\nNext: python -m flipcore audit {study_id}")
     return 0
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -55,9 +55,20 @@ class Survey:
     models: dict[str, dict] = field(default_factory=dict)
     readouts: dict[str, int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
     has_text: bool = False
     has_scores: bool = False
     first: list[LogRecord] = field(default_factory=list)
+
+    def records(self) -> Iterator[LogRecord]:
+        """Every record again, without the rows that were refused."""
+        for file in self.files:
+            try:
+                for record in file.reader.records(file.source, self.beside):
+                    if isinstance(record, LogRecord):
+                        yield record
+            except BadInput:
+                continue  # said in `unread`
 
     @property
     def reported(self) -> list[ReportedScore]:
@@ -80,6 +91,8 @@ class Survey:
             f"{', '.join(self.models)}; readouts: {', '.join(self.readouts) or 'none recorded'}."
         )
         sentences.append("Kinds: " + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]) + ".")
+        answers = ", ".join(f"{n:,} of the study {study_id}" for study_id, n in self.marks.items())
+        sentences += [f"Answers to planned prompts: {answers}."] if answers else []
         used = dict.fromkeys(name for file in self.files for name in file.about.uses)
         sentences += [f"Read with them: {', '.join(used)}."] if used else []
         leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
@@ -195,6 +208,8 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
     for one in record.readouts:
         log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
     log_survey.n_samples = max(log_survey.n_samples, (record.sample or 0) + 1)
+    if record.mark:
+        log_survey.marks[record.mark.study_id] = log_survey.marks.get(record.mark.study_id, 0) + 1
     log_survey.has_text |= record.text is not None
     log_survey.has_scores |= record.option_scores is not None
     axis = record.axis or (OWN_PROMPT if _is_first(record, model, prompts) else OTHER_PROMPT)

@@ -111,7 +111,7 @@ class _Run:
         if not self.record:
             return
         started = rows.study_row(self.study, "running", "", n_calls=self.progress.n_calls, started_at=rows.now())
-        self.storing.add([*_declared_rows(self.plan), ("studies", [started])])
+        self.storing.add([*declared_rows(self.plan), ("studies", [started])])
         await self.storing.safe()
 
     async def _all_items(self) -> None:
@@ -324,7 +324,7 @@ class _Run:
             self.on_progress(replace(p))
 
 
-def _declared_rows(study_plan: Plan) -> list:
+def declared_rows(study_plan: Plan) -> list:
     """Items, memberships and variants of a plan, by table."""
     study_id = study_plan.study.study_id
     variants = {v.variant_id: v for item_plan in study_plan.items for v in item_plan.variants}

@@ -17,6 +17,17 @@ def import_state(store: Store, study_id: str) -> tuple[str, str]:
     return store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study_id)[0]
 
 
+_OTHERS = """
+SELECT DISTINCT c.model FROM study_calls s JOIN completions c USING (call_id)
+WHERE s.study_id = $study_id AND c.model IN (SELECT unnest($models)) AND c.revision <> $revision ORDER BY c.model
+"""
+
+
+def other_revisions(store: Store, study_id: str, models: list[str], revision: str) -> list[str]:
+    """Those of the models whose answers in this study came from elsewhere than from this revision."""
+    return [model for (model,) in store.rows(_OTHERS, study_id=study_id, models=models, revision=revision)]
+
+
 _AXES = "SELECT DISTINCT axis FROM study_variants WHERE study_id = $study_id AND axis <> $own"
 _BASES = """
 SELECT DISTINCT b.item_id, b.variant_id FROM study_variants b

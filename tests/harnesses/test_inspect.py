@@ -1,9 +1,6 @@
 """Logs that Inspect writes today, over drawn settings: every score that a log reports is the mean of the imported rows."""
 
-import importlib.util
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,9 +10,10 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
+from tests.harnesses import python_with
 
 N_LOGS = 30
-PYTHON = os.environ.get("FLIPSCOPE_HARNESSES") or (sys.executable if importlib.util.find_spec("inspect_ai") else "")
+PYTHON = python_with("inspect_ai")
 
 
 @pytest.mark.slow

@@ -321,3 +321,11 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys)
         assert import_command.import_logs([folder], ["model=m"]) == 130
     assert "Import stopped after 4 of 12 rows. Import the same files again to go on." in capsys.readouterr().out
     assert import_command.import_logs([folder], ["model=m"]) == 0 and "Stored as" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shuffle, is_noted", [(True, True), (0, False), (False, False), (None, False)])
+def test_a_log_whose_options_were_shuffled_says_what_is_lost(tmp_path, shuffle, is_noted):
+    header = made.inspect_header(1, 1)
+    header["plan"]["steps"] = [{"solver": "multiple_choice", "params": {"shuffle": shuffle}}]
+    log = made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(1)], header)
+    assert any("shuffle=True" in sentence for sentence in survey([log]).sentences()) == is_noted

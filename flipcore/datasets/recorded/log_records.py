@@ -26,6 +26,27 @@ class LogReadout:
     place: int | None = None  # the option's index in the item's own order, where the log says it so
 
 
+@dataclass(frozen=True, slots=True)
+class PlanMark:
+    """Which prompt of which study an answer belongs to; `model` is the study's name for it."""
+
+    study_id: str
+    model: str
+    variant_id: str
+    sample: int
+
+
+def mark_of(marks: Any) -> PlanMark | None:
+    """The names that `python -m flipcore variants` wrote beside a prompt, as a harness keeps them; None without them."""
+    if not isinstance(marks, Mapping):
+        return None
+    study_id, model, variant_id = (marks.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
+    sample = count_of(marks.get("flipscope_sample"))
+    if not (isinstance(study_id, str) and isinstance(model, str) and isinstance(variant_id, str)) or sample is None:
+        return None
+    return PlanMark(study_id, model, variant_id, sample)
+
+
 @dataclass(slots=True)
 class LogRecord:
     """One completion.
@@ -71,7 +92,7 @@ class LogRecord:
     continuations: tuple[str, ...] = ()
     readouts: tuple[LogReadout, ...] = ()
     category: str = ""
-    variant_id: str = ""  # of a planned prompt that another harness asked for us
+    mark: PlanMark | None = None  # the prompt of a study of ours that another harness asked
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 

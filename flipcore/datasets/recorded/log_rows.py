@@ -156,14 +156,14 @@ def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sampl
         stop=tuple(str(one) for one in params.get("stop") or ()),
     )
     call = Call(model, revision, request, sample)
-    return [(call, _completion(call, record))]
+    return [(call, recorded_completion(call, record))]
 
 
 def _number(value, default):
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else default
 
 
-def _completion(call: Call, record: LogRecord) -> Completion:
+def recorded_completion(call: Call, record: LogRecord) -> Completion:
     """The text as recorded; a call without one failed, with the log's reason."""
     failed = bool(record.error) or record.text is None
     recorded = Completion(

@@ -2,13 +2,13 @@
 
 from flipcore.core.records import Call, Request
 from flipcore.datasets.recorded.log_records import LogRecord
-from flipcore.datasets.recorded.log_rows import _completion
+from flipcore.datasets.recorded.log_rows import recorded_completion
 
 CALL = Call("m", "r", Request("generate", "p"))
 
 
 def recorded(text: str, reason: str):
-    return _completion(CALL, LogRecord("line 1", "t", "1", "q", "p", text=text, finish_reason=reason))
+    return recorded_completion(CALL, LogRecord("line 1", "t", "1", "q", "p", text=text, finish_reason=reason))
 
 
 def test_a_log_keeps_reasoning_apart_and_says_how_the_answer_ended():

@@ -7,6 +7,7 @@ from flipcore.datasets.recorded.formats import (
     lighteval,
     lm_eval,
     openai_evals,
+    planned_answers,
     promptfoo,
     zeroeval,
 )
@@ -21,4 +22,5 @@ READERS: tuple[Reader, ...] = (
     zeroeval.READER,
     promptfoo.READER,
     openai_evals.READER,
+    planned_answers.READER,
 )

@@ -56,10 +56,24 @@ def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     if status and status != "success":
         what = {"started": "never finished", "cancelled": "was cancelled", "error": "ended with an error"}.get(status, status)
         about.notes.append(f"{source.name} {what}: it holds the samples that were done by then, which need not be typical.")
+    if _shuffles(header):
+        about.notes.append(
+            f"{source.name} shuffled each sample's options before asking (shuffle=True). Inspect then rewrites "
+            "prompt and answer as if it had not, so the log holds neither the order that the model saw nor what it wrote."
+        )
     evaluation = _mapping(header.get("eval"))
     task, model = task_of(evaluation), str(evaluation.get("model") or "")
     about.reported = list(_reported(_mapping(header.get("results")), task, model))
     return about
+
+
+def _shuffles(header: Mapping) -> bool:
+    """Whether a step of the plan shuffles options (True, or a seed for it)."""
+    steps = _mapping(header.get("plan")).get("steps")
+    shuffles = (
+        [_mapping(_mapping(step).get("params")).get("shuffle") for step in steps or ()] if isinstance(steps, list) else []
+    )
+    return any(shuffles)
 
 
 def _mapping(value: Any) -> Mapping:

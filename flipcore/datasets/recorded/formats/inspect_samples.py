@@ -12,6 +12,7 @@ from flipcore.datasets.recorded.log_records import (
     LogRecord,
     as_text,
     count_of,
+    mark_of,
     number_of,
     prompt_of,
     reasoning_of,
@@ -21,7 +22,6 @@ from flipcore.datasets.recorded.log_records import (
 _ATTACHMENT = re.compile(r"attachment://([0-9a-f]+)")
 _VALUES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _LONG = 300  # characters above which a scorer's "answer" is the whole completion, not something it read
-_VARIANT_FIELD = "flipscope_variant"
 
 
 def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapping) -> LogRecord:
@@ -64,7 +64,7 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
         latency_s=number_of(output.get("time") or sample.get("working_time")),
         error=_error(sample, output),
         category=as_text(meta.get("subject") or meta.get("category") or "") if isinstance(meta, Mapping) else "",
-        variant_id=str(meta.get(_VARIANT_FIELD) or "") if isinstance(meta, Mapping) else "",
+        mark=mark_of(meta),
     )
     record.tokens, record.top_logprobs = _logprobs(choices[0].get("logprobs"))
     scores = _resolved(sample.get("scores") or {}, attachments)

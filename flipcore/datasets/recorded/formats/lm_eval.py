@@ -21,6 +21,7 @@ from flipcore.datasets.recorded.log_records import (
     Rejection,
     ReportedScore,
     as_text,
+    mark_of,
     number_of,
     prompt_from,
     right_of,
@@ -143,6 +144,7 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         system,
         item_hash=str(row.get("doc_hash") or ""),
         category=str(doc.get("category") or doc.get("subject") or doc.get("Subject") or ""),
+        mark=mark_of(doc),
     )
     if isinstance(first, str):
         yield _scored(record, row, doc, requests)

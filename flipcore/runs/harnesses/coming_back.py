@@ -1,0 +1,159 @@
+"""What another harness wrote for planned prompts becomes that study: its items, variants and readouts, as if asked from here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Call, Completion, Readout, digest
+from flipcore.core.study import Study
+from flipcore.datasets.recorded.log_records import LogRecord
+from flipcore.datasets.recorded.log_rows import recorded_completion
+from flipcore.runs.harnesses.planned import Elsewhere, history_of, planned_calls, planned_of, use_of
+from flipcore.runs.log_import import ImportProgress, store_logs
+from flipcore.runs.log_survey import Survey
+from flipcore.runs.plan import ItemPlan, Plan
+from flipcore.runs.runner import declared_rows
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from flipcore.store.recorded import other_revisions
+
+_EVERY = 500
+
+
+def store_survey(
+    survey: Survey,
+    store: Store,
+    on_progress: Callable[[ImportProgress], None] | None = None,
+    stop: threading.Event | None = None,
+) -> str:
+    """Stores what was surveyed: answers to planned prompts as the study that planned them, anything else as one of its own."""
+    if not survey.marks:
+        return store_logs(survey, store, on_progress, stop)
+    if len(survey.marks) > 1 or sum(survey.marks.values()) < survey.n_records:
+        raise BadInput(
+            f"The files hold answers to planned prompts of {len(survey.marks)} studies"
+            f"{' and other outputs' * (sum(survey.marks.values()) < survey.n_records)}. Import them one at a time."
+        )
+    (study_id,) = survey.marks
+    study = studies.study(store, study_id)
+    if study is None:
+        raise BadInput(
+            f"These are answers to prompts of the study {study_id}, which is not in this database. Run `python -m flipcore "
+            "variants study.toml` with the study.toml that was written beside the prompts, then import again."
+        )
+    return _store(survey, store, study, on_progress)
+
+
+@dataclass
+class _Answers:
+    """Completions by model and item, and what did not fit."""
+
+    completions: dict[tuple[str, str], dict[str, Completion]] = field(default_factory=dict)
+    calls: dict[str, Call] = field(default_factory=dict)
+    n_repeated: int = 0
+    misfits: list[str] = field(default_factory=list)
+
+
+def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None) -> str:
+    study_plan, study_id = planned_of(study, store), study.study_id
+    revision = f"recorded-{digest(sorted(file.revision for file in survey.files))[:8]}"
+    answers = _answers_of(survey, study_plan, revision, on_progress)
+    if not answers.calls:
+        raise BadInput(
+            f"None of the answers fits the study {study.name!r}. {answers.misfits[0] if answers.misfits else ''}".strip()
+        )
+    models = sorted({model for model, _ in answers.completions})
+    if other := other_revisions(store, study_id, models, revision):
+        raise BadInput(
+            f"{study.name!r} holds answers of {', '.join(other)} from elsewhere already. Import these into another database "
+            "(FLIPSCOPE_DB), or delete the study first."
+        )
+    readouts, n_planned = _read(study_plan, answers, models, revision)
+    readout_rows, source_rows = rows.readout_rows(study_id, readouts)
+    completions = {one.call_id: one for several in answers.completions.values() for one in several.values()}
+    state, message = _ended(answers, completions, n_planned)
+    store.writer.add_together(
+        [
+            *declared_rows(study_plan),
+            ("completions", [rows.completion_row(answers.calls[key], one, False) for key, one in completions.items()]),
+            ("study_calls", [{"study_id": study_id, "call_id": key} for key in completions]),
+            ("readouts", readout_rows),
+            ("readout_sources", source_rows),
+            ("studies", [rows.study_row(study, state, message, n_calls=n_planned, ended_at=rows.now())]),
+        ]
+    ).result()
+    return study_id
+
+
+def _answers_of(
+    survey: Survey, study_plan: Plan, revision: str, on_progress: Callable[[ImportProgress], None] | None
+) -> _Answers:
+    """Each answer at the call that it answers."""
+    places = _places(study_plan, revision)
+    answers, n_seen = _Answers(), 0
+    for record in survey.records():
+        n_seen += 1
+        if on_progress and n_seen % _EVERY == 0:
+            on_progress(ImportProgress(n_seen, survey.n_records))
+        assert record.mark is not None
+        at = record.mark
+        place = places.get((at.model, at.variant_id, at.sample))
+        why = "belongs to no prompt of the study as it is now" if place is None else _misfit(record, place[1])
+        if why or place is None:
+            answers.misfits.append(f"{record.place} {why}.")
+            continue
+        item_plan, call = place
+        several = answers.completions.setdefault((at.model, item_plan.item.item_id), {})
+        if call.call_id in several:
+            answers.n_repeated += 1
+            continue
+        several[call.call_id], answers.calls[call.call_id] = recorded_completion(call, record), call
+    return answers
+
+
+def _places(study_plan: Plan, revision: str) -> dict[tuple[str, str, int], tuple[ItemPlan, Call]]:
+    """(model, variant, sample) -> its item and call."""
+    places = {}
+    for use in study_plan.study.models:
+        backend = Elsewhere(use.name, revision)
+        for item_plan in study_plan.items:
+            for (variant_id, sample), call in planned_calls(study_plan, item_plan, use, backend).items():
+                places[use.name, variant_id, sample] = item_plan, call
+    return places
+
+
+def _misfit(record: LogRecord, call: Call) -> str:
+    """Why an answer is not one to the prompt that its marks name; "" where it is."""
+    if record.prompt.strip() != call.request.prompt.strip() or record.system.strip() != call.request.system.strip():
+        return "was asked with another prompt than the planned one"
+    temperature = record.sampling.get("temperature")
+    if isinstance(temperature, (int, float)) and temperature != call.request.temperature:
+        return f"was sampled at temperature {temperature:g}, planned was {call.request.temperature:g}"
+    return ""
+
+
+def _read(study_plan: Plan, answers: _Answers, models: list[str], revision: str) -> tuple[list[Readout], int]:
+    """Every readout of the study, absent where nothing came; and how many calls were planned."""
+    protocol = study_plan.protocol
+    readouts: list[Readout] = []
+    n_planned = 0
+    for model in models:
+        use, backend = use_of(study_plan.study, model), Elsewhere(model, revision)
+        for item_plan in study_plan.items:
+            n_planned += len(planned_calls(study_plan, item_plan, use, backend))
+            if several := answers.completions.get((model, item_plan.item.item_id)):
+                readouts += protocol.readouts(history_of(study_plan, item_plan, use, backend, several))
+    return readouts, n_planned
+
+
+def _ended(answers: _Answers, completions: dict[str, Completion], n_planned: int) -> tuple[str, str]:
+    n_failed = sum(one.status != "ok" for one in completions.values())
+    message = f"Asked by another harness: {len(completions):,} of {n_planned:,} prompts are answered."
+    message += f" {n_failed:,} failed." if n_failed else ""
+    message += f" {answers.n_repeated:,} further answers to the same prompts were left out." if answers.n_repeated else ""
+    message += f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}" if answers.misfits else ""
+    return "done" if len(completions) == n_planned and not n_failed else "incomplete", message

@@ -1,0 +1,80 @@
+"""`python -m flipcore variants`: a study's prompts in a folder, or in a zip for a browser."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from flipcore.core.errors import BadInput
+from flipcore.core.study import Study
+from flipcore.runs.harnesses.files import TASK_NAME, WRITERS
+from flipcore.runs.harnesses.planned import planned_of, prompts, shown_items, use_of
+from flipcore.runs.runner import declared_rows
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+HARNESSES = tuple(WRITERS)
+_HOW = {
+    "inspect": f"inspect eval {TASK_NAME}.py --model …",
+    "lm-eval": f"lm_eval --include_path . --tasks {TASK_NAME} --log_samples --output_path out --model …",
+    "jsonl": "put each answer into `response`, and how it ended into `finish_reason`",
+}
+
+
+@dataclass(frozen=True)
+class VariantFiles:
+    """`sentence` says what was written, what was left out, and what comes next."""
+
+    files: tuple[Path, ...]
+    n_prompts: int
+    sentence: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `python -m flipcore variants`."""
+    parser.add_argument("study", help="its id, the start of its name, or a STUDY.toml")
+    parser.add_argument("--for", dest="harness", required=True, choices=HARNESSES, help="the harness that will ask the prompts")
+    parser.add_argument("--model", default="", help="the study's model that is meant, where it has several")
+    parser.add_argument("--folder", default="variants", help="where the files go (default variants/)")
+
+
+def write_variants(store: Store, study: Study, harness: str, folder: str | Path, model: str = "") -> VariantFiles:
+    """The planned prompts of one model of the study, and study.toml. The study is stored as planned where it is not there yet, so
+    that the answers find it. Raises BadInput for a study whose prompts cannot be written out."""
+    if harness not in WRITERS:
+        raise BadInput(f"There is no harness {harness!r}; choose one of {', '.join(HARNESSES)}.")
+    study_plan, use = planned_of(study, store), use_of(study, model)
+    items = shown_items(study_plan, store)
+    planned_prompts = list(prompts(study_plan, use, items))
+    if not planned_prompts:
+        raise BadInput("Every item of this study is set aside until its settings are locked, so no prompt can be written.")
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    files = WRITERS[harness](folder, study, use, planned_prompts)
+    (folder / "study.toml").write_text(study.to_toml(), encoding="utf-8")
+    if studies.study(store, study.study_id) is None:
+        row = rows.study_row(study, "planned", f"Its prompts were written for {harness}.", n_calls=len(planned_prompts))
+        store.writer.add_together([*declared_rows(study_plan), ("studies", [row])]).result(60)
+    n_hidden = len(study_plan.items) - len(items)
+    sentence = f"{len(planned_prompts):,} prompts on {len(items):,} items for {use.name}."
+    sentence += f" {n_hidden:,} items are set aside until the settings are locked, and left out." if n_hidden else ""
+    unread = [one.name for one in study_plan.extractors if one.abilities != {"generate"} or one.name.startswith("judge")]
+    sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only." if unread else ""
+    sentence += f" Next: {_HOW[harness]}; then python -m flipcore import on what it wrote."
+    return VariantFiles((*files, folder / "study.toml"), len(planned_prompts), sentence)
+
+
+def zipped_variants(store: Store, study: Study, harness: str, model: str = "") -> tuple[bytes, str]:
+    """(a zip of the same files, the sentence)."""
+    with tempfile.TemporaryDirectory(prefix="flipscope-variants-") as folder:
+        variant_files = write_variants(store, study, harness, folder, model)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in variant_files.files:
+                archive.write(path, path.name)
+    return packed.getvalue(), variant_files.sentence
