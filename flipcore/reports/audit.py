@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from flipcore.claims.audit import findings
 from flipcore.claims.audit_input import AuditInput, Finding
 from flipcore.core.errors import BadInput
+from flipcore.reports.rereading import rereadings
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
@@ -44,4 +45,5 @@ def audit(store: Store, study_id: str) -> Audit:
         f"{formats}: {frame['item_id'].nunique():,} items, {int(audit_input.calls['n'].sum()):,} calls, "
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
-    return Audit(recognised, tuple(findings(audit_input)), tuple(audit_input.notes))
+    several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
+    return Audit(recognised, tuple(several), tuple(audit_input.notes))

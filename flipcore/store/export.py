@@ -10,7 +10,7 @@ import pandas as pd
 
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
-from flipcore.store.queries import studies
+from flipcore.store.queries import exchange, studies
 from flipcore.store.schema import tables
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -34,7 +34,8 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
 
 
 def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Readouts that statistics read with all that is stored of them, items, and each other table with a column `study_id`."""
+    """Readouts that statistics read with all that is stored of them, items, each other table with a column `study_id`, and the
+    completions that were read, with their prompts."""
     readouts, whole = studies.readouts(store, study_id), studies.rows_of(store, study_id, "readouts")
     key = [name for name in tables()["readouts"].key if name in readouts]
     more = [name for name in whole if name not in readouts]
@@ -45,6 +46,9 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
             frame = studies.rows_of(store, study_id, table.name)
             if len(frame):
                 yield table.name, frame
+    completions = exchange.completions(store, study_id)
+    if len(completions):
+        yield "completions", completions
 
 
 def neutral(cell: Any) -> Any:

@@ -7,7 +7,9 @@ import this module (a test looks).
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
+from flipcore.core.records import CONTINUATION
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import STANDING
 
@@ -43,3 +45,28 @@ FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id ORD
 def members(store: Store, study_id: str) -> list[dict]:
     """Every item of a study with its role, to match controls by what they are; nobody's answer is in it."""
     return [row | {"meta": json.loads(row["meta"] or "{}")} for row in store.rows_of(_MEMBERS, study_id=study_id)]
+
+
+_ANSWERS = """
+WITH answers AS (
+    SELECT DISTINCT l.model, l.item_id, l.axis, l.variant_id, l.sample, l.call_id FROM readout_sources l
+    JOIN completions c USING (call_id)
+    WHERE l.study_id = $study_id AND c.parent_id IS NULL AND c.request->>'$.kind' = 'generate')
+SELECT a.model, a.item_id, a.axis, a.variant_id, a.sample, c.* EXCLUDE (created_at, model, sample), q.dataset, q.kind,
+       q.question, q.options, q.target AS item_target, v.system, v.parts, v.option_order, v.labels, v.layout, v.target
+FROM answers a JOIN completions c USING (call_id) JOIN items q USING (item_id) JOIN variants v USING (variant_id)
+WHERE q.kind IN (SELECT unnest($kinds)) AND v.layout <> $continuation
+ORDER BY a.model, a.item_id, a.axis, a.variant_id, a.sample
+"""
+
+
+def written_answers(store: Store, study_id: str, kinds: list[str]) -> Iterator[dict]:
+    """Every stored answer in words of a study to items of these kinds, with its item and prompt, a batch at a time."""
+    cursor = store.cursor()
+    try:
+        result = cursor.execute(_ANSWERS, {"study_id": study_id, "kinds": kinds, "continuation": CONTINUATION})
+        names = [column[0] for column in result.description]
+        while batch := result.fetchmany(2_000):
+            yield from (dict(zip(names, row, strict=True)) for row in batch)
+    finally:
+        cursor.close()

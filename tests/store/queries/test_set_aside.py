@@ -26,6 +26,7 @@ from flipcore.store.queries import (
     budgets,
     decisions,
     endings,
+    exchange,
     holdout,
     inspection,
     judges,
@@ -101,6 +102,8 @@ CALLS = {
     "budgets.spent_usd": lambda s: budgets.spent_usd(s, S),
     "budgets.overbilling": lambda s: budgets.overbilling(s),
     "budgets.budget_usd": lambda s: budgets.budget_usd(s, STUDY),
+    "exchange.exchanged": lambda s: list(exchange.exchanged(s, S)),
+    "exchange.completions": lambda s: exchange.completions(s, S),
     "endings.endings": lambda s: endings.endings(s, S),
     "inspection.inspection": lambda s: [
         inspection.inspection(s, S, READER, item, axis) for item in hidden_ids(s) for axis in ("identity", "paraphrase")
@@ -248,6 +251,21 @@ def test_an_export_holds_nothing_that_is_set_aside_and_all_else(store, tmp_path)
             frame = pd.read_csv(path) if kind == "csv" else pd.read_parquet(path)
             assert leaks(store, frame) == [] and len(frame)
             assert "item_id" not in frame or set(frame["item_id"]) <= set(open_ids(store))
+
+
+def test_files_for_other_harnesses_and_a_reading_again_hold_nothing_that_is_set_aside(store, tmp_path):
+    from flipcore.reports.every_eval_ever import write_every_eval_ever
+    from flipcore.reports.rereading import changes
+    from flipcore.runs.harnesses.writing import HARNESSES, write_variants
+    from flipcore.runs.rereading import reread
+
+    paths = [path for kind in HARNESSES for path in write_variants(store, STUDY, kind, tmp_path / kind, READER).files]
+    paths += write_every_eval_ever(store, S, tmp_path / "eee")
+    for path in paths:
+        assert leaks(store, path.read_text(encoding="utf-8").replace("\\n", "\n").replace('\\"', '"')) == [], path.name
+    name = reread(store, S, "pattern", {"expression": r"(\d)"})
+    said = changes(store, S, "regex", name)
+    assert leaks(store, said) == [] and said[0].items
 
 
 def test_under_a_lock_the_items_are_there_and_only_under_one_of_this_study(store):

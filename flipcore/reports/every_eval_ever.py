@@ -1,0 +1,249 @@
+"""A study as Every Eval Ever 0.3.0 (arXiv:2606.14516): an aggregate and its instances for each model, each readout an
+`answer_attribution`, so that others need no knowledge of Flipscope."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flipcore import __version__
+from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE, digest
+from flipcore.core.study import ModelUse, Study
+from flipcore.stats.base.intervals import mean_interval
+from flipcore.store.connection import Store
+from flipcore.store.queries import exchange, studies
+
+SCHEMA = "0.3.0"
+OWN_PROMPT = "identity"
+_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass
+class _Result:
+    """Scores of one data set under one axis by one extractor, item by item."""
+
+    evaluation: str
+    extractor: str
+    items: list[str] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+
+@dataclass
+class _Model:
+    """What is being written for one model."""
+
+    name: str
+    folder: Path
+    stem: str
+    results: dict[tuple[str, str], _Result] = field(default_factory=dict)
+    n_rows: int = 0
+    n_without: int = 0
+
+    @property
+    def samples(self) -> Path:
+        return self.folder / f"{self.stem}_samples.jsonl"
+
+    @property
+    def model_id(self) -> str:
+        return self.name if "/" in self.name else f"unknown/{self.name}"
+
+
+def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retrieved: float | None = None) -> list[Path]:
+    """The files, aggregates first. A base prompt that several axes share is written once; a version of it under the axis's own
+    evaluation name. Readouts without right or wrong (losses, failed calls, no right answer) are counted and left out. Raises
+    BadInput for a study that is not stored or has nothing to write."""
+    study = studies.study(store, study_id)
+    if study is None:
+        raise BadInput(f"There is no study {study_id!r} in {store.path}.")
+    models: dict[str, _Model] = {}
+    bases: set[tuple] = set()
+    streams: dict[str, Any] = {}
+    try:
+        for row in exchange.exchanged(store, study_id):
+            model = models.get(row["model"]) or models.setdefault(row["model"], _model(study, row["model"], Path(folder)))
+            key = (row["model"], row["variant_id"], row["sample"], row["extractor"])
+            if row["variant"] == BASE and key in bases:
+                continue
+            bases.update([key] if row["variant"] == BASE else [])
+            if row["is_correct"] is None or row["call_id"] is None:
+                model.n_without += 1
+                continue
+            if model.name not in streams:
+                model.folder.mkdir(parents=True, exist_ok=True)
+                streams[model.name] = model.samples.open("w", encoding="utf-8")
+            streams[model.name].write(json.dumps(_instance(study, model, row), ensure_ascii=False) + "\n")
+    finally:
+        for stream in streams.values():
+            stream.close()
+    if not streams:
+        raise BadInput("No readout of this study says right or wrong, so there is nothing to write in this format.")
+    aggregates = [_aggregate(study, models[name], retrieved or time.time()) for name in streams]
+    return [*aggregates, *(models[name].samples for name in streams)]
+
+
+def _model(study: Study, name: str, folder: Path) -> _Model:
+    developer, _, own = (name if "/" in name else f"unknown/{name}").partition("/")
+    parts = [_PLAIN.sub("-", one).strip("-.") or "x" for one in (study.name, developer, own)]
+    stem = str(uuid.UUID(hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()[:32], version=4))
+    return _Model(name, folder.joinpath("data", *parts), stem)
+
+
+def _evaluation_id(study: Study, model: _Model) -> str:
+    return f"{study.study_id}/{model.model_id}/{model.stem}"
+
+
+def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, Any]:
+    """One readout of one sample as a line, counted for the aggregate."""
+    is_base = row["variant"] == BASE
+    evaluation = row["dataset"] if is_base else f"{row['dataset']} under {row['axis']}"
+    result = model.results.setdefault((evaluation, row["extractor"]), _Result(evaluation, row["extractor"]))
+    result.items.append(row["item_id"])
+    result.scores.append(float(row["is_correct"]))
+    model.n_rows += 1
+    reference = [_words(row, one) for one in (row["target"] or "").split("\n") if one]
+    prompt = "".join(text for _, text in json.loads(row["parts"]))
+    tokens = [row["n_tokens_in"], row["n_tokens_out"]]
+    extracted = "" if row["answer"] is None else _words(row, row["answer"])
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": _evaluation_id(study, model),
+        "model_id": model.model_id,
+        "evaluation_name": evaluation,
+        "evaluation_result_id": _result_id(study, model, result),
+        "sample_id": row["item_id"],
+        "sample_hash": _sample_hash(row["question"], reference),
+        "interaction_type": "single_turn",
+        "input": {
+            "raw": row["question"],
+            "formatted": f"{row['system']}\n\n{prompt}" if row["system"] else prompt,
+            "reference": reference,
+            "choices": [row["options"][place] for place in row["option_order"]] or None,
+        },
+        "output": {"raw": [row["text"] or ""], "reasoning_trace": [row["reasoning"]] if row["reasoning"] else None},
+        "messages": None,
+        "answer_attribution": [
+            {
+                "turn_idx": 0,
+                "source": "output.raw",
+                "extracted_value": extracted,
+                "extraction_method": row["extractor"],
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {"score": float(row["is_correct"]), "is_correct": bool(row["is_correct"])},
+        "token_usage": None
+        if None in tokens
+        else {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)},
+        "performance": None if row["latency_s"] is None else {"latency_ms": 1000 * row["latency_s"]},
+        "error": row["error"] or None,
+        "metadata": _metadata(row),
+    }
+
+
+def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
+    """What the format has no field for; the axis and variant under which a reader of Flipscope finds it again."""
+    meta = {
+        "flipscope_axis": OWN_PROMPT if row["variant"] == BASE else row["axis"],
+        "flipscope_variant_key": row["variant"],
+        "flipscope_role": row["role"],
+        "flipscope_status": row["status"],
+        "sample": str(row["sample"]),
+        "finish_reason": row["finish_reason"] or "",
+        "category": row["category"] or "",
+        "reason": row["reason"] or "",
+    }
+    return {key: value for key, value in meta.items() if value}
+
+
+def _words(row: Mapping[str, Any], answer: str) -> str:
+    """An answer in the words of the item: an option's text for a choice."""
+    options = row["options"]
+    return options[int(answer)] if row["kind"] == "choice" and answer.isdecimal() and int(answer) < len(options) else answer
+
+
+def _sample_hash(raw: str, reference: list[str]) -> str:
+    """The join across harnesses, as the format defines it."""
+    text = json.dumps({"raw": raw, "reference": reference}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _result_id(study: Study, model: _Model, result: _Result) -> str:
+    return (
+        f"{study.study_id}/{digest(model.name, result.evaluation)[:8]}#{result.extractor.replace('/', '-').replace('#', '-')}"
+    )
+
+
+def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
+    """The aggregate beside the instances: one result a data set, axis and extractor, with its interval by items."""
+    text = model.samples.read_bytes()
+    formats = ", ".join(name for source in study.items for name in source.options.get("formats", ()))
+    use = next((one for one in study.models if one.name == model.name), ModelUse(model.name))
+    document = {
+        "schema_version": SCHEMA,
+        "evaluation_id": _evaluation_id(study, model),
+        "retrieved_timestamp": str(retrieved),
+        "source_metadata": {
+            "source_name": study.name,
+            "source_type": "evaluation_run",
+            "source_organization_name": "unknown",
+            "evaluator_relationship": "other",
+            "additional_details": {"study_id": study.study_id} | ({"imported_from": formats} if formats else {}),
+        },
+        "eval_library": {"name": "flipscope", "version": __version__},
+        "model_info": {
+            "name": model.name,
+            "id": model.model_id,
+            "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
+        },
+        "evaluation_results": [_result(study, model, use, one) for one in model.results.values()],
+        "detailed_evaluation_results": {
+            "format": "jsonl",
+            "file_path": "/".join(["data", *model.folder.parts[-3:], model.samples.name]),
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(text).hexdigest(),
+            "total_rows": model.n_rows,
+            "additional_details": {"readouts_without_a_score": str(model.n_without)},
+        },
+    }
+    path = model.folder / f"{model.stem}.json"
+    path.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+    return path
+
+
+def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
+    score = mean_interval(result.scores, result.items)
+    spread: dict[str, Any] = {"num_samples": len(result.scores)}
+    if score.has_interval:
+        spread["confidence_interval"] = {
+            "lower": score.low,
+            "upper": score.high,
+            "confidence_level": score.level,
+            "method": score.method,
+        }
+    return {
+        "evaluation_result_id": _result_id(study, model, result),
+        "evaluation_name": result.evaluation,
+        "source_data": {"dataset_name": result.evaluation.partition(" under ")[0], "source_type": "other"},
+        "metric_config": {
+            "evaluation_description": f"Share of answers that are right, read by {result.extractor}",
+            "metric_id": "accuracy",
+            "metric_unit": "proportion",
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": 1,
+            "additional_details": {"extractor": result.extractor},
+        },
+        "score_details": {"score": score.value, "uncertainty": spread},
+        "generation_config": {
+            "generation_args": {"temperature": use.temperature, "top_p": use.top_p, "max_tokens": use.max_tokens}
+        },
+    }

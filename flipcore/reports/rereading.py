@@ -1,0 +1,85 @@
+"""What a re-reading changed: two readouts of the same stored texts, side by side. Items that are set aside are in no number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from flipcore.claims.audit_input import Finding
+from flipcore.claims.claim import Claim, description
+from flipcore.core.errors import BadInput
+from flipcore.runs.rereading import versions_of
+from flipcore.stats.base.estimate import Estimate, percent_text
+from flipcore.stats.base.intervals import mean_interval
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+N_LISTED = 200
+_RANK = 99.0  # what a user has just asked for stands first
+_TEXT = ["model", "item_id", "axis", "variant_id", "sample"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One model's texts under both readouts. `items` are those where the answer or its status differs, `share` of the texts
+    with an interval by items."""
+
+    model: str
+    share: Estimate
+    claim: Claim
+    items: tuple[str, ...]
+    axis: str = ""
+
+
+def old_readout(store: Store, study_id: str, name: str) -> str:
+    """The readout that a re-reading is compared with: the extractor's own, else the reference regex, else the study's first."""
+    names = studies.axes_and_extractors(store, study_id)[1]
+    return next((one for one in (name.partition(" v")[0], "regex") if one in names), next(iter(names), ""))
+
+
+def rereadings(store: Store, study_id: str) -> list[Finding]:
+    """Each re-reading of a study against what was read before, as findings of its audit."""
+    findings = []
+    for name in versions_of(store, study_id):
+        try:
+            several = changes(store, study_id, old_readout(store, study_id, name), name)
+        except BadInput:
+            continue  # every text that both read is set aside
+        findings += [Finding("re-read", one.claim, _RANK, one.items, one.model, one.axis, name) for one in several]
+    return findings
+
+
+def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
+    """One a model. Raises BadInput where the two share no text."""
+    frame = studies.readouts(store, study_id, everything=True)
+    frame = frame[frame["status"] != "absent"]
+    both = frame[frame["extractor"] == old].merge(frame[frame["extractor"] == new], on=_TEXT, suffixes=("_old", "_new"))
+    both = both.drop_duplicates(["model", "variant_id", "sample"])  # a base that several axes share is one text
+    if both.empty:
+        raise BadInput(f"No text was read by both {old} and {new}, so there is nothing to compare.")
+    return [_change(str(model), part, old, new) for model, part in both.groupby("model", sort=False)]
+
+
+def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
+    was, now = (part[f"answer_{side}"].fillna("").astype(str) for side in ("old", "new"))
+    apart = (was != now) | (part["status_old"] != part["status_new"])
+    share = mean_interval(apart.astype(float).to_numpy(), part["item_id"].to_numpy())
+    gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
+    lost = int(((part["status_old"] == "ok") & (part["status_new"] != "ok")).sum())
+    sentence = f"{model}: {new} and {old} read {share.text()} of the texts differently (n = {len(part):,})."
+    detail = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}. {_scores(part, old, new)}".strip()
+    changed = part[apart]
+    items = tuple(dict.fromkeys(changed["item_id"]))[:N_LISTED]
+    axis = str(changed["axis"].iloc[0]) if len(changed) else ""
+    return Change(model, share, description(sentence, "re-read", detail, share=share), items, axis)
+
+
+def _scores(part: pd.DataFrame, old: str, new: str) -> str:
+    """The scores of both on the base prompts that both call right or wrong."""
+    base = part[part["variant_old"] == "base"]
+    base = base[base["is_correct_old"].notna() & base["is_correct_new"].notna()]
+    if base.empty:
+        return ""
+    was, now = (base[f"is_correct_{side}"].astype(float).mean() for side in ("old", "new"))
+    return f"Score on the base prompts: {percent_text(was, 1)} by {old}, {percent_text(now, 1)} by {new}."

@@ -1,0 +1,85 @@
+"""From a log to an experiment: the items of a stored study as a file, and a draft that asks its models about them again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models import model_cards
+from flipcore.runs.demo import demo_study
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+ASKABLE = ("choice", "number")
+_COLUMNS = {"key": "key", "question": "question", "target": "target", "category": "category"}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A study to start from, and sentences about what could not be taken over."""
+
+    study: Study
+    notes: tuple[str, ...]
+
+
+def asked_again(store: Store, study_id: str, folder: str | Path) -> Draft:
+    """The open items of a study, each in its role, written to `folder`, and a draft with its models and two axes to begin with.
+
+    A model is found by its name in data/models.toml, or by the name that its server knows. Raises BadInput where no item of the
+    study can be asked in another way."""
+    study = studies.declared(store, study_id)
+    items = studies.study_items(store, study_id)
+    items = items[~items["confirmatory"].astype(bool)]
+    usable = items[items["kind"].isin(ASKABLE) & items["target"].notna() & ~items["target"].astype(str).str.contains("\n")]
+    if usable.empty:
+        raise BadInput(
+            "No item of this study has options or a number as its one right answer, so none can be asked in another way."
+        )
+    notes = [
+        f"{len(items) - len(usable):,} of {len(items):,} items are left out: their right answer is text, several, or missing."
+    ]
+    sources = [
+        _source(part, str(role), str(kind), Path(folder)) for (role, kind), part in usable.groupby(["role", "kind"], sort=False)
+    ]
+    models, missing = _models(study)
+    axes = (Part("identity"), *([Part("option_order")] if (usable["kind"] == "choice").any() else []), Part("prompt_format"))
+    draft = Study(
+        f"{study.name}, asked again", tuple(sources), axes, (Part("regex"),), tuple(models), budget_usd=study.budget_usd
+    )
+    return Draft(draft, tuple(notes[len(usable) == len(items) :] + missing))
+
+
+def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
+    """The study's models as they can be asked here, and a sentence for each that cannot."""
+    cards = model_cards()
+    by_served = {card.model: name for name, card in cards.items() if card.model}
+    uses, missing = [], []
+    for use in study.models:
+        name = use.name if use.name in cards else by_served.get(use.name) or by_served.get(use.name.rpartition("/")[2])
+        if name is None:
+            missing.append(f"{use.name} is not in data/models.toml; add it there, or choose another model.")
+        else:
+            uses.append(ModelUse(name, use.temperature, use.n_samples, use.seed, use.max_tokens, use.top_p, use.stop))
+    return uses or list(demo_study().models[:1]), missing
+
+
+def _source(items: pd.DataFrame, role: str, kind: str, folder: Path) -> ItemSource:
+    """Items of one role and kind as a JSONL file under its content's hash."""
+    lines = [_line(row, kind) for row in items.to_dict("records")]
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"asked-again-{hashlib.sha256(text.encode()).hexdigest()[:16]}.jsonl"
+    path.write_text(text, encoding="utf-8")
+    columns = _COLUMNS | ({"options": "options", "target_as": "index"} if kind == "choice" else {})
+    return ItemSource("file", role, path=str(path), columns=columns)
+
+
+def _line(row: dict, kind: str) -> dict:
+    own = {"key": row["item_id"], "question": row["question"], "target": row["target"], "category": row["category"] or "-"}
+    return own | ({"options": list(row["options"]), "target": int(row["target"])} if kind == "choice" else {})

@@ -1,0 +1,110 @@
+"""Stored outputs read again: new readouts beside the old ones, the difference said, no call made, nothing set aside shown."""
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.reports.rereading import changes, old_readout
+from flipcore.runs import runner
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.runs.plan import plan
+from flipcore.runs.rereading import CAN_REREAD, reread, versions_of
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from tests.datasets.recorded import harness_files as written
+from tests.runs.test_runner import tiny_study
+
+LAST_NUMBER = {"expression": r"(-?\d+)", "group": "1"}
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def imported(store, folder):
+    return store_logs(survey([written.lm_eval(folder).parent]), store)
+
+
+def test_a_pattern_reads_a_log_again_beside_what_was_read_before(tmp_path, store):
+    study_id = imported(store, tmp_path / "run")
+    before = studies.readouts(store, study_id, everything=True)
+    n_calls = store.rows("SELECT count(*) FROM completions")
+    name = reread(store, study_id, "pattern", {"expression": r"makes (\d)"})
+    frame = studies.readouts(store, study_id, everything=True)
+    assert name == "pattern v1" and store.rows("SELECT count(*) FROM completions") == n_calls
+    kept = frame[frame["extractor"] != name].reset_index(drop=True)
+    assert kept.equals(before)
+    new = frame[frame["extractor"] == name].set_index("item_id")["answer"]
+    old = frame[frame["extractor"] == "regex"].set_index("item_id")["answer"]
+    assert len(new) == 6 and (new == old.str[:1]).all() and (new != old).any()
+    (change,) = changes(store, study_id, "regex", name)
+    assert set(change.items) == set(new.index[new != old]) and change.share.value == pytest.approx((new != old).mean())
+    assert (
+        "pattern v1 and regex read" in change.claim.text and "Score on the base prompts: 66.7 % by regex" in change.claim.detail
+    )
+    assert change.claim.assertion is None
+
+
+def test_the_same_again_is_the_same_version_and_another_is_the_next(tmp_path, store):
+    study_id = imported(store, tmp_path / "run")
+    assert reread(store, study_id, "pattern", LAST_NUMBER) == reread(store, study_id, "pattern", LAST_NUMBER) == "pattern v1"
+    assert reread(store, study_id, "pattern", {"expression": r"(\d)$"}) == "pattern v2"
+    assert reread(store, study_id, "regex") == "regex v2"  # the first was read when it was imported
+    assert list(versions_of(store, study_id)) == ["pattern v1", "pattern v2", "regex v2"]
+    assert old_readout(store, study_id, "regex v2") == "regex" == old_readout(store, study_id, "pattern v1")
+    (change,) = changes(store, study_id, "regex", "regex v2")
+    assert change.share.value == 0 and change.items == ()
+
+
+def test_an_own_study_is_read_again_as_its_run_read_it(store):
+    study = tiny_study()
+    runner.run(study, store)
+    name = reread(store, study.study_id, "regex")
+    frame = studies.readouts(store, study.study_id, everything=True)
+    columns = ["model", "item_id", "axis", "variant_id", "sample", "status", "answer", "is_correct", "reason"]
+    new, old = (frame[frame["extractor"] == one][columns].reset_index(drop=True) for one in (name, "regex"))
+    assert new.equals(old) and len(new) == 6 * (2 + 3) + 4 * 2
+
+
+def test_items_that_are_set_aside_are_in_no_difference(store):
+    study = tiny_study(name="half aside", confirmatory_share=0.5)
+    hidden = {one.item.item_id for one in plan(study, store).items if one.confirmatory}
+    runner.run(study, store)
+    name = reread(store, study.study_id, "pattern", {"expression": r"(zzz)"})
+    (change,) = changes(store, study.study_id, "regex", name)
+    assert hidden and not hidden & set(change.items) and change.share.n == 10 - len(hidden)
+
+
+def test_what_cannot_read_stored_answers_is_a_sentence(tmp_path, store):
+    study_id = imported(store, tmp_path / "run")
+    assert "judge" not in CAN_REREAD and "first_token" not in CAN_REREAD and "regex" in CAN_REREAD
+    with pytest.raises(BadInput, match="cannot read stored answers; choose one of regex, pattern"):
+        reread(store, study_id, "first_token")
+    with pytest.raises(BadInput, match="no written answer to a text item"):
+        reread(store, study_id, "text_match")
+    with pytest.raises(BadInput, match="is no regular expression"):
+        reread(store, study_id, "pattern", {"expression": "("})
+    with pytest.raises(BadInput, match="There is no study"):
+        reread(store, "nowhere", "regex")
+    assert versions_of(store, study_id) == {}
+
+
+def test_the_command_line_says_the_difference_and_the_audit_shows_it(tmp_path, monkeypatch, capsys):
+    from flipcore.__main__ import main
+    from flipcore.reports.audit import audit
+
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "own.duckdb"))
+    with_store = Store.open()
+    study_id = imported(with_store, tmp_path / "run")
+    with_store.close()
+    assert main(["reread", study_id, "--set", r"expression=makes (\d)", "group=1"]) == 0
+    said = capsys.readouterr().out
+    assert "'pattern v1'" in said and "pattern v1 and regex read" in said
+    assert main(["reread", study_id, "--set", "expression"]) == 1 and "write KEY=VALUE" in capsys.readouterr().err
+    with_store = Store.open()
+    first = audit(with_store, study_id).findings[0]
+    with_store.close()
+    assert (first.about, first.extractor, first.axis) == ("re-read", "pattern v1", "identity") and first.items
