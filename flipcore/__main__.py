@@ -11,11 +11,15 @@ from flipcore.annotation import match_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.runs import import_command
+from flipcore.runs.harnesses import writing
 from flipcore.runs.interrupts import interruptible
 from flipcore.store.connection import Store
 
 # of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
+
+
+EVERY_EVAL_EVER = "every-eval-ever"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -40,11 +44,18 @@ def parser() -> argparse.ArgumentParser:
     import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     audit = commands.add_parser("audit", help="what an imported log says, and whether it holds")
     audit.add_argument("study", help="its id, or the start of its name")
+    again = commands.add_parser("reread", help="read the stored outputs of a study again, by another extractor or pattern")
+    again.add_argument("study", help="its id, or the start of its name")
+    again.add_argument("--extractor", default="pattern", help="regex, pattern or text_match (default pattern)")
+    again.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="its parameters: expression=… group=1"
+    )
+    writing.add_arguments(commands.add_parser("variants", help="the prompts of a study as a task of another harness"))
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
     export = commands.add_parser("export", help="readouts and items as files")
     export.add_argument("study")
-    export.add_argument("--format", default="parquet", choices=("parquet", "csv"))
+    export.add_argument("--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER))
     export.add_argument("--folder", default="exports")
     return root_parser
 
@@ -61,6 +72,8 @@ def main(arguments: list[str] | None = None) -> int:
             "match": _match,
             "import": _import,
             "audit": _audit,
+            "reread": _reread,
+            "variants": _variants,
             "merge": _merge,
             "export": _export,
         }[options.command](options)
@@ -236,6 +249,41 @@ def _audit(options) -> int:
         store.close()
 
 
+def _reread(options) -> int:
+    from flipcore.reports.rereading import changes, old_readout
+    from flipcore.runs.rereading import params_of, reread
+
+    store = Store.open()
+    try:
+        study_id = _study_id(store, options.study)
+        name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
+        print(f"Stored as the readout {name!r}; what was read before stays.")
+        for change in changes(store, study_id, old_readout(store, study_id, name), name):
+            print(f"{change.claim.text}\n   {change.claim.detail}")
+        print(f"Next: python -m flipcore audit {study_id}")
+        return 0
+    finally:
+        store.close()
+
+
+def _variants(options) -> int:
+    from flipcore.core.study import Study
+    from flipcore.store.queries import studies
+
+    store = Store.open()
+    try:
+        if options.study.endswith(".toml"):
+            folders.admit(".", Path(options.study).parent)
+            study = Study.read(options.study)
+        else:
+            study = studies.declared(store, _study_id(store, options.study))
+        variant_files = writing.write_variants(store, study, options.harness, options.folder, options.model)
+        print("\n".join([*map(str, variant_files.files), variant_files.sentence]))
+        return 0
+    finally:
+        store.close()
+
+
 def _merge(options) -> int:
     from flipcore.store.merge import merge
 
@@ -248,12 +296,17 @@ def _merge(options) -> int:
 
 
 def _export(options) -> int:
+    from flipcore.reports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
     store = Store.open()
     try:
-        for path in export(store, _study_id(store, options.study), options.folder, options.format):
-            print(path)
+        study_id = _study_id(store, options.study)
+        if options.format == EVERY_EVAL_EVER:
+            paths = write_every_eval_ever(store, study_id, options.folder)
+        else:
+            paths = export(store, study_id, options.folder, options.format)
+        print("\n".join(map(str, paths)))
         return 0
     finally:
         store.close()

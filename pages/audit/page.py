@@ -3,7 +3,7 @@
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from pages.audit import cached, finding
+from pages.audit import cached, finding, further
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.inspector import inspector_place
@@ -20,6 +20,7 @@ if study_id is not None:
     n = len(audit.findings)
     st.markdown(f"### {n:,} finding{'s' * (n != 1)}, worst first" if n else "### Nothing speaks against this log.")
     st.caption(plain(audit.recognised))
+    further.buttons(study_id)
     number_in_link = st.query_params.get("finding", "")
     opened = audit.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
     if opened and opened.items:

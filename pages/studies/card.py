@@ -10,6 +10,7 @@ from pages.common import session
 from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
 from pages.studies.changing import budget_button, delete_button
+from pages.studies.other_harness import harness_button
 from pages.studies.provenance import provenance
 from pages.studies.state import live, state
 from pages.studies.unreadable import unreadable
@@ -80,6 +81,7 @@ def _actions(row: dict) -> None:
         if declared.budget_usd is not None or row["state"] == "over_budget":
             budget_button(study_id, declared)
         if not declared.is_recorded:
+            harness_button(study_id, declared)
             st.page_link(
                 "new_study/page.py", label="Duplicate", icon=":material/content_copy:", query_params={"from_study": study_id}
             )

@@ -11,8 +11,9 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import KINDS
 from flipcore.datasets.recorded.log_files import store_uploads
 from flipcore.datasets.recorded.log_rows import UNNAMED
+from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.import_command import are_logs
-from flipcore.runs.log_import import ImportProgress, store_logs
+from flipcore.runs.log_import import ImportProgress
 from flipcore.runs.log_survey import Survey, corrections_of, survey
 from flipcore.store.uploads import uploads_folder
 from pages.common import session
@@ -107,7 +108,7 @@ def _run_import(log_survey: Survey) -> None:
         )
 
     try:
-        study_id = store_logs(log_survey, session.store(), on_progress, stop)
+        study_id = store_survey(log_survey, session.store(), on_progress, stop)
     except FlipscopeError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
