@@ -1,0 +1,105 @@
+"""One screen: what a newcomer meets, by mouse, by key and on a small screen."""
+
+import re
+
+import pytest
+
+from flipcore.core.study import Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.test_main_job import SIMULATED, no_fault, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PAGES = ("studies", "new_study", "flip_surface", "decomposition", "audit", "paraphrase_review", "glossary")
+OVERFLOW = "document.documentElement.scrollWidth > window.innerWidth + 1"
+# controls that nobody could name who cannot see them; what is hidden from everybody counts for nobody
+NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea')].filter((one) => {
+  const box = one.getBoundingClientRect();
+  if (!box.width || !box.height || one.closest('[aria-hidden=true], [inert]') || one.type === 'hidden') return false;
+  const labels = [...(one.labels ?? [])].map((label) => label.textContent).join('');
+  const by = one.getAttribute('aria-labelledby')?.split(' ').map((id) => document.getElementById(id)?.textContent ?? '').join('');
+  return !(one.getAttribute('aria-label') || by || labels || one.title || one.textContent || one.placeholder || '').trim();
+}).map((one) => one.outerHTML.slice(0, 160))"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    database = tmp_path_factory.mktemp("screen") / "flips.duckdb"
+    store = Store.open(database)
+    runner.run(Study.from_toml(SIMULATED), store)
+    store.close()
+    with dashboard(ROOT / "app.py", database) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page(address):
+    with browser_page() as opened:
+        opened.set_default_timeout(60_000)
+        yield opened
+
+
+def test_a_tour_is_shown_once_and_goes_on_over_pages(page, address):
+    page.goto(address)
+    page.locator(".tour .next").click()
+    page.wait_for_url(re.compile("/flip_surface"))
+    page.locator(".tour .at", has_text="2 of 6").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("section.tour").wait_for(state="hidden")
+    page.goto(address)
+    page.get_by_text("Browser study").first.wait_for()
+    settled(page)
+    assert page.locator("section.tour").is_hidden() and no_fault(page)
+
+
+def test_a_link_to_studies_opens(page, address):
+    page.goto(f"{address}/studies")
+    page.get_by_text("Browser study").first.wait_for()
+    assert page.get_by_text("Page not found").count() == 0
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_shows_its_keys_its_answer_and_no_nameless_control(page, address, name):
+    page.goto(f"{address}/{name}")
+    page.locator(".st-key-page-header h1, .review").first.wait_for()
+    settled(page)
+    header = page.locator(".st-key-page-header").bounding_box()
+    assert header is None or (header["y"] < 80 and header["height"] < 60), "no blank band, one line"
+    assert page.evaluate(NAMELESS) == []
+    page.keyboard.press("Shift+?")
+    page.get_by_role("heading", name="Keys of this page").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("heading", name="Keys of this page").wait_for(state="hidden")
+    assert no_fault(page)
+
+
+def test_the_inspector_stands_beside_the_map_and_is_a_sheet_on_a_small_screen(page, address):
+    page.goto(f"{address}/flip_surface")
+    map_box = page.locator(".flipmap .scroller")
+    map_box.wait_for()
+    settled(page)
+    box = map_box.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 12)
+    page.get_by_text("Right answer:", exact=False).wait_for()
+    settled(page)
+    inspector = page.locator(".st-key-inspector").bounding_box()
+    assert inspector["x"] > box["x"] + box["width"] and inspector["y"] < 400 and inspector["y"] + inspector["height"] <= 900
+    page.set_viewport_size({"width": 1000, "height": 800})
+    sheet = page.locator(".st-key-inspector").bounding_box()
+    assert sheet["x"] == 0 and sheet["y"] + sheet["height"] == pytest.approx(800, abs=2) and sheet["y"] > 200
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("button", name="Close", exact=True).first.click()
+    page.get_by_text("Which items flip most?").wait_for()
+    assert "item=" not in page.url and no_fault(page)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_runs_over_the_side_of_a_phone(page, address, name):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto(f"{address}/{name}")
+    page.locator(".st-key-page-header h1, .review").first.wait_for()
+    settled(page)
+    overflows = page.evaluate(OVERFLOW)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    assert not overflows
