@@ -16,7 +16,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
 N_LISTED = 200
-_RANK = 99.0  # what a user has just asked for stands first
+_RANK, _RANK_ALIKE = 99.0, 20.0  # what a user has just asked for stands first where it changed something
 _TEXT = ["model", "item_id", "axis", "variant_id", "sample"]
 
 
@@ -46,7 +46,10 @@ def rereadings(store: Store, study_id: str) -> list[Finding]:
             several = changes(store, study_id, old_readout(store, study_id, name), name)
         except BadInput:
             continue  # every text that both read is set aside
-        findings += [Finding("re-read", one.claim, _RANK, one.items, one.model, one.axis, name) for one in several]
+        findings += [
+            Finding("re-read", one.claim, _RANK if one.items else _RANK_ALIKE, one.items, one.model, one.axis, name)
+            for one in several
+        ]
     return findings
 
 
@@ -68,6 +71,8 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
     gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
     lost = int(((part["status_old"] == "ok") & (part["status_new"] != "ok")).sum())
     sentence = f"{model}: {new} and {old} read {share.text()} of the texts differently (n = {len(part):,})."
+    if not apart.any():
+        sentence = f"{model}: {new} and {old} read all {len(part):,} texts alike."
     detail = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}. {_scores(part, old, new)}".strip()
     changed = part[apart]
     items = tuple(dict.fromkeys(changed["item_id"]))[:N_LISTED]

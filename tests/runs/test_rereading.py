@@ -56,7 +56,7 @@ def test_the_same_again_is_the_same_version_and_another_is_the_next(tmp_path, st
     assert list(versions_of(store, study_id)) == ["pattern v1", "pattern v2", "regex v2"]
     assert old_readout(store, study_id, "regex v2") == "regex" == old_readout(store, study_id, "pattern v1")
     (change,) = changes(store, study_id, "regex", "regex v2")
-    assert change.share.value == 0 and change.items == ()
+    assert change.share.value == 0 and change.items == () and change.claim.text.endswith("read all 6 texts alike.")
 
 
 def test_an_own_study_is_read_again_as_its_run_read_it(store):

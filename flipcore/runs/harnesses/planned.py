@@ -98,6 +98,10 @@ def planned_calls(study_plan: Plan, item_plan: ItemPlan, use: ModelUse, backend:
 
 def planned_of(study: Study, store: Store | None) -> Plan:
     """The study's plan. Raises BadInput where its prompts follow from earlier answers, or no extractor reads a written answer."""
+    if study.is_recorded:
+        raise BadInput(
+            f"{study.name!r} was imported, so it planned no prompts. Press Ask again on Audit, and write the prompts of that study."
+        )
     if study.protocol.name != ONE_TURN:
         raise BadInput(
             f"The protocol {study.protocol.name} chooses each prompt by the answers before it, so it cannot be written out. "

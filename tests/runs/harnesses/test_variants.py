@@ -149,6 +149,8 @@ def test_what_cannot_be_written_out_gets_a_sentence(tmp_path, stores):
     own, _ = stores
     with pytest.raises(BadInput, match="Add the extractor regex"):
         write_variants(own, study_of(extractors=(Part("first_token"),)), "jsonl", tmp_path)
+    with pytest.raises(BadInput, match="was imported, so it planned no prompts"):
+        write_variants(own, study_of(protocol=Part("recorded")), "jsonl", tmp_path)
     with pytest.raises(BadInput, match="Use single_shot"):
         write_variants(own, study_of(protocol=Part("rotation")), "jsonl", tmp_path)
     two = study_of(models=(ModelUse("simulated-clean"), ModelUse("simulated-noisy")))
