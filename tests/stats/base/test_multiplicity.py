@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -13,6 +13,7 @@ NAMES = {"bonferroni": "bonferroni", "holm": "holm", "bh": "fdr_bh", "by": "fdr_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=30)  # one call of statsmodels' own Holm takes 50 ms
 @given(p=st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_adjusted_values_are_statsmodels(name, p):
     assert getattr(multiplicity, name)(p) == pytest.approx(multipletests(p, method=NAMES[name])[1], abs=1e-12)

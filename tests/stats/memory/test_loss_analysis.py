@@ -47,7 +47,7 @@ def test_a_dragged_line_reads_the_curve_by_look_up():
 
 @pytest.mark.slow
 def test_the_lower_bound_of_the_excess_holds_at_a_cut_off_fixed_beforehand():
-    rng, runs = generator(1), 300
+    rng, runs = generator(1), 100
     too_high = 0
     for _ in range(runs):
         d, d0, _ = loss_differences(rng, n=400, m=300)
