@@ -122,7 +122,7 @@ def cell_claims(
 
 def _claim(one: Decomposition, verdict: Verdict | None, closed: Mapping[str, str], n_family: int, temperature) -> Claim:
     if verdict is None:
-        return _undecidable(one)
+        return _undecidable(one).not_claimed(_why(one, closed))
     outcome = outcome_of(verdict)
     sentence = filled(verdict.sentences[outcome], one, verdict.lead)
     claim = Claim(

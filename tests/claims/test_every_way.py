@@ -6,7 +6,6 @@ said as a claim.
 
 import json
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -130,8 +129,11 @@ def test_stats_and_export_hold_nothing_that_is_set_aside(opened, capsys, tmp_pat
     said = capsys.readouterr().out
     assert json.loads(said) and [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in said] == []
     command_line.main(["export", S, "--format", "csv", "--folder", str(tmp_path)])
-    for file in tmp_path.iterdir():
-        assert not set(pd.read_csv(file)["item_id"]) & set(hidden_ids(opened))
+    files = list(tmp_path.iterdir())
+    assert len(files) > 2
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        assert [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in text] == [], file.name
 
 
 def test_what_is_behind_a_closed_gate_is_said_as_no_claim_by_stats(opened, capsys):
@@ -140,7 +142,7 @@ def test_what_is_behind_a_closed_gate_is_said_as_no_claim_by_stats(opened, capsy
     command_line.main(["stats", S])
     lines = capsys.readouterr().out.splitlines()
     cells = [line for line in lines if line.strip().lower().startswith("paraphrase,")]
-    assert all("no claim" in line.lower() or "not claimed" in line.lower() for line in cells)
+    assert [line for line in cells if "no claim" not in line.lower() and "not claimed" not in line.lower()] == []
     assert any(shut["paraphrase"].split(":")[0] in line for line in lines)
 
 
