@@ -40,5 +40,5 @@ def _read_again(study_id: str) -> None:
 def _ask_again(study_id: str) -> None:
     draft = asked_again(session.store(), study_id, default_path().parent / "uploads")
     st.session_state.setdefault("offered-drafts", {})[f"again-{study_id}"] = draft.study
-    st.session_state["draft-notes"] = draft.notes
+    st.session_state.setdefault("draft-notes", {})[f"again-{study_id}"] = draft.notes
     st.switch_page("new_study/page.py", query_params={"from_study": f"again-{study_id}"})

@@ -19,6 +19,8 @@ from pages.new_study.questions import questions_step
 
 page_header("New study", "What do you want to know about which model?", choose=False)
 base = draft()
+for note in st.session_state.get("draft-notes", {}).get(st.query_params.get("from_study", ""), ()):
+    st.caption(plain(note))
 steps, side = st.columns([5, 2], gap="medium")
 
 

@@ -33,3 +33,20 @@ def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
     app.button(key="look-1").click().run()
     assert not app.exception
     assert app.query_params["item"] and any("Right answer" in one.value for one in app.caption)
+
+
+def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120)
+    app.query_params["study"] = imported
+    app.run()
+    app.switch_page("audit/page.py").run()
+    app.selectbox(key="reread-extractor").select("pattern").run()
+    app.text_input(key="reread-pattern").set_value(r"makes (\d)").run()
+    app.button(key="reread-now").click().run()
+    assert not app.exception
+    assert any("pattern v1 and regex read" in one.value.replace("\\", "") for one in app.markdown)
+    (button,) = [one for one in app.button if one.label == "Ask again"]
+    button.click().run()
+    assert not app.exception
+    notes = " ".join(one.value for one in app.caption).replace("\\", "")
+    assert "m-1 is not in data/models.toml" in notes
