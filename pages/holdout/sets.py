@@ -97,33 +97,41 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
                 SHARES,
                 default=share_in_link(),
                 key="aside",
-                disabled=is_locked,
+                disabled=is_locked or sets.share_aside > 0,
                 required=True,
                 format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-                help="Assignment depends only on the entry's own text. What is set aside is shown "
-                "in Locked mode only, once margins are stored.",
+                help="For good: what is set aside is shown on no page before margins are stored in Locked mode. "
+                "Assignment depends only on the entry's own text.",
             )
         )
 
 
 def divided(sets: Sets, confirmatory: bool) -> Sets:
     """Sets that are no study's: the share that is set aside is shown under a lock only. Then which studies asked them."""
-    sets = _without_hidden(sets)
+    store = session.store()
+    sets, aside = _without_hidden(sets), holdout.entries_aside(store, sets.record_id)
     share = float(st.session_state.get("aside", share_in_link()) or 0.0)
-    if share == 0:
+    if share and not aside:
+        target, retro = ([item.item_id for item in items] for items in (sets.target, sets.retro))
+        aside = holdout.keep_aside(store, sets.record_id, target, retro, share)
+    if not aside:
         return _with_studies(sets)
 
     def part(items: tuple[Item, ...]) -> tuple[Item, ...]:
-        return tuple(item for item in items if (int(digest("aside", item.item_id)[:8], 16) / 16**8 < share) == confirmatory)
+        return tuple(item for item in items if (item.item_id in aside) == confirmatory)
 
+    n_all = len(sets.target) + len(sets.retro)
+    share = len(aside) / max(n_all, 1)
     subset = replace(sets, target=part(sets.target), retro=part(sets.retro), share_aside=share)
-    n_other = len(sets.target) + len(sets.retro) - len(subset.target) - len(subset.retro)
+    n_other = n_all - len(subset.target) - len(subset.retro)
     return _with_studies(replace(subset, n_aside=0 if confirmatory else n_other))
 
 
 def _without_hidden(sets: Sets) -> Sets:
     """The sets less what a study set aside and no lock has opened: nothing shows that, wherever else it may be read from."""
-    hidden = holdout.hidden_items(session.store(), [item.item_id for item in (*sets.target, *sets.retro)])
+    store = session.store()
+    hidden = holdout.hidden_items(store, [item.item_id for item in (*sets.target, *sets.retro)])
+    hidden -= holdout.entries_aside(store, sets.record_id)
     if not hidden:
         return sets
     note = f"{len(hidden):,} entries are left out: a study set them aside, and only its lock opens them."

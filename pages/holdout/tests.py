@@ -55,6 +55,7 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
     st.dataframe(
         rows, hide_index=True, column_config={name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
     )
+    st.caption("At the margins where the handles above were last released.")
     for name, why in missing.items():
         st.caption(plain(f"{TITLES[name]}. {why}"))
     _difficulty(sets, confirmatory)

@@ -109,6 +109,13 @@ def test_a_sheet_goes_out_as_a_file_and_comes_back_with_its_answers(page, addres
     assert no_fault(page)
 
 
+def agrees(headline, signs):
+    """The headline counts the rows as their signs do."""
+    if headline.startswith("Undecided"):
+        return f"{signs.count('✓') or 'none'} of 4 tests show" in headline
+    return bool({"✗", "✗✗"} & set(signs)) == ("can be told apart" in headline)
+
+
 def drag(page, slider, shares):
     """Moves the handle with the mouse down; what the verdict said on the way."""
     box = slider.bounding_box()
@@ -120,6 +127,7 @@ def drag(page, slider, shares):
     for share in shares:
         page.mouse.move(box["x"] + 8 + (box["width"] - 16) * share, middle)
         seen.append(page.locator(".margins .answer").inner_text())
+        assert agrees(seen[-1], page.locator(".margins .sign").all_inner_texts())
     page.mouse.up()
     return seen
 

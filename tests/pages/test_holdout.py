@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
@@ -116,6 +117,20 @@ def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):
     assert f"{sum(aside)} more set aside" in words(explored)
     # every entry of 36 and 36 is on one side of the lock
     assert [a + b for a, b in zip(aside, shown_before, strict=True)] == [36, 36] and min(*aside, *shown_before) > 5
+
+
+def test_what_was_set_aside_once_stays_so_without_the_link_and_on_other_pages(path):
+    explored = opened("Explore")
+    shown_before = n_entries(explored)
+    store = Store.open(path)
+    aside = {one for (one,) in store.rows("SELECT item_id FROM study_items WHERE confirmatory")}
+    assert holdout.hidden_items(store, sorted(aside)) == aside and len(aside) > 10
+    store.close()
+    st.cache_resource.clear()
+    again = shown(sets="halves")  # nobody says `aside` any more
+    assert n_entries(again) == shown_before and again.button_group(key="aside").disabled
+    other = shown(sets="unlike")
+    assert not other.exception
 
 
 def test_the_survey_page_without_a_survey_says_where_to_build_one(path):

@@ -79,7 +79,7 @@ def test_the_loss_test_sees_what_was_read_256_times():
 def test_exchangeability_is_checked_on_request():
     app = shown("loss")
     app.toggle(key="exchange-question_loss").set_value(True).run()
-    assert not app.exception and "controls differ" in words(app)
+    assert not app.exception and "No difference of controls and benchmark is shown" in words(app)
 
 
 def test_the_drop_gap_has_both_rules_side_by_side():
@@ -97,7 +97,7 @@ def test_pearl_refuses_too_few_non_members_and_takes_the_sources_quantile_when_a
 
 def test_detectors_are_compared_item_by_item():
     app = shown("agreement")
-    assert not app.exception and "lie beyond the cut-off of one or more of" in words(app)
+    assert not app.exception and "lie beyond the cut-off of one or more of" in words(app).replace("\\", "")
 
 
 def test_pearl_of_completions_stands_beside_pearl_of_summaries():
@@ -132,3 +132,18 @@ def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path):
         AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("memorization/page.py").run()
     )
     assert not app.exception and "only one of the two" in words(app)
+
+
+def test_controls_are_matched_with_their_balance_and_stored(path):
+    app = shown("gap")
+    app.toggle(key=f"match-{memory_study().study_id}").set_value(True).run()
+    said = words(app).replace("\\", "")
+    assert not app.exception and "benchmark items have a control of their own" in said
+    assert {"trait", "before, SD", "after, SD"} <= set(next(one.value for one in app.dataframe if "trait" in one.value))
+    app.multiselect(key="match-by").set_value(["length"])
+    app.text_input(key="match-name").set_value("Ada").run()
+    app.button(key="match-store").click().run()
+    assert not app.exception and "stored pairs the gap is" in words(app).replace("\\", "")
+    assert "this study declares another control" in words(app).replace("\\", "")
+    app.selectbox(key="match-from").set_value("Pocket: word problems").run()
+    assert not app.exception and any(button.key == "match-study" for button in app.button)

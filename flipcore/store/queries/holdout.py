@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -49,6 +50,27 @@ def role_items(store: Store, study_id: str, role: str, *, lock: str | None = Non
     """The study's items in one role; those set aside under a `lock` of the study, and then alone."""
     scope = sight(store, study_id, lock)
     return [_item(row) for row in store.rows_of(_ROLE_ITEMS, study_id=study_id, role=role, **scope.params)]
+
+
+def keep_aside(store: Store, record_id: str, target_ids: Sequence[str], retro_ids: Sequence[str], share: float) -> set[str]:
+    """Sets a share of two sets that are no study aside for good: from now on only a lock under `record_id` opens it, on every
+    page. Each entry falls on its side by its own id. Sets that have entries set aside already keep those. Their ids."""
+    ids_by_role = {"target": target_ids, "retro": retro_ids}
+    rows = [
+        {"study_id": record_id, "item_id": item, "role": role, "position": place, "confirmatory": True}
+        for role, ids in ids_by_role.items()
+        for place, item in enumerate(ids)
+        if int(digest("aside", item)[:8], 16) / 16**8 < share
+    ]
+    if rows and not entries_aside(store, record_id):
+        store.writer.add("study_items", rows).result(30)
+    return entries_aside(store, record_id)
+
+
+def entries_aside(store: Store, record_id: str) -> set[str]:
+    """Ids of the entries that these sets set aside, opened by a lock or not."""
+    sql = "SELECT item_id FROM study_items WHERE study_id = $record_id AND confirmatory"
+    return {item_id for (item_id,) in store.rows(sql, record_id=record_id)}
 
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:

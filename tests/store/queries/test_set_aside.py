@@ -55,7 +55,7 @@ STUDY = Study(
 )
 S = STUDY.study_id
 WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
-WRITES |= {"delete_study", "set_budget", "store_pairs", "keep_decision", "keep_move", "keep_flip_mark"}
+WRITES |= {"delete_study", "set_budget", "store_pairs", "keep_decision", "keep_move", "keep_flip_mark", "keep_aside"}
 NOTE = "a note that quotes the item"
 
 
@@ -123,6 +123,7 @@ CALLS = {
     "holdout.studies_with_both": lambda s: holdout.studies_with_both(s),
     "holdout.studies_of": lambda s: holdout.studies_of(s, open_ids(s), hidden_ids(s)),
     "holdout.role_items": lambda s: holdout.role_items(s, S, "target") + holdout.role_items(s, S, "retro"),
+    "holdout.entries_aside": lambda s: holdout.entries_aside(s, S),
     "holdout.hidden_items": lambda s: holdout.hidden_items(s, hidden_ids(s)),
     "holdout.items": lambda s: holdout.items(s, hidden_ids(s)),
     "holdout.accuracies": lambda s: holdout.accuracies(s, S),
@@ -145,6 +146,7 @@ CALLS = {
     "vectors.accuracies": lambda s: vectors.accuracies(s, hidden_ids(s)),
 }
 NAMES_IDS = {
+    "holdout.entries_aside",
     "holdout.hidden_items",
     "standing.stands",
     "studies.paraphrase_states",
