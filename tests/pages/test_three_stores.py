@@ -16,7 +16,7 @@ from tests.pages.test_memorization import memory_study
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HOLDOUT
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 OF_A_STUDY = ["flip_surface/page.py", "decomposition/page.py", "memorization/page.py", "audit/page.py"]
 PAGES = ["studies/page.py", "new_study/page.py", *OF_A_STUDY, "holdout/page.py", "paraphrase_review/page.py", "survey/page.py"]
 NO_ANSWERS = tiny_study(name="no answers")
