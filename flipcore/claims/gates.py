@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.gate_looks import ANY_LOOK
 from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate, paraphrase_gate
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
@@ -21,8 +22,16 @@ PARAPHRASES_PASS = Assertion(
     "more than 0.80 of a source's paraphrases would be accepted by its reviewers",
     0.03,  # Wilson's one-sided 0.025 is at most 0.0281 (54 pairs) where 50 pairs or more were reviewed, computed exactly
     1,
-    "each look at the gate",
+    "one look at the gate, after a number of pairs fixed beforehand",
     ("acceptance exactly 0.80", "acceptance 0.80, differing by item", "nothing accepted beyond a coin"),
+)
+PARAPHRASES_HOLD = Assertion(
+    "paraphrases pass at every look",
+    "more than 0.80 of a source's paraphrases would be accepted, even if pairs were reviewed until the gate opened",
+    ANY_LOOK,
+    1,
+    "all looks at the gate together",
+    ("acceptance exactly 0.80, looked at after every pair",),
 )
 JUDGE_PASSES = Assertion(
     "judge passes",
@@ -32,7 +41,7 @@ JUDGE_PASSES = Assertion(
     "each look at the gate",
     ("kappa exactly 0.60, answers even", "kappa exactly 0.60, one answer in nine of ten", "kappa exactly 0.60, four answers"),
 )
-ASSERTIONS = (PARAPHRASES_PASS, JUDGE_PASSES)
+ASSERTIONS = (PARAPHRASES_PASS, PARAPHRASES_HOLD, JUDGE_PASSES)
 _UNKNOWN = "These paraphrases are not stored here, so nobody could review them: bring them in under Paraphrase review."
 
 
@@ -69,7 +78,13 @@ def paraphrases_claim(gate: ParaphraseGate, sentence: str = "") -> Claim:
     gate is open."""
     if not gate.is_open:
         return description(sentence or gate.sentence(), "closed", accepted=gate.accepted)
-    return Claim(PARAPHRASES_PASS, "open", gate.sentence(), True, numbers={"accepted": gate.accepted})
+    return Claim(PARAPHRASES_PASS, "open", gate.sentence(), True, gate.looks_sentence(), numbers={"accepted": gate.accepted})
+
+
+def looks_claim(gate: ParaphraseGate) -> Claim:
+    """Whether an open gate holds however often it was looked at; "" of a closed one."""
+    any_look = gate.holds_at_any_look
+    return Claim(PARAPHRASES_HOLD, "holds" if any_look else "one look", gate.looks_sentence(), any_look)
 
 
 def sources_claim(gates: Sequence[ParaphraseGate]) -> Claim:

@@ -9,7 +9,7 @@ from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
-from flipcore.claims.gates import paraphrases_claim, sources_claim
+from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
@@ -58,7 +58,7 @@ def _gates(gates: list[SourceGate]) -> None:
         st.markdown(
             f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
             f"pairs reviewed by people  \n{plain(paraphrases_claim(one.gate, one.sentence()).text)} "
-            f"{plain(one.models_sentence())}"
+            f"{plain(looks_claim(one.gate).text)} {plain(one.models_sentence())}"
         )
     if len(judged) < len(gates):
         names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.gate.accepted.n)

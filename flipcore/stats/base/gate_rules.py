@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.agreement import Agreement, cohen_log_agreement
-from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, p_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, p_text, percent_text
+from flipcore.stats.base.gate_looks import false_openings, holds_at_any_look
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.paired import mcnemar
 
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
+MANY_LOOKS = 500  # pairs, one look each
 KAPPA, FEWEST_LABELS = 0.60, 100
 FEWEST_TWICE = 30  # texts of the position test, and prompts of the re-ask test: fewer show nothing either way
 MOST_CHANGED = 0.20  # the most that a judge may contradict itself, upper bound: half of what kappa = 0.60 leaves at even odds
@@ -35,6 +37,24 @@ class ParaphraseGate:
     @property
     def is_open(self) -> bool:
         return self.accepted.n >= self.fewest and self.accepted.low >= self.threshold
+
+    @property
+    def holds_at_any_look(self) -> bool:
+        """Open, with evidence that holds even if pairs were reviewed until the gate opened."""
+        n = self.accepted.n
+        return self.is_open and holds_at_any_look(round(self.accepted.value * n), n, self.threshold)
+
+    def looks_sentence(self) -> str:
+        """Of an open gate: whether reviewing until it opened could have opened it; "" while it is closed."""
+        if not self.is_open:
+            return ""
+        if self.holds_at_any_look:
+            return "This holds however often the gate was looked at."
+        share = percent_text(false_openings(_opens, self.threshold, MANY_LOOKS))
+        return (
+            f"This holds if the number of pairs was fixed beforehand: reviewing until it opens passes {share} of sources at exactly "
+            f"{self.threshold:.2f}, within {MANY_LOOKS} pairs."
+        )
 
     def sentence(self) -> str:
         """Open or closed, and what would open it."""
@@ -74,6 +94,11 @@ def paraphrase_gate(
     rate = n_accepted / n_reviewed if n_reviewed else math.nan
     estimate = Estimate(rate, low, high, 0.95, "wilson", n_reviewed, None)
     return ParaphraseGate(estimate, n_more_pairs(n_accepted, n_reviewed, threshold, fewest), threshold, fewest)
+
+
+def _opens(n_accepted: int, n_reviewed: int) -> bool:
+    """The gate's rule at its own threshold, without a sentence."""
+    return n_reviewed >= FEWEST_PAIRS and wilson(n_accepted, n_reviewed)[0] >= ACCEPTANCE
 
 
 def n_more_pairs(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS) -> int | None:
