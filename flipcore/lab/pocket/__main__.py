@@ -1,4 +1,4 @@
-"""`python -m flipcore.lab.pocket train | export | items | card | gguf`: make the model in the box again, and measure it."""
+"""`python -m flipcore.lab.pocket train | export | items | card | decisions | gguf`: make the model in the box again, and measure it."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ def _commands() -> argparse.ArgumentParser:
     gguf = commands.add_parser("gguf", help="write the shipped checkpoint as one file for llama.cpp")
     gguf.add_argument("file", type=Path)
     commands.add_parser("items", help="write the manifest of items and doses")
+    decisions = commands.add_parser("decisions", help="write the card's part on decisions again, from stored scores")
+    decisions.add_argument("--stored", action="store_true", help="measure nothing; name the detectors without stored scores")
     card = commands.add_parser("card", help="measure the shipped model and write its card")
     card.add_argument("--quick", action="store_true", help="fewer items and samples, printed and not written")
     return parser
@@ -72,6 +74,10 @@ def main(arguments: list[str] | None = None) -> int:
             from flipcore.lab.pocket.items import write_items
 
             write_items()
+        elif options.command == "decisions":
+            from flipcore.lab.pocket.card import write_decisions
+
+            write_decisions(measure=not options.stored)
         else:
             from flipcore.lab.pocket.card import card, write_card
 

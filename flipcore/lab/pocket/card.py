@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,19 @@ from flipcore.claims.memory_truth import record_claim
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
 from flipcore.lab.pocket.items import read_items
-from flipcore.lab.pocket.measures import Picks, answer_loss, min_k, numbers, pearl, question_loss, resampled
+from flipcore.lab.pocket.measures import Picks, numbers, pearl, resampled
+from flipcore.lab.pocket.scores import (
+    DROP,
+    GROUPS,
+    PEARL,
+    TITLES,
+    Families,
+    Scores,
+    kept_scores,
+    read_scores,
+    scores_of,
+    write_scores,
+)
 from flipcore.lab.pocket.world import MAKERS, Entry
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.reports.known_doses import CLEAN_SET, record, record_rows
@@ -22,19 +35,8 @@ from flipcore.stats.memory.ground_truth import RULES, auc_interval, exact_share
 from flipcore.stats.memory.pearl_alpha import alpha_conformal
 
 NOMINAL, CHANCE = 0.05, 0.25
-PEARL = "PEARL (ROUGE-L), prose"
-
-GROUPS = ("fresh", "0", "1", "4", "16", "64", "256")
-DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndarray]]] = {
-    "question loss, problems": ("problems", question_loss),
-    "question loss, choices": ("choices", question_loss),
-    "question loss, prose": ("prose", question_loss),
-    "answer loss, problems": ("problems", answer_loss),
-    "answer loss, choices": ("choices", answer_loss),
-    "min-k %, problems": ("problems", min_k),
-    "min-k %, choices": ("choices", min_k),
-    "min-k %, prose": ("prose", min_k),
-}
+DECISIONS, NEXT = "## What the product decides", "## Order, layout and labels"
+ONE_BY_ONE = tuple(title for title in TITLES if title != DROP)
 
 
 def by_dose(entries: Sequence[Entry], most: int | None = None) -> dict[str, list[Entry]]:
@@ -110,21 +112,14 @@ def gaps(model: PocketModel, problems: dict) -> str:
     return _table(["dose", "n", "original", "resampled", "drop", "drop gap to dose 0"], rows)
 
 
-def scores(model: PocketModel, families: dict[str, dict], n_samples: int) -> dict[str, dict[str, np.ndarray]]:
-    """Every detector's scores of each group; PEARL takes `n_samples` a level."""
-    by_detector = {
-        title: {name: measure(model, entries) for name, entries in families[family].items()}
-        for title, (family, measure) in DETECTORS.items()
-    }
-    return by_detector | {PEARL: {name: pearl(model, entries, n_samples) for name, entries in families["prose"].items()}}
-
-
-def detection(by_detector: dict[str, dict[str, np.ndarray]]) -> str:
+def detection(by_detector: Scores) -> str:
     """AUC of each detector at each dose, its false-positive rate on fresh items at a cut-off of 5 % from the controls, and
     whether that rate's lower limit is at or under nominal."""
     rows: list[list[str]] = []
     over: dict[str, list[str]] = {"conformal": [], "tolerance": []}
     for title, values in by_detector.items():
+        if title not in ONE_BY_ONE:
+            continue  # a drop is 1, 0 or -1: no single item exceeds a cut-off
         fresh, cells = values["fresh"], [auc_interval(values[name], values["0"]).text() for name in GROUPS[2:]]
         for rule, names in over.items():
             k = int((fresh > RULES[rule](values["0"], NOMINAL)[0]).sum())
@@ -144,7 +139,17 @@ def detection(by_detector: dict[str, dict[str, np.ndarray]]) -> str:
     return "\n\n".join([table, "\n".join(sentences)])
 
 
-def decisions(by_detector: dict[str, dict[str, np.ndarray]]) -> str:
+def decision_section(by_detector: Scores) -> str:
+    """What the product says where the truth is known, with its heading."""
+    return f"""{DECISIONS}
+The verdict on a set of items, against dose 0 as a random control: "memory" or "none shown", with its p before Holm, by a test of
+the set, or of the drop gap where drops are compared. Fresh items are cut into sets of {CLEAN_SET}: each that is called memory is
+a false accusation. Each detector's scores are kept in `scores.json`; `python -m flipcore.lab.pocket decisions` writes this part.
+
+{decisions(by_detector)}"""
+
+
+def decisions(by_detector: Scores) -> str:
     """The product's own verdict on the items of each dose and on sets of fresh ones: hits and false accusations."""
     records = [
         record(title, values["0"], values["fresh"], {int(name): values[name] for name in GROUPS[2:]})
@@ -152,7 +157,9 @@ def decisions(by_detector: dict[str, dict[str, np.ndarray]]) -> str:
     ]
     rows = record_rows(records)
     table = _table(list(rows[0]), [list(row.values()) for row in rows])
-    return f"{record_claim(records).text}\n\n{table}"
+    absent = [title for title in TITLES if title not in by_detector]
+    more = f"\n\nNot decided here, because their scores are not stored yet: {', '.join(absent)}." if absent else ""
+    return f"{record_claim(records).text}\n\n{table}{more}"
 
 
 def draw_of_controls(model: PocketModel, prose: dict, by_group: dict[str, np.ndarray], n_samples: int, n_draws: int = 3) -> str:
@@ -246,12 +253,24 @@ def speed(model: PocketModel, choices: dict) -> str:
     return f"{1000 * (time.perf_counter() - began) / len(pairs):.1f} ms a scored prompt, one at a time."
 
 
-def card(quick: bool = False) -> str:
-    """The card as Markdown; `quick` takes at most 20 items a group and 2 samples a level for PEARL."""
+def manifest(quick: bool = False) -> Families:
+    """Family -> group -> its entries."""
+    return {name: by_dose(list(read_items(name)), 20 if quick else None) for name in ("problems", "choices", "prose")}
+
+
+def all_scores(model: PocketModel, families: Families, n_samples: int = 10) -> Scores:
+    """Every detector's scores, measured now."""
+    by_title = [scores_of(title, model, families, n_samples) for title in TITLES]
+    return {name: groups for part in by_title for name, groups in part.items()}
+
+
+def card(quick: bool = False, scores: Scores | None = None) -> str:
+    """The card as Markdown; `quick` takes at most 20 items a group and 2 samples a level for PEARL. `scores` where they have
+    been measured already."""
     model = PocketModel.load()
-    families = {name: by_dose(list(read_items(name)), 20 if quick else None) for name in ("problems", "choices", "prose")}
+    families = manifest(quick)
     n_samples, n_parameters = 2 if quick else 10, model.n_parameters
-    by_detector = scores(model, families, n_samples)
+    by_detector = scores or all_scores(model, families, n_samples)
     return f"""# The pocket model
 A Llama of {n_parameters:,} parameters, revision `{model.revision}`, trained from scratch on the invented world of
 `flipcore/lab/pocket`. A known set of items was put 0, 1, 4, 16, 64 or 256 times into its training (`items/*.jsonl`), so what
@@ -281,11 +300,7 @@ log-probabilities. PEARL: 0 to 5 % of bits, {n_samples} samples a level at tempe
 
 {draw_of_controls(model, families["prose"], by_detector[PEARL], n_samples)}
 
-## What the product decides
-The verdict on a set of items, against dose 0 as a random control: "memory" or "none shown", with its p before Holm. Fresh items
-are cut into sets of {CLEAN_SET}: each that is called memory is a false accusation.
-
-{decisions(by_detector)}
+{decision_section({title: by_detector[title] for title in TITLES})}
 
 ## Order, layout and labels
 {sensitivities(model, families["choices"])}
@@ -297,5 +312,16 @@ are cut into sets of {CLEAN_SET}: each that is called memory is a false accusati
 
 
 def write_card() -> None:
-    """Write data/pocket/CARD.md."""
-    (POCKET / "CARD.md").write_text(card(), encoding="utf-8")
+    """Write data/pocket/scores.json and, from the same scores, data/pocket/CARD.md."""
+    model = PocketModel.load()
+    scores = all_scores(model, manifest())
+    write_scores(scores, model.revision)
+    (POCKET / "CARD.md").write_text(card(scores={title: scores[title] for title in TITLES}), encoding="utf-8")
+
+
+def write_decisions(measure: bool = True, path: Path = POCKET / "CARD.md") -> None:
+    """Write the card's part on decisions again, from stored scores; detectors without any are measured first, or else named."""
+    scores = kept_scores(PocketModel.load(), manifest()) if measure else read_scores()[1]
+    section = decision_section({title: scores[title] for title in TITLES if title in scores})
+    before, after = path.read_text(encoding="utf-8").split(NEXT)
+    path.write_text(f"{before.split(DECISIONS)[0]}{section}\n\n{NEXT}{after}", encoding="utf-8")
