@@ -9,7 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from flipcore.claims.memory_gap import gap_claim
+from flipcore.claims.memory_sets import dragged_bound
 from flipcore.reports.memory import MemoryTest
+from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.loss_analysis import CutoffCurve, LossTest, cutoff_curve
 from flipcore.stats.memory.pearl_analysis import AlphaCurve, Pearl
@@ -35,7 +37,7 @@ def shares_everywhere(
     """(false-positive limits, detection limits), each (alphas, 2), that hold at every alpha at once."""
     limits = []
     for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
-        half = dkw_half_width(n, level)
+        half = dkw_half_width(n, level) if n >= MIN_N else math.nan
         limits.append(np.clip(np.column_stack([shares - half, shares + half]), 0, 1))
     return limits[0], limits[1]
 
@@ -74,17 +76,15 @@ def _line(**parts) -> dict:
     return defaults | parts
 
 
-def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], simultaneous: bool = False) -> dict:
-    """The loss test's cut-off over D of the items (up) and of the controls (down)."""
+def loss_line(
+    test: LossTest, start: float, unit: str, names: tuple[str, str], simultaneous: bool = False, withheld: str = ""
+) -> dict:
+    """The loss test's cut-off over D of the items (up) and of the controls (down). `withheld`: why nothing is claimed of the set,
+    and then no lower bound is printed."""
     curve = cutoff_curve(test.d, test.d0)
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
     edges = edges_of(test.d, test.d0)
-    bound = (
-        "at least {low|pct} at any cut-off, 95 % confidence"
-        if simultaneous
-        else "exploratory: at least {low|pct} only if this cut-off was fixed before looking"
-    )
     return _line(
         id=f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}",
         control="loss cut-off",
@@ -109,7 +109,8 @@ def loss_line(test: LossTest, start: float, unit: str, names: tuple[str, str], s
         },
         lines=[
             f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag {{expected|num}}.",
-            f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items ({bound}).",
+            f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items"
+            f"{dragged_bound(simultaneous, withheld)}.",
         ],
     )
 
@@ -151,11 +152,17 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
             "d1": packed(detection[:, 1]),
         },
         lines=[
-            f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}} [{{d0|pct}}, {{d1|pct}}].",
-            f"{{false|int}} of {len(non_members):,} non-members do too: false positives {{fpr|pct}} [{{f0|pct}}, {{f1|pct}}]"
-            + (", at any α at once." if simultaneous else "."),
+            f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}}"
+            f"{_limits_text('d', len(judged))}.",
+            f"{{false|int}} of {len(non_members):,} non-members do too: false positives {{fpr|pct}}"
+            f"{_limits_text('f', len(non_members))}" + (", at any α at once." if simultaneous else "."),
         ],
     )
+
+
+def _limits_text(name: str, n: int) -> str:
+    """The interval's place in a line of text; below ten texts there is none, and that is said."""
+    return f" [{{{name}0|pct}}, {{{name}1|pct}}]" if n >= MIN_N else f" (no interval: {n} texts, at least {MIN_N} are needed)"
 
 
 def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:

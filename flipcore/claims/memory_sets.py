@@ -9,7 +9,7 @@ from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory_gap import CONTROL_TITLES, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.memory.exceedance import SetTest
-from flipcore.stats.memory.gap_decision import OTHER
+from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 
@@ -48,7 +48,15 @@ ANY_CUTOFF = Assertion(
     "every cut-off of one detector",
     ("clean", "clean, ties"),
 )
-ASSERTIONS = (SET_BEYOND, AT_LEAST, ITEMS_NAMED)  # ANY_CUTOFF enters with its table
+AT_LEAST_ANYWHERE = Assertion(
+    "at least X % beyond chance at any cut-off",
+    "wherever the line is dragged, at least the share printed there is contaminated",
+    0.05,
+    1,
+    "every cut-off of one detector",
+    ("clean", "clean, ties", "a tenth contaminated"),
+)
+ASSERTIONS = (SET_BEYOND, AT_LEAST, ITEMS_NAMED, ANY_CUTOFF, AT_LEAST_ANYWHERE)
 TEMPLATED = (
     "the items are made from shared templates, and benchmark and controls from different ones. A test of single items would "
     "claim too much."
@@ -81,7 +89,8 @@ def set_claim(
             f"The set lies beyond its controls: {count_text} ({p_text(test.p)}). Controls of another kind can do the same."
         )
         return Claim(SET_BEYOND, BEYOND, sentence, True, detail, "", numbers)
-    return Claim(SET_BEYOND, MEMORY, f"Memory: {count_text} ({p_text(test.p)}).", True, detail, "", numbers)
+    start = "Memory, if the pairs are equally hard" if control == PAIRED else "Memory"
+    return Claim(SET_BEYOND, MEMORY, f"{start}: {count_text} ({p_text(test.p)}).", True, detail, "", numbers)
 
 
 def _blocked(test: SetTest, items: str, templated: bool) -> str:
@@ -144,13 +153,24 @@ def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
     return Claim(ITEMS_NAMED, "named", sentence, True, "", "", {"n_named": n_named})
 
 
-def any_cutoff_claim(p: float, control: str = OTHER) -> Claim:
-    """After a drag: the Monte Carlo p of the largest excess over every cut-off."""
+def any_cutoff_claim(p: float, control: str = OTHER, withheld: str = "") -> Claim:
+    """After a drag: the Monte Carlo p of the largest excess over every cut-off. `withheld`: why nothing is claimed of the set."""
     if not p <= ANY_CUTOFF.error_rate:
-        return Claim(ANY_CUTOFF, NONE_SHOWN, f"At no cut-off does the set lie beyond its controls ({p_text(p)}).", False)
-    caution = "" if control != OTHER else " Controls of another kind can do the same."
-    sentence = f"At some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
-    return Claim(ANY_CUTOFF, BEYOND, sentence, True, "", "", {"p": p})
+        sentence = f"After a drag: no cut-off is shown beyond which more of the set lies than chance explains ({p_text(p)})."
+        return Claim(ANY_CUTOFF, NONE_SHOWN, sentence, False, "", withheld, {"p": p})
+    caution = "" if control == RANDOM else " Controls of another kind can do the same."
+    sentence = f"After a drag: at some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
+    return Claim(ANY_CUTOFF, BEYOND, sentence, True, "", withheld, {"p": p})
+
+
+def dragged_bound(simultaneous: bool, withheld: str = "") -> str:
+    """What stands beside the share beyond chance at a line that is dragged, {low|pct} for its lower bound; "" where nothing may be
+    claimed of the set."""
+    if withheld:
+        return ""
+    if simultaneous:
+        return " (at least {low|pct} at any cut-off, 95 % confidence)"
+    return " (exploratory: at least {low|pct} only if this cut-off was fixed before looking)"
 
 
 def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:

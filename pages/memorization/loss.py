@@ -16,7 +16,7 @@ from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, loss, losses, measures_of, readouts_of, title_of
 from pages.memorization.items import item_table
-from pages.memorization.verdicts import say, verdict
+from pages.memorization.verdicts import say, say_dragged, verdict, withheld
 
 START = {"loss_cutoff": None}
 UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
@@ -42,16 +42,19 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     controls.note(title_of(measure).lower())
     test = loss(view, measure)
-    sentences = say(verdict(view, settings["margin"], "paraphrase", measure))
+    judged_test = verdict(view, settings["margin"], "paraphrase", measure)
+    sentences = say(judged_test)
     start = settings["loss_cutoff"]
     start = loss_cutoff(test, DEFAULT_RULE) if start is None or measure == "min_k" else start
     unit = UNITS.get(measure, "D: loss of the paraphrase minus loss of the published wording, nats")
     moved, decision = cutoff_line(
-        loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous"),
+        loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous", withheld(judged_test)),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )
     record.log_move(view.study_id, moved)
+    if moved or settings["loss_cutoff"] is not None:
+        sentences += say_dragged(judged_test, view, test)
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
     record.offer(view.study_id, "memorization", mode, decision and decision | {"measure": measure})

@@ -18,7 +18,7 @@ from pages.components.cutoff_line import cutoff_line
 from pages.memorization.cached import View, measures_of, sensitivities, setting_of, title_of
 from pages.memorization.items import item_table
 from pages.memorization.pearl_choices import TASKS, rule_and_rate, task_and_metric, warn_of_few
-from pages.memorization.verdicts import say, verdict
+from pages.memorization.verdicts import say, say_dragged, verdict
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 
@@ -34,7 +34,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     axis, metric = task_and_metric(view, controls, metrics)
     rule, fpr = rule_and_rate(controls, mode, settings)
     pearl, left_out = sensitivities(view, metric, rule, fpr, axis)
-    sentences = say(verdict(view, settings["margin"], axis, metric), pearl.sentence())
+    judged_test = verdict(view, settings["margin"], axis, metric)
+    sentences = say(judged_test, pearl.sentence())
     warn_of_few(pearl.calibration.n, rule, fpr)
     start = settings["alpha"]
     start = _start(pearl) if start is None else start
@@ -46,6 +47,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         locked=mode == "locked",
     )
     record.log_move(view.study_id, moved)
+    if moved or settings["alpha"] is not None:
+        sentences += say_dragged(judged_test, view, pearl)
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
     record.offer(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.claims.memory_sets import any_cutoff_claim
 from flipcore.reports.memory import Measurement, MemoryTest, detector_measurements, judged, members_of, with_gap
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
+from flipcore.stats.memory.loss_analysis import LossTest
+from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
 from pages.common.notes import plain
@@ -44,6 +47,26 @@ def verdict(view: View, margin: float, axis: str, measure: str) -> MemoryTest | 
         if measurement and measurement.kind == view.kind and measurement.measure == measure and measurement.axis in (axis, ""):
             return one
     return None
+
+
+@st.cache_data(show_spinner="Testing every cut-off …", max_entries=32)
+def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
+    return _test.any_cutoff_p()
+
+
+def withheld(test: MemoryTest | None) -> str:
+    """Why nothing is claimed of a set; "" where it may be."""
+    return "" if test is None else test.claim.withheld
+
+
+def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl) -> list[str]:
+    """After a drag the declared cut-off no longer decides: what every cut-off together shows; returns it for the record."""
+    if test is None or test.measurement is None:
+        return []
+    p = _any_cutoff_p((view, test.detector, test.items), scores)
+    claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld)
+    st.markdown(plain(claim.text))
+    return [claim.text]
 
 
 def say(test: MemoryTest | None, *more: str) -> list[str]:

@@ -56,3 +56,19 @@ def test_bins_are_shares_of_their_own_group_and_hold_every_value():
     edges = cutoffs.edges_of(a, b)
     assert sum(cutoffs.binned(a, edges)) == pytest.approx(1) and sum(cutoffs.binned(b, edges)) == pytest.approx(1)
     assert sum(cutoffs.binned(np.array([3.0, 3.0]), cutoffs.edges_of(np.array([3.0])))) == 1
+
+
+def test_below_ten_texts_the_line_prints_a_share_without_an_interval():
+    judged, never = alpha_curve(np.linspace(0, 1, 9), np.linspace(0, 1, 40)), alpha_curve(np.linspace(0, 1, 40), np.ones(4))
+    assert np.isnan(judged.detection_limits).all() and not np.isnan(judged.fpr_limits).any()
+    assert np.isnan(never.fpr_limits).all() and np.isnan(cutoffs.shares_everywhere(never, 40, 4)[0]).all()
+    assert "[" not in cutoffs._limits_text("d", 9) and "9 texts, at least 10 are needed" in cutoffs._limits_text("d", 9)
+    assert cutoffs._limits_text("d", 10) == " [{d0|pct}, {d1|pct}]"
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_where_nothing_is_claimed_of_the_set_the_line_prints_no_lower_bound(simultaneous):
+    test = loss_test([str(i) for i in range(40)], np.linspace(0, 1, 40), np.linspace(0, 1, 60))
+    line = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous)["lines"][1]
+    quiet = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous, withheld="Templates.")["lines"][1]
+    assert "at least {low|pct}" in line and "at least" not in quiet and quiet.endswith("of the items.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +20,7 @@ from flipcore.stats.memory.loss_test import finite
 
 RATE = 0.05  # share of the controls that the cut-off leaves above or at it; decides k before any value is seen
 ERROR = 0.05
+_CELLS = 2_000_000  # values permuted at once
 
 
 def rank(m: int, rate: float = RATE) -> int:
@@ -58,6 +60,7 @@ def set_p(c: int, n: int, k: int, m: int) -> float:
     return float(min(1.0, np.exp(terms).sum()))
 
 
+@lru_cache(maxsize=100_000)
 def least_contaminated(c: int, n: int, k: int, m: int, error: float = ERROR) -> int:
     """Lower bound of the number of contaminated items: the smallest j with P(BB(n - j; k, m + 1 - k) >= c - j) > error.
 
@@ -154,14 +157,24 @@ def largest_excess_p(d: ArrayLike, d0: ArrayLike, seed: int = 0, n_draws: int = 
     order = np.lexsort((np.arange(n + m) < n, -pool))
     observed = float(smallest((order >= n)[None, :])[0])
     labels = np.repeat([False, True], [n, m])
-    return monte_carlo_p(
-        observed, lambda draws: smallest(rng.permuted(np.tile(labels, (draws, 1)), axis=1)), n_draws, max_m=n_draws
-    )
+    rows = max(1, _CELLS // (n + m))
+
+    def draw(draws: int) -> np.ndarray:
+        parts = (min(rows, draws - start) for start in range(0, draws, rows))
+        return np.concatenate([smallest(rng.permuted(np.tile(labels, (part, 1)), axis=1)) for part in parts])
+
+    return monte_carlo_p(observed, draw, n_draws, max_m=n_draws)
 
 
+@lru_cache(maxsize=8)
 def _tail_table(n: int, m: int) -> np.ndarray:
-    """(k, c) -> `set_p(c, n, k, m)` for k up to half the controls."""
-    return np.array([[set_p(c, n, k, m) for c in range(n + 1)] for k in range(1, max(1, m // 2) + 1)])
+    """(k, c) -> `set_p(c, n, k, m)` for k up to half the controls: beta-binomial tails, summed from their small end."""
+    from scipy.special import betaln, gammaln
+
+    k, c = np.arange(1, max(1, m // 2) + 1)[:, None], np.arange(n + 1)[None, :]
+    ways = gammaln(n + 1) - gammaln(c + 1) - gammaln(n - c + 1)
+    chance = np.exp(ways + betaln(c + k, n - c + m + 1 - k) - betaln(k, m + 1 - k))
+    return np.minimum(np.cumsum(chance[:, ::-1], axis=1)[:, ::-1], 1.0)
 
 
 __all__ = [

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N, Estimate, percent_text, without_interval
 from flipcore.stats.base.intervals import wilson
-from flipcore.stats.memory.exceedance import SetTest, least_contaminated, set_test
+from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, least_contaminated, set_test
 from flipcore.stats.memory.loss_test import (
     SOURCE_LEVEL,
     bh_min_discoveries,
@@ -189,6 +189,10 @@ class LossTest:
     def set_test(self) -> SetTest:
         """The verdict's test of all items together: how many lie beyond the controls' mark."""
         return set_test(self.d, self.d0)
+
+    def any_cutoff_p(self) -> float:
+        """The set's p after a drag: of the largest excess over every cut-off."""
+        return largest_excess_p(self.d, self.d0).p
 
     def paired_correctness(
         self,

@@ -17,7 +17,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, without_interval
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.multiplicity import bh
-from flipcore.stats.memory.exceedance import SetTest, set_test
+from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, set_test
 from flipcore.stats.memory.pearl import abruptness, level_means, perm_maxdrop, sensitivity, sensitivity_repository
 from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration
 
@@ -32,7 +32,8 @@ LABELS = {
 class AlphaCurve:
     """Shares at every alpha, for a line that is dragged: at a line x use the last entry with `alphas` <= x.
 
-    `fpr` is the share of non-members above alpha, `detection` that of members, each with Wilson limits; NaN without any.
+    `fpr` is the share of non-members above alpha, `detection` that of members, each with Wilson limits (NaN below ten); NaN
+    without any.
     The first alpha is minus infinity and flags everything.
     """
 
@@ -58,7 +59,8 @@ def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
         k = n - np.searchsorted(values, alphas, side="right")
         counts.append(k)
         shares.append(k / n if n else np.full(len(alphas), np.nan))
-        limits.append(np.array([wilson(count, n) for count in k.tolist()]))
+        none = [math.nan, math.nan]
+        limits.append(np.array([wilson(count, n) if n >= MIN_N else none for count in k.tolist()]))
     return AlphaCurve(alphas, counts[0], counts[1], shares[0], limits[0], shares[1], limits[1])
 
 
@@ -104,6 +106,10 @@ class Pearl:
     def set_test(self) -> SetTest:
         """The verdict's test of all texts together: how many are more sensitive than the non-members' mark."""
         return set_test(self.sensitivity, self.non_members)
+
+    def any_cutoff_p(self) -> float:
+        """The set's p after a drag: of the largest excess over every alpha."""
+        return largest_excess_p(self.sensitivity, self.non_members).p
 
     def sentence(self) -> str:
         """How many texts lie beyond α and what α promises of single texts: a description, no verdict."""

@@ -83,7 +83,9 @@ def test_the_curve_gives_both_rates_at_every_alpha():
     assert curve.alphas.tolist() == [-math.inf, 0.1, 0.2, 0.3]
     assert curve.n_detected.tolist() == [3, 2, 2, 0] and curve.n_false.tolist() == [1, 1, 0, 0]
     assert curve.fpr.tolist() == [1, 1, 0, 0] and curve.detection[1] == pytest.approx(2 / 3)
-    assert (curve.fpr_limits[:, 0] <= curve.fpr).all() and (curve.fpr <= curve.fpr_limits[:, 1]).all()
+    assert np.isnan(curve.fpr_limits).all() and np.isnan(curve.detection_limits).all()  # below ten texts there is no interval
+    larger = alpha_curve(np.linspace(0, 1, 12), np.linspace(0, 1, 10))
+    assert (larger.fpr_limits[:, 0] <= larger.fpr).all() and (larger.fpr <= larger.fpr_limits[:, 1]).all()
     assert np.isnan(alpha_curve([0.1], []).fpr).all()
 
 
