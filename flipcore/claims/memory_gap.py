@@ -20,17 +20,26 @@ MEMORY, LOSES_MORE, WITHIN, NONE_SHOWN, UNDECIDED, NO_CLAIM = (
 MARGIN = 0.05
 FAMILY_LEVEL = 0.05
 
+_ONE_LAW = ("nothing changing", "rare events", "brittle both", "clean with noise", "several rewrites", "templated items")
+_UNLIKE = (
+    "brittle, .9 v .5",
+    "logit shift, easier benchmark",
+    "logit shift, harder benchmark",
+    "additive loss, .9 v .5",
+    "chance floor 1/4",
+    "chance floor, .9 v .5",
+)
 GAP_RANDOM = Assertion(
     "memory by drop gap, random control",
     "rewriting costs the benchmark more than a random half of the same source: memory",
     0.025,
     1,
     FAMILY,
-    ("nothing changing", "rare events", "brittle both"),
+    (*_ONE_LAW, "chance floor 1/4"),
 )
 GAP_PAIRED = Assertion(
     "memory by drop gap, paired control",
-    "rewriting costs benchmark items more than the controls that they are paired with: memory",
+    "rewriting costs benchmark items more than the controls that they are paired with: memory, if the pairs are equally hard",
     0.025,
     1,
     FAMILY,
@@ -42,18 +51,28 @@ GAP_OTHER = Assertion(
     0.025,
     1,
     FAMILY,
-    ("nothing changing", "brittle, .9 v .5"),
+    (*_ONE_LAW, *_UNLIKE),
 )
 GAP_WITHIN = Assertion(
-    "no gap beyond the margin", "the gap is smaller than the margin", 0.05, 1, "each claim", ("gap at the margin",)
+    "no gap beyond the margin",
+    "the gap is smaller than the margin",
+    0.05,
+    1,
+    "each claim",
+    tuple(f"gap at the margin{more}" for more in ("", ", rare events", ", several rewrites", ", pairs")),
 )
-ASSERTIONS = (GAP_RANDOM, GAP_OTHER, GAP_WITHIN)  # GAP_PAIRED enters with its table
+ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN)
 _ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
     PAIRED: "paired 1:1 with the benchmark's items",
     CALIBRATED: "calibrated on known doses of this model",
     OTHER: "of another making",
+}
+_MEMORY = {  # pairs of one mean difficulty and another spread lose differently without any memory
+    RANDOM: ("Memory", "random control"),
+    PAIRED: ("Memory, if the pairs are equally hard", "paired controls"),
+    CALIBRATED: ("Memory", "controls of known dose"),
 }
 CAUTION = "Unequal difficulty can do the same."
 
@@ -81,8 +100,8 @@ def _larger(decision: GapDecision) -> tuple[str, str]:
     gap = decision.gap.text_pp()
     if decision.control == OTHER:
         return LOSES_MORE, f"The benchmark loses more than the control: {gap}, and on all three scales. {CAUTION}"
-    how = "than its random control" if decision.control == RANDOM else "than its paired controls"
-    return MEMORY, f"Memory: rewriting costs the benchmark more {how}, {gap} ({p_text(decision.p)})."
+    start, control = _MEMORY[decision.control]
+    return MEMORY, f"{start}: rewriting costs the benchmark more than its {control}, {gap} ({p_text(decision.p)})."
 
 
 def _within(decision: GapDecision, margin: float) -> str:
