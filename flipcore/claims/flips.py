@@ -47,7 +47,7 @@ LARGER_ANYWHERE = Assertion(
     0.05,
     2,
     "all cells of a model that are claimed together, Holm",
-    ("A = G", "rare events"),
+    ("A = G", "rare events", "noise only", "nothing changes"),
 )
 ASSERTIONS: tuple[Assertion, ...] = (LARGER, LARGER_ANYWHERE)
 MORE, LESS, OPEN, FEW = "more", "less", "undecided", "few"

@@ -1,4 +1,4 @@
-"""What may be said of how alike two sets look: a classifier, neighbours, likeness inside a set, words, a map."""
+"""What may be said of how alike two sets look: neighbours, likeness inside a set, words, a map."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.agreement import Agreement
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
-from flipcore.stats.base.separability import Separability
 from flipcore.stats.holdout.map_quality import MapQuality
 from flipcore.stats.holdout.neighbours import Mixing
 from flipcore.stats.holdout.ngrams import NgramTable
@@ -16,14 +15,6 @@ from flipcore.vectors.comparison import Comparison
 
 ALPHA = 0.05
 _NULL = ("identical sets", "identical sets of unequal size", "source-paired sets", "templated entries")
-TOLD_APART = Assertion(
-    "a classifier tells the sets apart",
-    "entries of the two sets differ in what a classifier reads",
-    0.05,
-    1,
-    "each claim",
-    _NULL,
-)
 NEIGHBOURS_DIFFER = Assertion(
     "neighbours keep to a set", "an entry's neighbours are of its own set more or less often than in mixed sets", 0.05, 2,
     "each claim", _NULL,
@@ -39,24 +30,7 @@ MORE_ALIKE = Assertion(
 WORDS_DIFFER = Assertion(
     "words give a set away", "a word or word pair is in more entries of one set", 0.05, 2, "words of a table, FDR", _NULL[:3]
 )
-ASSERTIONS = (TOLD_APART, NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
-
-
-def classifier_claim(told: Separability) -> Claim:
-    """Whether a classifier can tell the sets apart, by permuting its whole cross-validation."""
-    if told.too_few:
-        return description(f"Undecided: {told.too_few}.", "undecided", n=told.n)
-    apart = told.p < ALPHA
-    verb = "can" if apart else "is not shown to"
-    return Claim(
-        TOLD_APART if apart else None,
-        "told apart" if apart else "undecided",
-        f"A classifier {verb} tell the sets apart: balanced accuracy {told.balanced.text()} ({p_text(told.p)}).",
-        apart,
-        f"{told.n_permutations:,} permutations of the whole cross-validation.",
-        "",
-        {"balanced": told.balanced, "p": told.p},
-    )
+ASSERTIONS = (NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
 
 
 def mixing_claim(mixing: Mixing) -> Claim:

@@ -19,7 +19,7 @@ ANY_DETECTOR = Assertion(
     "all detectors of a model, Holm",
     ("clean page of six detectors",),
 )
-ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS)  # ANY_DETECTOR enters with its table
+ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS, ANY_DETECTOR)
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 
 

@@ -9,12 +9,11 @@ import pytest
 
 from flipcore.claims.claim import Claim
 from flipcore.claims.holdout import inflation_claim, outcome_claim, survey_claim, verdict_claim
-from flipcore.claims.likeness import agreement_claim, classifier_claim, likeness_claim, mixing_claim, words_claim
+from flipcore.claims.likeness import agreement_claim, likeness_claim, mixing_claim, words_claim
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted_memory import odd_one_out_hits
 from flipcore.stats.base.agreement import cohen_agreement
 from flipcore.stats.base.estimate import Estimate, missing
-from flipcore.stats.base.separability import separability
 from flipcore.stats.holdout import neighbours
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.ngrams import ngrams
@@ -122,18 +121,6 @@ def test_the_survey_names_whom_it_holds_for():
     rng = generator(3)
     four = odd_one_out_survey((rng.random(160) < 0.7).astype(float), np.tile(np.arange(40), 4), np.repeat(np.arange(4), 40))
     assert survey_claim(four, "model").text.startswith("These sheets find")
-
-
-def test_a_classifier_that_tells_the_sets_apart():
-    X = np.concatenate([np.zeros((20, 1)), np.ones((20, 1))])
-
-    def fit(train, labels, test):
-        return test[:, 0]
-
-    said = classifier_claim(separability(X, np.repeat([0, 1], 20), fit, m=99))
-    assert said.is_made and said.text.startswith("A classifier can tell the sets apart: balanced accuracy 1.00")
-    few = classifier_claim(separability(X[12:28], np.repeat([0, 1], 8), fit, m=99))
-    assert not few.is_made and few.text.startswith("Undecided: 8 entries")
 
 
 def test_neighbours_and_likeness_inside():

@@ -2,7 +2,8 @@
 
 Without options it runs every cell (4,000 runs each) and rewrites tests/stats/claims/MODULE.json and tests/stats/claims.md.
 ``--only memory`` runs and rewrites one module's rows, ``--cell "drop gap"`` those whose name holds the text; the others stay
-as they were. ``--render`` only writes the page again (after a merge conflict in it: take either side, then render).
+as they were. ``--older`` runs what is missing or was run on other code than today's. Each row is stored when it is done.
+``--render`` only writes the page again (after a merge conflict in it: take either side, then render).
 ``--share 0.05`` runs a random part on a printed seed, writes nothing, and ends with 1 if a claim fails.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from time import monotonic
@@ -24,18 +25,24 @@ from flipcore.lab.claims.running import Place, finished
 N_PROCESSES = 2
 
 
-def run(places: Sequence[Place], *, seed: int = 0, runs: int | None = None, commit: str = "") -> list[Row]:
-    """The rows of these cells, in order, by two processes where there are several."""
-    if len(places) < 2:
-        return [finished(place, seed, runs, commit) for place in places]
-    with ProcessPoolExecutor(N_PROCESSES, mp_context=get_context("spawn")) as pool:
+def run(
+    places: Sequence[Place], *, seed: int = 0, runs: int | None = None, commit: str = "", processes: int = N_PROCESSES
+) -> Iterator[Row]:
+    """The rows of these cells, in order, each as soon as it and those before it are done."""
+    if min(len(places), processes) < 2:
+        for place in places:
+            yield _print_row(finished(place, seed, runs, commit))
+        return
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
         waiting = [pool.submit(finished, place, seed, runs, commit) for place in places]
-        return [_print_row(future.result()) for future in waiting]
+        for future in waiting:
+            yield _print_row(future.result())
 
 
 def sample(share: float, seed: int, only: Sequence[str] = MODULES) -> list[Place]:
-    """A random part of the cells, at least one, the same for the same seed."""
-    places = [(module, i) for module in only for i in range(len(cells_of(module)))]
+    """A random part of the cells that have a row, at least one, the same for the same seed."""
+    rows = {module: results.rows_on_disk(module) for module in only}
+    places = [(module, i) for module in only for i, cell in enumerate(cells_of(module)) if cell.name in rows[module]]
     if not places:
         return []
     n = min(len(places), max(1, round(share * len(places))))
@@ -60,7 +67,9 @@ def _commit() -> str:
 
 def render() -> str:
     """The page of everything stored, written and returned."""
-    text = results.markdown({module: list(results.rows_on_disk(module).values()) for module in MODULES})
+    rows = {module: results.rows_on_disk(module) for module in MODULES}
+    waiting = [cell.name for module, cells in all_cells().items() for cell in cells if cell.name not in rows[module]]
+    text = results.markdown({module: list(part.values()) for module, part in rows.items()}, waiting)
     results.TABLE.write_text(text, encoding="utf-8")
     return text
 
@@ -73,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--share", type=float, help="a random share of the cells; writes nothing")
     parser.add_argument("--seed", type=int, default=0, help="of the random share and of its runs")
     parser.add_argument("--runs", type=int, help="at most so many runs a cell")
+    parser.add_argument("--older", action="store_true", help="only cells that were not run on today's code")
+    parser.add_argument("--processes", type=int, default=N_PROCESSES)
     parser.add_argument("--render", action="store_true", help="write the page again and run nothing")
     options = parser.parse_args(arguments)
     if options.render:
@@ -82,25 +93,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start = monotonic()
     if options.share:
         print(f"Cells and streams of --share {options.share:g} --seed {options.seed}")
-        rows = run(sample(options.share, options.seed, only), seed=options.seed, runs=options.runs)
+        places = sample(options.share, options.seed, only)
+        rows = list(run(places, seed=options.seed, runs=options.runs, processes=options.processes))
     else:
-        rows = _rewritten(only, options.cell, options.runs)
+        rows = _rewritten(only, options)
     failed = failures(rows, slack=options.runs is not None or options.share is not None)
     print("\n".join([f"FAILED {name}: {why}" for name, why in failed.items()]))
     print(f"{len(rows)} cells in {monotonic() - start:,.0f} s, {len(failed)} failed.")
     return 1 if failed else 0
 
 
-def _rewritten(only: Sequence[str], text: str, runs: int | None) -> list[Row]:
-    """Runs the chosen cells and writes their rows; fewer runs than the table's are shown and never written."""
+def _rewritten(only: Sequence[str], options: argparse.Namespace) -> list[Row]:
+    """Runs the chosen cells and writes each row when it is done; fewer runs than the table's are shown and never written."""
     cells, commit, rows = all_cells(), _commit(), []
     for module in only:
         names = [cell.name for cell in cells[module]]
-        fresh = run([(module, i) for i, name in enumerate(names) if text in name], runs=runs, commit=commit)
-        rows += fresh
-        if runs is None:
-            results.store(module, fresh, names)
-    if runs is None:
+        rows_there = results.rows_on_disk(module)
+        places = [
+            (module, i)
+            for i, name in enumerate(names)
+            if options.cell in name
+            and not (options.older and name in rows_there and results.age(rows_there[name]) == results.CURRENT)
+        ]
+        for row in run(places, runs=options.runs, commit=commit, processes=options.processes):
+            rows.append(row)
+            if options.runs is None:
+                results.store(module, [row], names)
+    if options.runs is None:
         render()
     return rows
 

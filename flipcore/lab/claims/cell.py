@@ -21,6 +21,7 @@ How to add cells (a module of this folder ends in ``CELLS``, a tuple of `Cell`):
   ``worlds`` needs a null cell with that ``world``.
 - ``truth="null"``: the claim is false in that world, so the share of runs that assert it must stay at or below
   `assertion.error_rate`. ``truth="planted"``: it is true, and the share is power, which is printed and has no limit.
+  ``truth="outside"``: a condition that the sentence names does not hold; how often it is said there is printed.
 - Only a claim that is made counts: `each` reads `Claim.is_made` (asserted and not withheld), or a plain bool. Where one
   function makes claims with several outcomes, return a bool that says whether THIS false one was asserted.
 - 4,000 runs a cell; 2,000 where a run costs more than .1 s. The stream of a cell comes from its name.
@@ -37,7 +38,7 @@ import numpy as np
 from flipcore.claims.claim import Assertion, Claim
 
 N_RUNS = 4_000
-TRUTHS = ("null", "planted")
+TRUTHS = ("null", "planted", "outside")
 Simulation = Callable[[np.random.Generator, int], tuple[int, int]]
 
 

@@ -190,12 +190,12 @@ def _more(world: World, n: int) -> Simulation:
 
 
 def _six(world: Callable[[np.random.Generator, int, int], tuple[np.ndarray, np.ndarray]]) -> World:
-    """Six axes of four variants each, every one with A = G."""
+    """Six axes of four variants each, every one of this world."""
 
     def draw(rng: np.random.Generator, n: int) -> CodedAnswers:
         pairs = [world(rng, n, 4) for _ in range(6)]
-        mixed = [np.stack([pair[which] for pair in pairs], axis=2).reshape(n, -1) for which in (0, 1)]
-        return coded(*mixed, axes=6)
+        mixed = [np.stack([pair[which] for pair in pairs], axis=2) for which in (0, 1)]
+        return coded(*(one.reshape(n, -1, *one.shape[3:]) for one in mixed), axes=6)
 
     return draw
 
@@ -208,6 +208,11 @@ def _rare_pair(rng: np.random.Generator, n: int, v: int) -> tuple[np.ndarray, np
     kind = np.digitize(rng.random(n), np.cumsum([0.1, 0.05, 0.0]))
     flip = (np.arange(v) % 2)[None, :]
     return flip * (kind == 0)[:, None], flip * (kind == 1)[:, None]
+
+
+def _noise_pair(compared: float, reference: float) -> Callable:
+    """Two samples of each variant that differ by sampling alone, more often under the compared extractor."""
+    return lambda rng, n, v: tuple(planted_samples(n, rng, floor=floor, effect=0.0, v=v) for floor in (compared, reference))
 
 
 _NULL: tuple[tuple[str, World, tuple[int, ...]], ...] = (
@@ -231,6 +236,8 @@ _PLANTED: tuple[tuple[str, World, tuple[int, ...]], ...] = (
 _SIX: tuple[tuple[str, World, tuple[int, ...]], ...] = (
     ("A = G", _six(_pair), (15, 40)),
     ("rare events", _six(_rare_pair), (15, 40)),
+    ("noise only", _six(_noise_pair(0.25, 0.1)), (15, 40)),
+    ("nothing changes", _six(lambda rng, n, v: (np.zeros((n, v), dtype=int),) * 2), (40,)),
 )
 CELLS: tuple[Cell, ...] = (
     *(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
 
-from flipcore.claims.gates import JUDGE_PASSES, PARAPHRASES_PASS, judge_claim, paraphrases_claim
+from flipcore.claims.gates import JUDGE_PASSES, PARAPHRASES_HOLD, PARAPHRASES_PASS, judge_claim, looks_claim, paraphrases_claim
 from flipcore.claims.locks import LOCKED, locked_claim
 from flipcore.lab.claims.cell import Cell, Simulation, each
 from flipcore.stats.base.estimate import Estimate
@@ -31,6 +32,21 @@ def _accepted(rate: float, n: int, spread: float = 0.0) -> Simulation:
         chances = rng.beta(rate / spread, (1 - rate) / spread, size=(runs, n)) if spread else np.full((runs, 1), rate)
         counts = (rng.random((runs, n)) < chances).sum(axis=1)
         return sum(_opens(int(k), n) for k in counts), runs
+
+    return simulate
+
+
+@cache
+def _holds(n_accepted: int, n: int) -> bool:
+    return looks_claim(paraphrase_gate(n_accepted, n)).is_made
+
+
+def _looked_at(says: Callable[[int, int], bool], rate: float, most: int) -> Simulation:
+    """Pairs reviewed one by one, with a look after each: does the gate say so at any of them?"""
+
+    def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
+        counts = (rng.random((runs, most)) < rate).cumsum(axis=1)
+        return sum(any(says(int(k), n) for n, k in enumerate(row, 1)) for row in counts), runs
 
     return simulate
 
@@ -84,6 +100,18 @@ CELLS: tuple[Cell, ...] = (
     *(Cell(PARAPHRASES_PASS, "acceptance 0.80, differing by item", f"{n:,}", _accepted(0.80, n, 0.3)) for n in (50, 500)),
     Cell(PARAPHRASES_PASS, "nothing accepted beyond a coin", "50", _accepted(0.50, 50)),
     *(Cell(PARAPHRASES_PASS, "acceptance 0.90", f"{n:,}", _accepted(0.90, n), truth="planted") for n in (50, 128, 500)),
+    Cell(PARAPHRASES_HOLD, "acceptance exactly 0.80, looked at after every pair", "up to 500", _looked_at(_holds, 0.80, 500)),
+    *(
+        Cell(
+            PARAPHRASES_HOLD,
+            "acceptance 0.90, looked at after every pair",
+            f"up to {n}",
+            _looked_at(_holds, 0.90, n),
+            "planted",
+        )
+        for n in (128, 500)
+    ),
+    Cell(PARAPHRASES_PASS, "reviewed until it opens", "up to 500", _looked_at(_opens, 0.80, 500), "outside"),
     *(
         Cell(JUDGE_PASSES, "kappa exactly 0.60, answers even", f"{n:,}", _labels(EVEN, KAPPA, n), n_runs=FEWER)
         for n in (FEWEST_LABELS, 400)

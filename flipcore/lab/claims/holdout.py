@@ -26,7 +26,6 @@ from flipcore.claims.holdout import (
     survey_claim,
     verdict_claim,
 )
-from flipcore.core.randomness import generator
 from flipcore.lab.claims.cell import Cell, Simulation, each
 from flipcore.lab.simulations.planted_memory import embedding_sets, odd_one_out_hits
 from flipcore.stats.holdout.difficulty import Condition
@@ -55,15 +54,15 @@ ANY_DIFFERENCE = (BEYOND, DIFFERENT, WITHIN)
 
 def _at_margin(world: str, n: str, draw: Draw) -> list[Cell]:
     """The three claims about a margin, where the truth lies on it."""
-    return [Cell(claim, world, n, _share(draw, outcome_names)) for claim, outcome_names in CLAIMED.items()]
+    return [Cell(claim, world, n, outcome_share(draw, outcome_names)) for claim, outcome_names in CLAIMED.items()]
 
 
-def _slow(claim: Assertion, world: str, n: str, draw: Draw) -> Cell:
+def slow(claim: Assertion, world: str, n: str, draw: Draw) -> Cell:
     """One of these claims, in fewer runs because they take milliseconds."""
-    return Cell(claim, world, n, _share(draw, CLAIMED[claim]), n_runs=N_SLOW)
+    return Cell(claim, world, n, outcome_share(draw, CLAIMED[claim]), n_runs=N_SLOW)
 
 
-def _share(draw: Draw, outcome_names: tuple[str, ...]) -> Simulation:
+def outcome_share(draw: Draw, outcome_names: tuple[str, ...]) -> Simulation:
     """Runs whose claim has one of these outcomes. Equal tests have equal claims, so each distinct one is made once."""
 
     def simulate(rng: Rng, runs: int) -> tuple[int, int]:
@@ -79,8 +78,9 @@ def _share(draw: Draw, outcome_names: tuple[str, ...]) -> Simulation:
     return simulate
 
 
-def _no_difference(world: str, n: str, draw: Draw, truth: str = "null", n_runs: int = 4_000) -> Cell:
-    return Cell(SETS_DIFFER, world, n, _share(draw, ANY_DIFFERENCE), truth=truth, n_runs=n_runs)
+def no_difference(world: str, n: str, draw: Draw, truth: str = "null", n_runs: int = 4_000) -> Cell:
+    """A cell of any difference, where there is none."""
+    return Cell(SETS_DIFFER, world, n, outcome_share(draw, ANY_DIFFERENCE), truth=truth, n_runs=n_runs)
 
 
 @lru_cache(maxsize=100_000)
@@ -115,34 +115,6 @@ def _families(n_target: int, n_retro: int, each_has: int, target: float, retro: 
         hits = rng.random((n_target + n_retro, each_has)) < np.concatenate(chances)[:, None]
         family = np.repeat(np.arange(n_target + n_retro), each_has)
         return difficulty_test_clustered(hits.ravel(), family >= n_target, family, margin)
-
-    return draw
-
-
-@lru_cache(maxsize=32)
-def _true_mmd2(shift: float, spread: float, rho: float) -> float:
-    rng = generator(1, "true MMD^2")
-    T, R = _vectors(rng, 200_000, 200_000, shift, spread, rho)
-    return float(((T.mean(axis=0) - R.mean(axis=0)) ** 2).sum())
-
-
-def _vectors(rng: Rng, n: int, m: int, shift: float, spread: float, rho: float) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors in 16 dimensions of falling variance around a common mean; `rho` is what source pairs share."""
-    scale, middle = 2.5 / np.sqrt(np.arange(1, 17)), np.eye(1, 16)[0] * 4
-    own = [rng.standard_normal((k, 16)) for k in (n, m)]
-    if rho:
-        own[1] = np.sqrt(rho) * own[0] + np.sqrt(1 - rho) * own[1]
-    rows = [own[0] * scale + middle, own[1] * scale * spread + middle + shift * np.eye(2, 16)[1]]
-    return tuple(one / np.linalg.norm(one, axis=1, keepdims=True) for one in rows)
-
-
-def _texts(n: int, m: int, shift: float = 0.0, spread: float = 1.0, rho: float = 0.0) -> Draw:
-    """Embeddings whose margin is their true MMD^2 (none where they do not differ)."""
-
-    def draw(rng: Rng) -> HoldoutTest:
-        margin = _true_mmd2(shift, spread, rho) if shift else None
-        sets = _vectors(rng, n, m, shift, spread, rho)
-        return semantic_test(*sets, margin, paired=rho > 0, m=99, seed=int(rng.integers(2**31)))
 
     return draw
 
@@ -217,7 +189,7 @@ def _one_at_its_margin(rng: Rng) -> bool:
     return verdict_claim(HoldoutVerdict(tests)).outcome == INDISTINGUISHABLE
 
 
-AT, UNEQUAL, SPREAD = "difference exactly at the margin", "at the margin, unequal sizes", "at the margin, unequal spread"
+AT, UNEQUAL = "difference exactly at the margin", "at the margin, unequal sizes"
 CELLS: tuple[Cell, ...] = (
     *_at_margin(AT, "10 v 10, .7 v .4, ±30 pp", _answers(10, 10, 0.7, 0.4, 0.3)),
     *_at_margin(AT, "15 v 15, 1 v .7, ±30 pp", _answers(15, 15, 1.0, 0.7, 0.3)),
@@ -229,30 +201,30 @@ CELLS: tuple[Cell, ...] = (
     *_at_margin(AT, "150 pairs, rho .5, .7 v .6, ±10 pp", _pairs(150, 0.7, 0.6, 0.5)),
     *_at_margin(AT, "10 + 10 templates of 10, .6 v .4, ±20 pp", _families(10, 10, 10, 0.6, 0.4, 0.2)),
     *_at_margin(AT, "40 + 40 templates of 10, .6 v .4, ±20 pp", _families(40, 40, 10, 0.6, 0.4, 0.2)),
-    _slow(SETS_EQUIVALENT, AT, "survey, 10 people x 10 of 10 entries, oddness 1", _survey_test(10, 10, 10)),
-    _slow(SETS_EQUIVALENT, AT, "survey, 23 people x 10 of 30 entries, oddness 1", _survey_test(23, 10, 30)),
-    _slow(SETS_DIFFER_BEYOND, AT, "survey, 23 people x 10 of 30 entries, oddness 1", _survey_test(23, 10, 30)),
+    slow(SETS_EQUIVALENT, AT, "survey, 10 people x 10 of 10 entries, oddness 1", _survey_test(10, 10, 10)),
+    slow(SETS_EQUIVALENT, AT, "survey, 23 people x 10 of 30 entries, oddness 1", _survey_test(23, 10, 30)),
+    slow(SETS_DIFFER_BEYOND, AT, "survey, 23 people x 10 of 30 entries, oddness 1", _survey_test(23, 10, 30)),
     *_at_margin(UNEQUAL, "1,319 v 50, 1 v .8, ±20 pp", _answers(1_319, 50, 1.0, 0.8, 0.2)),
     *_at_margin(UNEQUAL, "1,319 v 50, .25 v .05, ±20 pp", _answers(1_319, 50, 0.25, 0.05, 0.2)),
     *_at_margin(UNEQUAL, "150 v 20, .32 v .02, ±30 pp", _answers(150, 20, 0.32, 0.02, 0.3)),
-    _no_difference("identical sets", "10 v 10, .5", _answers(10, 10, 0.5, 0.5)),
-    _no_difference("identical sets", "15 v 15, .7", _answers(15, 15, 0.7, 0.7)),
-    _no_difference("identical sets", "40 v 40, .1", _answers(40, 40, 0.1, 0.1)),
-    _no_difference("identical sets", "80 v 80, .5", _answers(80, 80, 0.5, 0.5)),
-    _no_difference("identical sets", "1,319 v 1,319, .95", _answers(1_319, 1_319, 0.95, 0.95)),
-    _no_difference("identical sets of unequal size", "1,319 v 50, .5", _answers(1_319, 50, 0.5, 0.5)),
-    _no_difference("identical sets of unequal size", "150 v 20, .98", _answers(150, 20, 0.98, 0.98)),
-    _no_difference("source-paired sets", "80 pairs, rho .5", _pairs(80, 0.6, 0.6, 0.5)),
-    _no_difference("source-paired sets", "150 pairs, rho .9", _pairs(150, 0.6, 0.6, 0.9)),
-    _no_difference("templated entries", "10 + 10 templates of 10", _families(10, 10, 10, 0.6, 0.6)),
-    _no_difference("templated entries", "40 + 20 templates of 10", _families(40, 20, 10, 0.6, 0.6)),
-    _no_difference("harder by 10 pp", "412 v 412, .5 v .4", _answers(412, 412, 0.5, 0.4), "planted"),
+    no_difference("identical sets", "10 v 10, .5", _answers(10, 10, 0.5, 0.5)),
+    no_difference("identical sets", "15 v 15, .7", _answers(15, 15, 0.7, 0.7)),
+    no_difference("identical sets", "40 v 40, .1", _answers(40, 40, 0.1, 0.1)),
+    no_difference("identical sets", "80 v 80, .5", _answers(80, 80, 0.5, 0.5)),
+    no_difference("identical sets", "1,319 v 1,319, .95", _answers(1_319, 1_319, 0.95, 0.95)),
+    no_difference("identical sets of unequal size", "1,319 v 50, .5", _answers(1_319, 50, 0.5, 0.5)),
+    no_difference("identical sets of unequal size", "150 v 20, .98", _answers(150, 20, 0.98, 0.98)),
+    no_difference("source-paired sets", "80 pairs, rho .5", _pairs(80, 0.6, 0.6, 0.5)),
+    no_difference("source-paired sets", "150 pairs, rho .9", _pairs(150, 0.6, 0.6, 0.9)),
+    no_difference("templated entries", "10 + 10 templates of 10", _families(10, 10, 10, 0.6, 0.6)),
+    no_difference("templated entries", "40 + 20 templates of 10", _families(40, 20, 10, 0.6, 0.6)),
+    no_difference("harder by 10 pp", "412 v 412, .5 v .4", _answers(412, 412, 0.5, 0.4), "planted"),
     Cell(SAME_SOURCE, "three tests equivalent, one at its margin", "400 v 400", each(_one_at_its_margin), n_runs=N_SLOW),
     Cell(
         SETS_EQUIVALENT,
         "no difference",
         "412 v 412, .4, ±10 pp",
-        _share(_answers(412, 412, 0.4, 0.4), (EQUIVALENT,)),
+        outcome_share(_answers(412, 412, 0.4, 0.4), (EQUIVALENT,)),
         truth="planted",
     ),
     Cell(TARGET_BETTER, "equal accuracies", "40 v 40, .1", _models(1, 40, 40, 0.1, 0.1)),
@@ -272,18 +244,4 @@ CELLS: tuple[Cell, ...] = (
     _annotators("few annotators", "1 person, 15 entries", _survey(1, 15, 15, 1.0)),
     _annotators("few annotators", "4 people, 15 entries, sd 1", _survey(4, 10, 15, 1.0)),
     _annotators("found .45 of the time", "23 people, 30 entries, sd .5", _survey(23, 10, 30, 0.5, 0.45), "planted"),
-)
-# Permutations of texts take minutes a cell: run by hand (`simulate`), and no part of the committed table.
-BY_HAND: tuple[Cell, ...] = (
-    _slow(SETS_EQUIVALENT, AT, "15 v 15 texts", _texts(15, 15, 1.1)),
-    _slow(SETS_EQUIVALENT, AT, "80 v 80 texts", _texts(80, 80, 0.5)),
-    _slow(SETS_EQUIVALENT, AT, "80 pairs of texts, rho .9", _texts(80, 80, 0.5, rho=0.9)),
-    _slow(SETS_EQUIVALENT, UNEQUAL, "150 v 20 texts", _texts(150, 20, 1.1)),
-    _slow(SETS_EQUIVALENT, SPREAD, "80 v 80 texts, spread 1.5", _texts(80, 80, 1.1, 1.5)),
-    _slow(SETS_DIFFER_BEYOND, UNEQUAL, "150 v 20 texts", _texts(150, 20, 1.1)),
-    _slow(SETS_DIFFER_BEYOND, SPREAD, "80 v 80 texts, spread 1.5", _texts(80, 80, 1.1, 1.5)),
-    _no_difference("identical sets", "15 v 15 texts", _texts(15, 15), n_runs=N_SLOW),
-    _no_difference("identical sets", "80 v 80 texts", _texts(80, 80), n_runs=N_SLOW),
-    _no_difference("identical sets of unequal size", "150 v 20 texts", _texts(150, 20), n_runs=N_SLOW),
-    _no_difference("source-paired sets", "80 pairs of texts, rho .9", _texts(80, 80, rho=0.9), n_runs=N_SLOW),
 )

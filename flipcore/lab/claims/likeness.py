@@ -1,8 +1,7 @@
-"""Cells of the claims about how alike two sets look: run by hand, and no part of the committed table yet.
+"""Cells of the claims about how alike two sets look.
 
 Every set here has its labels by chance alone, except where the world says otherwise. Fewer permutations than in the product
-leave the size of a permutation test as it is. The classifier is that of the nearest mean in two folds, which
-costs microseconds.
+leave the size of a permutation test as it is.
 """
 
 from __future__ import annotations
@@ -12,19 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.likeness import (
-    MORE_ALIKE,
-    NEIGHBOURS_DIFFER,
-    TOLD_APART,
-    WORDS_DIFFER,
-    classifier_claim,
-    likeness_claim,
-    mixing_claim,
-    words_claim,
-)
+from flipcore.claims.likeness import MORE_ALIKE, NEIGHBOURS_DIFFER, WORDS_DIFFER, likeness_claim, mixing_claim, words_claim
 from flipcore.core.records import Item
 from flipcore.lab.claims.cell import Cell, each
-from flipcore.stats.base.separability import separability
 from flipcore.stats.holdout import neighbours
 from flipcore.stats.holdout.ngrams import ngrams
 from flipcore.vectors.comparison import Comparison
@@ -35,17 +24,17 @@ DIMENSIONS = 8
 VOCABULARY = np.array([f"w{i}" for i in range(30)])
 
 
-def _items(n: int, m: int, templates: int = 0, paired: bool = False) -> tuple[Item, ...]:
+def entries(n: int, m: int, templates: int = 0, paired: bool = False) -> tuple[Item, ...]:
     """Entries by number; `templates` entries share one, and `paired` retro entries name their target entry."""
-    entries = []
+    rows = []
     for side, count in (("t", n), ("r", m)):
         for i in range(count):
             source = f"t{i}" if paired and side == "r" else f"{side}-{i // templates}" if templates else None
-            entries.append(Item(f"{side}{i}", "made", "choice", f"{side} {i}", source_id=source))
-    return tuple(entries)
+            rows.append(Item(f"{side}{i}", "made", "choice", f"{side} {i}", source_id=source))
+    return tuple(rows)
 
 
-def _rows(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float) -> np.ndarray:
+def embedded(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float) -> np.ndarray:
     """Unit vectors around one mean; entries of a template, or of a pair, share a part `rho` of their place."""
     own = rng.standard_normal((len(items), DIMENSIONS))
     if rho:
@@ -60,8 +49,8 @@ def _rows(rng: Rng, items: tuple[Item, ...], n: int, rho: float, shift: float) -
 
 def _comparison_draw(n: int, m: int, rho: float, templates: int, paired: bool, shift: float) -> Callable[[Rng], Comparison]:
     """Two sets in one embedding, of each template the first entry, as the page counts them."""
-    items = _items(n, m, templates, paired)
-    return lambda rng: Comparison(items, n, _rows(rng, items, n, rho, shift), "made").distinct
+    items = entries(n, m, templates, paired)
+    return lambda rng: Comparison(items, n, embedded(rng, items, n, rho, shift), "made").distinct
 
 
 def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool = False) -> Callable:
@@ -87,29 +76,6 @@ def _inside(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bool =
     return each(run)
 
 
-def _nearest_mean(train: np.ndarray, labels: np.ndarray, test: np.ndarray) -> np.ndarray:
-    if len(set(labels.tolist())) < 2:
-        return np.full(len(test), 0.5)
-    means = [train[labels == label].mean(axis=0) for label in (0, 1)]
-    away = [((test - mean) ** 2).sum(axis=1) for mean in means]
-    return (away[0] > away[1]).astype(float)
-
-
-def _told_apart(
-    n: int, m: int, permutations: int, rho: float = 0.0, templates: int = 0, paired: bool = False, shift: float = 0.0
-):
-    items = _items(n, m, templates, paired)
-    groups = np.unique([item.source_id or item.item_id for item in items], return_inverse=True)[1]
-    labels = np.repeat([0, 1], [n, m])
-
-    def run(rng: Rng) -> Claim:
-        rows = _rows(rng, items, n, rho, shift)
-        seed = int(rng.integers(2**31))
-        return classifier_claim(separability(rows, labels, _nearest_mean, groups, paired, 2, permutations, seed))
-
-    return each(run)
-
-
 def _words(n: int, m: int, keep_rate: float = 0.0) -> Callable:
     """Entries of eight words by chance; a paired retro entry keeps each word of its source with chance `keep_rate`."""
 
@@ -129,13 +95,7 @@ NULL, UNEQUAL, PAIRED, TEMPLATED = (
     "source-paired sets",
     "templated entries",
 )
-BY_HAND: tuple[Cell, ...] = (
-    Cell(TOLD_APART, NULL, "15 v 15", _told_apart(15, 15, 39), n_runs=N_SLOW),
-    Cell(TOLD_APART, NULL, "40 v 40", _told_apart(40, 40, 39), n_runs=N_SLOW),
-    Cell(TOLD_APART, UNEQUAL, "60 v 15", _told_apart(60, 15, 39), n_runs=N_SLOW),
-    Cell(TOLD_APART, PAIRED, "20, rho .9", _told_apart(20, 20, 39, 0.9, paired=True), n_runs=N_SLOW),
-    Cell(TOLD_APART, TEMPLATED, "60 v 60, 4 a template", _told_apart(60, 60, 39, 0.9, 4), n_runs=N_SLOW),
-    Cell(TOLD_APART, "shifted by .3", "40 v 40", _told_apart(40, 40, 39, shift=0.3), truth="planted", n_runs=N_SLOW),
+CELLS: tuple[Cell, ...] = (
     Cell(NEIGHBOURS_DIFFER, NULL, "15 v 15", _neighbours(15, 15), n_runs=N_SLOW),
     Cell(NEIGHBOURS_DIFFER, UNEQUAL, "60 v 15", _neighbours(60, 15), n_runs=N_SLOW),
     Cell(NEIGHBOURS_DIFFER, PAIRED, "20, rho .9", _neighbours(20, 20, 0.9, paired=True), n_runs=N_SLOW),

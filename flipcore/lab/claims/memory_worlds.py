@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -79,6 +80,8 @@ WORLDS: dict[str, World] = {
     "additive loss, .9 v .5": (additive(0.9, 0.1), additive(0.5, 0.1), 0.0),
     "chance floor 1/4": _same(guessing(0.3, 0.25), 0.25),
     "chance floor, .9 v .5": (guessing(0.9, 0.25), guessing(0.5, 0.25), 0.25),
+    "one mean, spread 2.5 v .5": (shifted(1, 2.5, 1), shifted(1, 0.5, 1), 0.0),
+    "one mean, spread .5 v 2.5": (shifted(1, 0.5, 1), shifted(1, 2.5, 1), 0.0),
     "gap at the margin": (changing(0.8, 0.10 / 0.8), changing(0.8, 0.05 / 0.8), 0.0),
     "margin, rare": (changing(0.9, 0.05 / 0.9), changing(0.9, 0.0), 0.0),
     "margin, rewrites": (rewrites(0.02 + 0.05 / 0.85), rewrites(0.02), 0.0),
@@ -87,12 +90,41 @@ WORLDS: dict[str, World] = {
 }
 
 
-def sides_of(world: World, n: int, m: int, rng: np.random.Generator, control: str) -> Sides:
-    """One simulated study; its items are paired in order where the control is declared as paired."""
+@dataclass(frozen=True, eq=False)
+class Studies:
+    """Several simulated studies of one world: (before, after) of each set, (studies, items) each, `after` with a last axis for
+    rewrites where there are several; `guess` is 1/K."""
+
+    benchmark: tuple[np.ndarray, np.ndarray]
+    control: tuple[np.ndarray, np.ndarray]
+    guess: float = 0.0
+
+    @property
+    def drops(self) -> tuple[np.ndarray, np.ndarray]:
+        """(studies, items) drop of every item of either set."""
+        first, second = (b - (a if a.ndim == 2 else a.mean(axis=2)) for b, a in (self.benchmark, self.control))
+        return first, second
+
+    def sides(self, study: int, control: str) -> Sides:
+        """One study as the product has it; items are paired in order where the control is declared as paired."""
+        both = (self.benchmark, self.control)
+        sets = [
+            Rewritten.make([f"{name}{i}" for i in range(before.shape[1])], before[study], after[study])
+            for name, (before, after) in zip("bc", both, strict=True)
+        ]
+        n = min(before.shape[1] for before, _ in both)
+        pairs = {f"b{i}": f"c{i}" for i in range(n)} if control in (PAIRED, CALIBRATED) else None
+        return Sides(sets[0], sets[1], (self.guess, self.guess), pairs=pairs)
+
+
+def studies(world: World, n: int, m: int, rng: np.random.Generator, size: int = 1) -> Studies:
+    """`size` studies of `n` benchmark and `m` control items, drawn together."""
     draw, other, guess = world
-    sets = [Rewritten.make([f"{name}{i}" for i in range(k)], *d(rng, k)) for name, d, k in (("b", draw, n), ("c", other, m))]
-    pairs = {f"b{i}": f"c{i}" for i in range(min(n, m))} if control in (PAIRED, CALIBRATED) else None
-    return Sides(sets[0], sets[1], (guess, guess), pairs=pairs)
+    sets = []
+    for one, k in ((draw, n), (other, m)):
+        before, after = one(rng, k * size)
+        sets.append((before.reshape(size, k), after.reshape(size, k, *after.shape[1:])))
+    return Studies(sets[0], sets[1], guess)
 
 
 def templated(n: int, m: int, rng: np.random.Generator, size: int = 4) -> Sides:
@@ -108,11 +140,13 @@ def templated(n: int, m: int, rng: np.random.Generator, size: int = 4) -> Sides:
     return Sides(sets[0], sets[1], family=family)
 
 
-def logistic_pairs(n: int, rng: np.random.Generator) -> Sides:
-    """Pairs of one difficulty each; rewriting takes the same from the logit of both."""
-    ability = rng.normal(1, 1.5, n)
+def logistic_pairs(n: int, rng: np.random.Generator, size: int = 1, spreads: tuple[float, float] = (1.5, 1.5)) -> Studies:
+    """Pairs whose rewriting takes the same from the logit of both. Of one spread a pair's members are equally hard; of two
+    spreads they have one mean difficulty and differ in how far they lie from it."""
+    z = rng.standard_normal((size, n))
     sets = []
-    for name in "bc":
-        right = [rng.random(n) < 1 / (1 + np.exp(-x)) for x in (ability, ability - 1)]
-        sets.append(Rewritten.make([f"{name}{i}" for i in range(n)], right[0], right[1]))
-    return Sides(sets[0], sets[1], pairs={f"b{i}": f"c{i}" for i in range(n)})
+    for spread in spreads:
+        ability = 1 + spread * z
+        right = [rng.random(ability.shape) < 1 / (1 + np.exp(-x)) for x in (ability, ability - 1)]
+        sets.append((right[0] * 1.0, right[1] * 1.0))
+    return Studies(sets[0], sets[1])

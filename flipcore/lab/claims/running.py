@@ -5,6 +5,7 @@ from __future__ import annotations
 from flipcore.core.randomness import generator
 from flipcore.lab.claims import cells_of
 from flipcore.lab.claims.acceptance import Row
+from flipcore.lab.claims.code import code_of
 
 Place = tuple[str, int]  # module, index among its cells
 
@@ -15,5 +16,17 @@ def finished(place: Place, seed: int = 0, runs: int | None = None, commit: str =
     cell = cells_of(module)[index]
     limit = min(runs or cell.n_runs, cell.n_runs)
     n_asserted, n_runs = cell.simulate(generator(seed, "claims", cell.name), limit)
-    claim = cell.assertion
-    return Row(cell.name, claim.name, cell.world, cell.n, cell.truth, int(n_asserted), int(n_runs), claim.error_rate, commit)
+    claim, code = cell.assertion, code_of(cell.assertion.name)
+    return Row(
+        cell.name,
+        claim.name,
+        cell.world,
+        cell.n,
+        cell.truth,
+        int(n_asserted),
+        int(n_runs),
+        claim.error_rate,
+        commit,
+        code.sentence,
+        code.below,
+    )

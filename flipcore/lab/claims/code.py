@@ -1,0 +1,83 @@
+"""Which code says a claim, as fingerprints: a row that was run on other code is older than its sentence.
+
+A fingerprint is of the syntax without comments, docstrings and layout. `sentence` covers the module of claims that defines the
+assertion; `below` that module and all of `flipcore.claims`, `flipcore.stats` and `flipcore.vectors` that it imports, directly
+or not.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import flipcore
+
+ROOT = Path(flipcore.__file__).parent.parent
+CLAIMS = ROOT / "flipcore" / "claims"
+ROOMS = ("flipcore.claims", "flipcore.stats", "flipcore.vectors")
+
+
+@dataclass(frozen=True)
+class Code:
+    """Eight hex digits each; `below` includes the sentence's own module."""
+
+    sentence: str
+    below: str
+
+
+@cache
+def code_of(assertion: str) -> Code:
+    """The code that now makes the claims of this assertion (by name). Raises KeyError for one that no module defines."""
+    module = _modules()[assertion]
+    return Code(_digest([module]), _digest(sorted(_reached(module))))
+
+
+@cache
+def _modules() -> dict[str, Path]:
+    """Name of an assertion -> the file that defines it."""
+    files = sorted(CLAIMS.glob("*.py"))
+    return {name: path for path in files for name in _defined(path)}
+
+
+def _defined(path: Path) -> list[str]:
+    calls = [node for node in ast.walk(_tree(path)) if isinstance(node, ast.Call)]
+    names = [one.args[0] for one in calls if isinstance(one.func, ast.Name) and one.func.id == "Assertion" and one.args]
+    return [str(one.value) for one in names if isinstance(one, ast.Constant)]
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    """The syntax without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:]
+    return tree
+
+
+def _digest(paths: list[Path]) -> str:
+    text = "\n".join(f"{path.relative_to(ROOT).as_posix()} {ast.dump(_tree(path))}" for path in paths)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def _reached(start: Path) -> set[Path]:
+    """This file and what it imports of `ROOMS`, directly or not."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        new = _imported(waiting.pop()) - reached
+        reached |= new
+        waiting += new
+    return reached
+
+
+@cache
+def _imported(path: Path) -> frozenset[Path]:
+    names = []
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+    files = (ROOT / f"{name.replace('.', '/')}.py" for name in names if name.startswith(ROOMS))
+    return frozenset(path for path in files if path.exists())
