@@ -25,7 +25,6 @@ NOT_RUN = (
     "at least X % beyond chance at any cut-off",
     "neighbours keep to a set",
     "one set is more alike inside",
-    "some detector sees memory",
     "words give a set away",
 )
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
