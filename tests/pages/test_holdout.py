@@ -200,6 +200,7 @@ def test_the_lacking_set_is_asked_for_first(path):
     app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role="target")]
     app.query_params["sets"] = "own"
     app = app.switch_page("holdout/page.py").run()
+    app.selectbox(key="add-dataset").set_value("flipscope_problems").run()  # one's own file comes first, and asks for the file
     assert next(one for one in app.selectbox if one.label == "As").value == "retro"
 
 
