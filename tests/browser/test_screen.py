@@ -86,6 +86,8 @@ def test_the_inspector_stands_beside_the_map_and_is_a_sheet_on_a_small_screen(pa
     inspector = page.locator(".st-key-inspector").bounding_box()
     assert inspector["x"] > box["x"] + box["width"] and inspector["y"] < 400 and inspector["y"] + inspector["height"] <= 900
     page.set_viewport_size({"width": 1000, "height": 800})
+    # it slides up, so its place counts once it is there
+    page.wait_for_function("document.querySelector('.st-key-inspector').getBoundingClientRect().bottom < 802")
     sheet = page.locator(".st-key-inspector").bounding_box()
     assert sheet["x"] == 0 and sheet["y"] + sheet["height"] == pytest.approx(800, abs=2) and sheet["y"] > 200
     page.set_viewport_size({"width": 1440, "height": 900})
