@@ -81,6 +81,7 @@ def test_a_struck_rewording_leaves_the_axis_at_once_and_the_estimate_moves(store
     assert low <= after.subsets[1][2].T.value <= high and low < high
 
 
+@pytest.mark.slow  # reads the verdicts that the test above wrote
 def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store):
     gates = {one.dataset: one for one in source_gates(studies.paraphrase_states(store))}
     assert gates["flipscope_choice"].gate.accepted.n == 3 and not gates["flipscope_choice"].gate.is_open

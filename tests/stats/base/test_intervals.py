@@ -166,7 +166,7 @@ def test_the_confidence_sequence_by_hand():
 def test_the_default_interval_depends_on_the_number_of_items(n, values, method):
     found = mean_interval((values * n)[:n])
     assert found.method == method and found.n == n
-    assert (found.method == "none") == math.isnan(found.low) == ("below 10" in found.note)
+    assert (found.method == "none") == math.isnan(found.low) == ("at least 10 items are needed" in found.note)
 
 
 def test_every_kind_of_the_menu_is_the_function_of_that_name():
