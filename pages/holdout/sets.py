@@ -136,7 +136,7 @@ def _without_hidden(sets: Sets) -> Sets:
         return sets
     note = f"{len(hidden):,} entries are left out: a study set them aside, and only its lock opens them."
     target, retro = (tuple(item for item in items if item.item_id not in hidden) for items in (sets.target, sets.retro))
-    return replace(sets, target=target, retro=retro, notes=(*sets.notes, note), sources=())
+    return replace(sets, target=target, retro=retro, notes=(*sets.notes, note))
 
 
 def _with_studies(sets: Sets) -> Sets:
