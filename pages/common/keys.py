@@ -34,7 +34,11 @@ PAGES = {
 }
 
 TOUR = [
-    ("", "Three questions", "Does the answer flip? Is it memory? Is the holdout fair? The demo has answered all three here."),
+    (
+        "",
+        "Three questions",
+        "Does the answer flip? Is it memory? Is the holdout fair? The demo answers all three here once it has run.",
+    ),
     (
         "flip_surface",
         "Flip surface",
