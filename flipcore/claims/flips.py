@@ -17,9 +17,8 @@ from flipcore.core.finish import MOST_CUT
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.base.multiplicity import holm
-from flipcore.stats.flips.contrast import Contrast, contrast
+from flipcore.stats.flips.contrast import Contrast, contrast, detectable_difference
 from flipcore.stats.flips.decomposition import Decomposition
-from flipcore.stats.flips.power import detectable_difference
 
 WORLDS = (
     "A = G",

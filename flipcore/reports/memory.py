@@ -18,8 +18,8 @@ from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measurement, d
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
-from flipcore.stats.memory.paired_controls import Pairs
 
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 

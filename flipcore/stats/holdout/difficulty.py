@@ -2,7 +2,8 @@
 
 A model's answers without any boost are often too poor to tell two sets apart, so the source also counts an answer as right
 when it is among the model's first k, shows five examples, or uses a helpful prompt (source 002, 2.2.1): each is a condition,
-and the sets must be alike under all of them.
+and the sets must be alike under all of them. Answers that were cut off widen the limits by what they could have been
+(statistics.md, section 16.6).
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import pandas as pd
 
 from flipcore.core.finish import MOST_CUT
 from flipcore.stats.base.estimate import Estimate, percent_text
-from flipcore.stats.holdout.cut_answers import whatever_was_cut
 from flipcore.stats.holdout.verdict import (
     HoldoutTest,
     difficulty_test,
@@ -223,3 +223,21 @@ def _among(part: pd.DataFrame, k: int) -> np.ndarray:
         ranked = [option for option, _ in sorted(shares, key=lambda pair: -pair[1])]
         hits.append(math.nan if len(ranked) <= k else float(target in ranked[:k]))
     return np.array(hits)
+
+
+def whatever_was_cut(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> HoldoutTest:
+    """The test with limits and p that hold in every case: the largest p, and intervals that span all of them."""
+    every = (test, *cases)
+
+    def spanned(name: str) -> tuple[float, float]:
+        ends = [end for one in every for end in getattr(one, name)]
+        return min(ends), max(ends)
+
+    low, high = min(one.estimate.low for one in every), max(one.estimate.high for one in every)
+    return replace(
+        test,
+        p=max(one.p for one in every),
+        estimate=replace(test.estimate, low=low, high=high, method="worst cases of cut answers"),
+        bound=spanned("bound"),
+        outer=spanned("outer"),
+    ).against_margin(test.margin)

@@ -2,14 +2,16 @@
 
 Pairs minimise the summed squared differences, each in pooled standard deviations of the unmatched sets (optimal assignment,
 as in Rosenbaum 1989); no pair differs by more than the caliper in any trait. A difference of means is given in the same
-standard deviations before and after matching (Stuart 2010, doi:10.1214/09-STS313).
+standard deviations before and after matching (Stuart 2010, doi:10.1214/09-STS313). `Pairs` is what was stored of it, as a claim
+needs it: what the pairs were matched by, and whether that was enough.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -223,3 +225,44 @@ def _subject_balance(b: Sequence[str], c: Sequence[str], first: np.ndarray, seco
         shares = [float((side == name).mean()) for side in (all_b, all_c)]
         scale[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
     return Balance(SUBJECT, largest(all_b, all_c), largest(all_b[first], all_c[second]))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """`control_of` benchmark id -> control id, 1:1; `how_of` benchmark id -> what was stored of the matching
+    (`Matching.how`)."""
+
+    control_of: Mapping[str, str] = field(default_factory=dict)
+    how_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def among(self, items: Collection[str]) -> Pairs:
+        """The pairs that lie wholly in `items`."""
+        control_of = {first: second for first, second in self.control_of.items() if first in items and second in items}
+        return Pairs(control_of, {first: self.how_of.get(first, {}) for first in control_of})
+
+    @property
+    def _matchings(self) -> list[Mapping[str, Any]]:
+        return list({repr(how): how for how in self.how_of.values()}.values())
+
+    def note(self) -> str:
+        """What the pairs were matched by; empty where nothing was stored of it."""
+        names = list(dict.fromkeys(name for how in self._matchings for name in how.get("by", ())))
+        if not names:
+            return ""
+        return f"Pairs were matched by {', '.join(TITLES.get(name, name) for name in names)}; they may differ in all else."
+
+    def problem(self) -> str:
+        """Why these pairs may not carry a claim: a trait in which they still differ; empty where there is none."""
+        left = [
+            (name, after)
+            for how in self._matchings
+            for name, (_, after) in how.get("balance", {}).items()
+            if after is not None and abs(after) > WORST
+        ]
+        if not left:
+            return ""
+        name, after = max(left, key=lambda one: abs(one[1]))
+        return (
+            f"the pairs still differ in {TITLES.get(name, name)} by {number_text(abs(after))} SD; at most {WORST:g} is allowed. "
+            "Match controls again with a smaller caliper, or from a larger set."
+        )

@@ -11,7 +11,7 @@ import pandas as pd
 
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL
 from flipcore.stats.memory.gap_decision import Sides
-from flipcore.stats.memory.paired_controls import Pairs
+from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.rewritten import Rewritten
 
 FEW_FAMILIES = 0.8  # below so many families an item, single items are no longer independent

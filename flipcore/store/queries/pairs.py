@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
-from flipcore.stats.memory.paired_controls import Pairs
+from flipcore.stats.memory.matching import Pairs
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import locks
 from flipcore.store.rows import now

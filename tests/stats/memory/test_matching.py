@@ -7,8 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.memory.matching import Traits, matching_of
-from flipcore.stats.memory.paired_controls import Pairs
+from flipcore.stats.memory.matching import Pairs, Traits, matching_of
 
 
 def traits(prefix, lengths, subject=None, steps=None, part=None):
