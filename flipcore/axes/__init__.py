@@ -7,7 +7,6 @@ from typing import Any
 
 from flipcore.axes import (
     bit_flip,
-    bit_flip_summary,
     entity_rename,
     few_shot,
     identity,
@@ -21,18 +20,17 @@ from flipcore.core import plugins
 from flipcore.core.contracts import Axis
 
 AXES: dict[str, Axis] = {
-    module.AXIS.name: module.AXIS
-    for module in (
-        identity,
-        option_order,
-        label_set,
-        prompt_format,
-        few_shot,
-        paraphrase,
-        numeric_resample,
-        entity_rename,
-        bit_flip,
-        bit_flip_summary,
+    axis.name: axis
+    for axis in (
+        identity.AXIS,
+        option_order.AXIS,
+        label_set.AXIS,
+        prompt_format.AXIS,
+        few_shot.AXIS,
+        paraphrase.AXIS,
+        numeric_resample.AXIS,
+        entity_rename.AXIS,
+        *bit_flip.AXES,
     )
 }
 

@@ -2,6 +2,10 @@
 
 The base is the beginning itself (0 %), so these variants ask for a continuation, not for an answer: only extractors that
 compare continuations read them. Each is asked `n_samples` times at `temperature`, whatever the study does elsewhere.
+
+A second task shows the whole text to be summarised. The source finds six times fewer memorized texts by it than by completion: a
+summary can be read off what is shown. An output is compared with the item's own summary, or, where it has none, with what the
+model writes of the unchanged text at temperature 0.
 """
 
 from __future__ import annotations
@@ -82,4 +86,20 @@ def _distinct(variants: list[Variant]) -> list[Variant]:
     return list(by_text.values())
 
 
-AXIS = BitFlip()
+@dataclass(frozen=True)
+class BitFlipSummary(BitFlip):
+    """The levels and samples of bit_flip, on the whole text."""
+
+    name: ClassVar[str] = "bit_flip_summary"
+    title: ClassVar[str] = "Flipped bits, summarised (PEARL)"
+    about: ClassVar[str] = "The whole text with a growing share of its bits inverted; the model writes its summary."
+    task: ClassVar[str] = "summary"
+    cue: ClassVar[tuple] = (("cue", "\n\nSummary:"),)
+
+    def split(self, item) -> tuple[str, dict]:
+        summary = str(item.meta.get("summary") or "").strip()
+        whole = item.question + "".join(text for _, text in self.cue)
+        return item.question, {"reference": summary} if summary else {"reference_prompt": whole}
+
+
+AXES = (BitFlip(), BitFlipSummary())

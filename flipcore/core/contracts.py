@@ -1,4 +1,5 @@
-"""What a plug-in must offer. A plug-in is one file that ends in one constant, listed in its folder's tuple.
+"""What a plug-in must offer. A plug-in is one file that ends in one constant, listed in its folder's tuple; close relatives share
+a file that ends in the tuple of all of them.
 
 Parameters of a plug-in are the fields of its frozen dataclass, so a study names them and a page can draw them.
 `title` and `about` are for people: a few words, and one sentence.

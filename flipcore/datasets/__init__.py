@@ -22,7 +22,7 @@ from flipcore.datasets.benchmarks import (
     truthfulqa,
 )
 from flipcore.datasets.dataset import Dataset
-from flipcore.datasets.generic import file, hub, text_files
+from flipcore.datasets.generic import tables, text_files
 from flipcore.datasets.loading import LoadReport, few_valued
 from flipcore.datasets.reading.columns import explain, guess_columns
 
@@ -40,8 +40,7 @@ LOADERS: dict[str, Dataset] = {
         trivia_qa.LOADER,
         humaneval.LOADER,
         text_files.LOADER,
-        file.LOADER,
-        hub.LOADER,
+        *tables.LOADERS,
     )
 }
 

@@ -1,4 +1,5 @@
-"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one line here."""
+"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one line here;
+a file that holds a family of them ends in the tuple of all."""
 
 from __future__ import annotations
 
@@ -8,38 +9,19 @@ from typing import Any
 from flipcore.core import plugins
 from flipcore.core.contracts import Extractor
 from flipcore.core.records import CONTINUATION, Variant
-from flipcore.extractors import (
-    answer_loss,
-    cloze,
-    first_token,
-    first_token_gated,
-    judge,
-    judge_backwards,
-    min_k,
-    ncd,
-    pattern,
-    question_loss,
-    regex,
-    rouge_l,
-    text_match,
-)
+from flipcore.extractors import cloze, continuations, first_token, judge, losses, pattern, regex, text_match
 
 EXTRACTORS: dict[str, Extractor] = {
-    module.EXTRACTOR.name: module.EXTRACTOR
-    for module in (
-        first_token,
-        first_token_gated,
-        regex,
-        pattern,
-        cloze,
-        judge,
-        judge_backwards,
-        answer_loss,
-        question_loss,
-        min_k,
-        ncd,
-        rouge_l,
-        text_match,
+    extractor.name: extractor
+    for extractor in (
+        *first_token.EXTRACTORS,
+        regex.EXTRACTOR,
+        pattern.EXTRACTOR,
+        cloze.EXTRACTOR,
+        *judge.EXTRACTORS,
+        *losses.EXTRACTORS,
+        *continuations.EXTRACTORS,
+        text_match.EXTRACTOR,
     )
 }
 VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(extractor, "gives", "answer") == "value")

@@ -1,4 +1,5 @@
-"""What the similarity readouts share: the request for a continuation, and the text that it is compared with.
+"""Similarity of a continuation to a reference (source 003): by compression (1 minus the normalised compression distance) and by
+words (ROUGE-L, F1 of the longest common subsequence).
 
 The variant carries its reference, or the prompt whose answer at temperature 0 is one: that is asked once, whatever the number
 of samples.
@@ -10,10 +11,14 @@ reasoning block does.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 from flipcore.core.contracts import Ask, Need
-from flipcore.core.records import Completion, Reading, Request, Variant
+from flipcore.core.errors import BadInput
+from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unfinished
+from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l
 
 _ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
 _MOST = 1024
@@ -50,3 +55,52 @@ def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
     if not reference:
         return absent("The model wrote nothing of the unchanged text, so there is nothing to compare with.")
     return reference, completions[-1].text
+
+
+@dataclass(frozen=True)
+class Ncd:
+    """`compressor` is part of the metric: xz by default, zlib for texts below 200 characters; never compare across."""
+
+    compressor: str = field(default="xz", metadata={"choices": tuple(COMPRESSORS)})
+    name: ClassVar[str] = "ncd"
+    title: ClassVar[str] = "Similarity by compression (1 − NCD)"
+    about: ClassVar[str] = "How much of the reference a continuation repeats, by how well the two compress together."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    gives: ClassVar[str] = "value"
+    asks: ClassVar[str] = "continuation"
+
+    def __post_init__(self) -> None:
+        if self.compressor not in COMPRESSORS:
+            raise BadInput(f"NCD has the compressor {self.compressor!r}; choose one of {', '.join(COMPRESSORS)}.")
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return continuation_need(variant, ask)
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        pair = compared(variant, completions)
+        if isinstance(pair, Reading):
+            return pair
+        reference, text = pair
+        return Reading(OK, value=1 - ncd(reference, text.strip(), self.compressor))
+
+
+@dataclass(frozen=True)
+class RougeL:
+    name: ClassVar[str] = "rouge_l"
+    title: ClassVar[str] = "Similarity by words (ROUGE-L)"
+    about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    gives: ClassVar[str] = "value"
+    asks: ClassVar[str] = "continuation"
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return continuation_need(variant, ask)
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        pair = compared(variant, completions)
+        return pair if isinstance(pair, Reading) else Reading(OK, value=rouge_l(*pair))
+
+
+EXTRACTORS = (Ncd(), RougeL())

@@ -1,4 +1,7 @@
-"""Judge: another model reads the answer. Its reply must be one fixed line; anything else is unreadable."""
+"""Judge: another model reads the answer. Its reply must be one fixed line; anything else is unreadable.
+
+A second judge sees the options from last to first: it shows whether the answer depends on the order in which they stand.
+"""
 
 from __future__ import annotations
 
@@ -103,4 +106,13 @@ class Judge:
         return judged_reading(item, variant, completions[1].text)
 
 
-EXTRACTOR = Judge()
+@dataclass(frozen=True)
+class JudgeBackwards(Judge):
+    name: ClassVar[str] = "judge_backwards"
+    title: ClassVar[str] = "Judge, options backwards"
+    about: ClassVar[str] = "The judge shown the options from last to first; beside `judge` it measures position bias."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
+    backwards: ClassVar[bool] = True
+
+
+EXTRACTORS = (Judge(), JudgeBackwards())

@@ -1,11 +1,18 @@
-"""What the loss readouts share: token log-probabilities of a text, and what to say when there are none."""
+"""Readouts of token log-probabilities, in nats, and what to say when there are none.
+
+Answer loss (source 001): how surprising the published answer is after this wording. Question loss: how surprising the wording of
+the item itself is. Min-k % (Shi et al. 2024): the mean log-probability of a text's least likely tokens; high where nothing
+surprises.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
 
-from flipcore.core.contracts import Need
+from flipcore.core.contracts import Ask, Need
 from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure
@@ -54,3 +61,84 @@ def loss(values: Sequence[float], norm: str) -> Reading:
     """Minus the log-probability in nats, over all tokens or a token."""
     total = -math.fsum(values)
     return Reading(OK, value=total / len(values) if norm == "token" else total)
+
+
+@dataclass(frozen=True)
+class AnswerLoss:
+    """`norm`: the total over the answer's tokens (the source's) or the mean a token."""
+
+    norm: str = field(default="sum", metadata={"choices": NORMS})
+    name: ClassVar[str] = "answer_loss"
+    title: ClassVar[str] = "Answer loss (nats)"
+    about: ClassVar[str] = "How surprising the published answer is; compared between the published wording and another."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
+    gives: ClassVar[str] = "value"
+
+    def __post_init__(self) -> None:
+        checked_norm("Answer loss", self.norm)
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        answer = reference_answer(item, variant)
+        return [Need(Request("score", variant.prompt.text, variant.prompt.system, continuation=answer))] if answer else []
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        if not reference_answer(item, variant):
+            return absent("There is no published answer to this wording of the item.")
+        values = nats(completions, "the answer")
+        return values if isinstance(values, Reading) else loss(values, self.norm)
+
+
+@dataclass(frozen=True)
+class QuestionLoss:
+    """`norm`: the total over the prompt's tokens or the mean a token."""
+
+    norm: str = field(default="sum", metadata={"choices": NORMS})
+    name: ClassVar[str] = "question_loss"
+    title: ClassVar[str] = "Question loss (nats)"
+    about: ClassVar[str] = (
+        "How surprising the wording itself is; a text that was trained on is less so than a paraphrase of it."
+    )
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
+    gives: ClassVar[str] = "value"
+
+    def __post_init__(self) -> None:
+        checked_norm("Question loss", self.norm)
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return [question_need(variant)]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        values = nats(completions, "the question")
+        return values if isinstance(values, Reading) else loss(values, self.norm)
+
+
+@dataclass(frozen=True)
+class MinK:
+    """`pct`: the share of tokens, in percent, that counts as the least likely; at least one token."""
+
+    pct: float = 20.0
+    name: ClassVar[str] = "min_k"
+    title: ClassVar[str] = "Min-k % (nats a token)"
+    about: ClassVar[str] = "The mean log-probability of the wording's least likely tokens; it needs no second wording."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
+    abilities: ClassVar[frozenset[str]] = frozenset({"score"})
+    gives: ClassVar[str] = "value"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.pct <= 100:
+            raise BadInput(f"Min-k has pct = {self.pct}; give a share above 0 and up to 100 percent.")
+
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        return [question_need(variant)]
+
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        values = nats(completions, "the question")
+        if isinstance(values, Reading):
+            return values
+        n_lowest = max(1, int(len(values) * self.pct / 100))
+        return Reading(OK, value=math.fsum(sorted(values)[:n_lowest]) / n_lowest)
+
+
+EXTRACTORS = (AnswerLoss(), QuestionLoss(), MinK())

@@ -2,8 +2,7 @@
 
 import pytest
 
-from flipcore.axes.bit_flip import BitFlip
-from flipcore.axes.bit_flip_summary import BitFlipSummary
+from flipcore.axes.bit_flip import BitFlip, BitFlipSummary
 from flipcore.core.contracts import Ask, Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator

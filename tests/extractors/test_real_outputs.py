@@ -8,8 +8,7 @@ import zipfile
 import pytest
 
 from flipcore.core.records import OK, UNREADABLE, Completion, Item, Prompt, Variant
-from flipcore.extractors.first_token import read_first_token
-from flipcore.extractors.first_token_gated import FirstTokenGated
+from flipcore.extractors.first_token import FirstTokenGated, read_first_token
 from flipcore.extractors.regex import read_text
 from flipcore.text.answers import canonical_number
 

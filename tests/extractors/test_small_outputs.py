@@ -5,8 +5,7 @@ import math
 import pytest
 
 from flipcore.core.records import OK, UNREADABLE, Completion, Item, Prompt, Variant
-from flipcore.extractors.first_token import read_first_token
-from flipcore.extractors.first_token_gated import FirstTokenGated
+from flipcore.extractors.first_token import FirstTokenGated, read_first_token
 from flipcore.extractors.regex import read_text
 from tests.extractors.test_real_outputs import asked
 
