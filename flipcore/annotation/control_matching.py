@@ -6,6 +6,8 @@ asks, or the pairs would be chosen by the result.
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +22,8 @@ from flipcore.stats.memory.frames import COMPARED, JUDGED
 from flipcore.stats.memory.matching import ACCURACY, CALIPER, LENGTH, STEPS, TRAITS, Matching, Traits, matching_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, pairs, planning, studies
-from flipcore.text.steps import n_steps
+
+_CALCULATION = re.compile(r"<<[^<>\n]*>>")  # GSM8K's calculator chains
 
 
 def reference_models(store: Store, study: Study) -> list[str]:
@@ -136,3 +139,11 @@ def _steps(row: Mapping[str, Any]) -> float:
     """What the item's own data call `steps`, else the steps of its solution."""
     told = (row["meta"] or {}).get("steps")
     return float(told) if isinstance(told, (int, float)) else n_steps(row["solution"] or "")
+
+
+def n_steps(solution: str) -> float:
+    """Calculations marked `<<…>>`, else the lines before the final answer; NaN where there is no solution."""
+    worked = solution.rpartition("####")[0] if "####" in solution else solution
+    n_calculations = len(_CALCULATION.findall(worked))
+    lines = sum(bool(line.strip()) for line in worked.splitlines())
+    return float(n_calculations or lines) or math.nan

@@ -1,14 +1,27 @@
-"""What the flip map is handed: which items in which order, and both extractors' cells as packed arrays."""
+"""What the flip map is handed: which items in which order, and both extractors' cells as packed arrays.
+
+Shares travel as thousandths in 16 bits, so that 12,000 items × 8 cells are 200 kB.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 
-from flipcore.boards.packing import permille
+import numpy as np
+
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips.surface import Cells, column_means, flip_mask, order_of, row_means
 
+UNDEFINED = -1
 LABEL_CHARS = 90
+
+
+def permille(shares: np.ndarray) -> str:
+    """Shares in 0..1 of any shape, row-major, as base64 of little-endian int16; NaN becomes `UNDEFINED`."""
+    flat = np.asarray(shares, dtype=float).ravel()
+    whole = np.where(np.isnan(flat), UNDEFINED, np.round(1000 * np.nan_to_num(flat)))
+    return base64.b64encode(whole.astype("<i2").tobytes()).decode()
 
 
 def map_rows(first: Cells, second: Cells, sort: str, search: str, flips_only: bool, questions: Mapping[str, str]) -> list[int]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from flipcore.charts.hover import as_text
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, as_text, laid_out
 from flipcore.stats.memory.matching import WORST, Balance
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
 
 from collections.abc import Callable, Sequence
 
-from flipcore.charts.hover import as_text
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, as_text, laid_out
 
 ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "reference extractor alone"
 

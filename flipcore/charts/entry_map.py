@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.charts.hover import as_text
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, as_text, laid_out
 
 SETS = ("target", "retro")
 SYMBOLS = ("circle", "diamond-open")  # what lies under a diamond shows through

@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
 from collections.abc import Sequence
 
-from flipcore.charts.hover import as_text
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, as_text, laid_out
 
 
 def giveaway_bars(

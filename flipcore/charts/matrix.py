@@ -9,8 +9,7 @@ if TYPE_CHECKING:
 
 import numpy as np
 
-from flipcore.charts.hover import as_text
-from flipcore.charts.theme import Colours, laid_out
+from flipcore.charts.theme import Colours, as_text, laid_out
 
 
 def matrix(share: np.ndarray, names: list[str], c: Colours) -> go.Figure:

@@ -1,13 +1,16 @@
-"""The one place that picks colours. Readable without telling red from green (Okabe and Ito's palette, dark and light)."""
+"""The one place that picks colours, and how every figure looks. Readable without telling red from green (Okabe and Ito's palette,
+dark and light); text from data is escaped, because Plotly reads a little HTML in hover labels and ticks."""
 
 from __future__ import annotations
 
+import html
+import textwrap
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-from dataclasses import dataclass
 
 FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
@@ -96,3 +99,14 @@ def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str
     figure.update_xaxes(title=x_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     figure.update_yaxes(title=y_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     return figure
+
+
+MOST_CHARS = 280
+WIDTH = 64
+
+
+def as_text(text: str, width: int = WIDTH, most: int = MOST_CHARS) -> str:
+    """`text` letter by letter, cut after `most` characters, in lines of `width`."""
+    short = text if len(text) <= most else f"{text[:most].rstrip()} …"
+    lines = [line for part in short.splitlines() for line in textwrap.wrap(part, width) or [""]]
+    return "<br>".join(html.escape(line, quote=False) for line in lines)

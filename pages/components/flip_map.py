@@ -45,7 +45,7 @@ def flip_map(
     """Draws the map; the cell that was clicked as {item, column, panel}, once, or None.
 
     `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, cut, means, strip}: values, unreadable and
-    cut (rows × columns) and means (rows) packed by `flipcore.boards.packing.permille`, strip [value, interval] per column."""
+    cut (rows × columns) and means (rows) packed by `flipcore.boards.flip_map.permille`, strip [value, interval] per column."""
     c = colours(st.context.theme.type)
     palette = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
     result = _component(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates, struck_rows
+from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, own_effect, source_gates, struck_rows
 from flipcore.annotation.paraphrases.effect import effect as effect_of
-from flipcore.annotation.paraphrases.own_verdicts import own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.proposals import RECIPES, Proposal, expected, maker, propose
+from flipcore.annotation.proposals.proposing import items_to_paraphrase, question_sources, writers
 from flipcore.annotation.proposals.recipes import Recipe
-from flipcore.annotation.proposals.sources import items_to_paraphrase, question_sources, writers
 from flipcore.core.records import Item
 from flipcore.core.study import ModelUse
 from flipcore.stats.base.estimate import number_text

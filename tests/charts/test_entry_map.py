@@ -7,9 +7,8 @@ import pytest
 
 from flipcore.charts.entry_map import OTHERS, Colouring, entry_map
 from flipcore.charts.giveaways import giveaway_bars
-from flipcore.charts.hover import as_text
 from flipcore.charts.likeness import nearest_histogram, pair_likeness
-from flipcore.charts.theme import DARK, LIGHT
+from flipcore.charts.theme import DARK, LIGHT, as_text
 
 PLACES = np.arange(12.0).reshape(6, 2).astype(np.float32)
 LABELS = np.array([0, 0, 0, 1, 1, 1])

@@ -9,17 +9,16 @@ import numpy as np
 import pytest
 
 from flipcore.boards.cutoffs import loss_line, packed
-from flipcore.boards.packing import UNDEFINED, permille
+from flipcore.boards.flip_map import UNDEFINED, permille
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.curves import MOST_GREY, level_curves
 from flipcore.charts.equivalence import equivalence_figure
-from flipcore.charts.hover import as_text
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.matrix import matrix
 from flipcore.charts.sequence import sequence
 from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
-from flipcore.charts.theme import DARK, LIGHT, colours
+from flipcore.charts.theme import DARK, LIGHT, as_text, colours
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bands import conf_seq_path
 from flipcore.stats.base.estimate import Estimate, missing

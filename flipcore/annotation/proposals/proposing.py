@@ -1,6 +1,7 @@
 """Asks a model for rewordings, step by step, and puts what passes the rules into the store as proposed: nobody's verdict yet.
 
-Every reply is a stored completion, so asking again costs nothing, and the raw text behind a proposal stays readable.
+Every reply is a stored completion, so asking again costs nothing, and the raw text behind a proposal stays readable. Questions may
+come from a shipped set or a study; none that a study set aside is handed to a model.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from flipcore.annotation.proposals.recipes import Recipe
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
 from flipcore.core.records import Call, Completion, Item, Request, digest
-from flipcore.core.study import ModelUse
+from flipcore.core.study import ItemSource, ModelUse
+from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.queries import planning
+from flipcore.store.queries import planning, review, studies
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
 _POLITE = re.compile(r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*", re.IGNORECASE)
@@ -171,3 +173,35 @@ def _store_pair(item: Item, text: str, generator: str, store: Store) -> str:
         ],
     )
     return pair_id
+
+
+STUDY = "study:"
+
+
+def writers() -> list[str]:
+    """Models that can write: simulated ones only answer what was planted; the pocket model writes poorly, so it is last."""
+    cards = model_cards()
+    return sorted(
+        (name for name, card in cards.items() if card.backend != "simulated"), key=lambda name: cards[name].backend == "pocket"
+    )
+
+
+def question_sources(store: Store) -> dict[str, str]:
+    """Shipped sets and stored studies: key -> a name that says which."""
+    rows = studies.studies(store)
+    shipped = {name: loader.title for name, loader in LOADERS.items() if loader.local}
+    return shipped | {f"{STUDY}{one}": f"study: {name}" for one, name in zip(rows["study_id"], rows["name"], strict=True)}
+
+
+def items_to_paraphrase(store: Store, source: str, n: int, generator: str) -> list[Item]:
+    """The first `n` questions of a source without a paraphrase by this generator; none that a study set aside."""
+    states = studies.paraphrase_states(store)
+    skip_ids = set(states[states["generator"] == generator]["item_id"])
+    if source.startswith(STUDY):
+        frame = studies.study_items(store, source.removeprefix(STUDY))
+        ids = list(frame[~frame["confirmatory"]]["item_id"])
+        by_id = review.items(store, ids)
+        items = [by_id[one] for one in ids if one in by_id]
+    else:
+        items = list(load(ItemSource(source)))
+    return [item for item in items if item.item_id not in skip_ids][:n]

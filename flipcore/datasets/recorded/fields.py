@@ -1,14 +1,19 @@
-"""Recorded fields of one variant -> readings: a score for each option, or the option, label or number itself."""
+"""Recorded fields of one variant -> readings: a score for each option, or the option, label or number itself.
+
+A column may stand inside of another: `doc.options`, `resps[0][0]`, `messages[-1].content`.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
+from flipcore.datasets.reading.rows import Row
 from flipcore.text.answers import canonical_number, text_answer
 
 
@@ -76,3 +81,30 @@ def _option(item: Item, variant: Variant, text: str) -> str | None:
         if text == label or re.fullmatch(rf"\(?{re.escape(label)}[.):]\s*{re.escape(item.options[place])}", text):
             return str(place)
     return None
+
+
+_STEP = re.compile(r"\[(-?\d+)\]|\.?([^.\[\]]+)")
+
+
+def value_at(values: Any, path: str) -> Any:
+    """What stands at a path; None where nothing does. A column that is called like the path itself wins."""
+    if isinstance(values, Mapping) and path in values:
+        return values[path]
+    at = values
+    for index, name in _STEP.findall(path):
+        if index and isinstance(at, (list, tuple)) and -len(at) <= int(index) < len(at):
+            at = at[int(index)]
+        elif name and isinstance(at, Mapping) and name in at:
+            at = at[name]
+        else:
+            return None
+    return at
+
+
+def with_paths(row: Row, names: Iterable[str]) -> Row:
+    """The row with a column for every path among the names of columns."""
+    if row.problem:
+        return row
+    paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
+    inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
+    return replace(row, values={**row.values, **inner}) if inner else row

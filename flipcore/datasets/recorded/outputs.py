@@ -22,8 +22,7 @@ from flipcore.core.records import BASE, ROLES, Call, Completion, Item, Prompt, R
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import Field, reading_of
-from flipcore.datasets.recorded.paths import with_paths
+from flipcore.datasets.recorded.fields import Field, reading_of, with_paths
 from flipcore.text.answers import canonical_number, text_target
 from flipcore.text.prompts import labels_of
 
