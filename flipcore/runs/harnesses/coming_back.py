@@ -154,6 +154,8 @@ def _ended(answers: _Answers, completions: dict[str, Completion], n_planned: int
     n_failed = sum(one.status != "ok" for one in completions.values())
     message = f"Asked by another harness: {len(completions):,} of {n_planned:,} prompts are answered."
     message += f" {n_failed:,} failed." if n_failed else ""
+    if any(one.status == "ok" and not one.finish_reason for one in completions.values()):
+        message += " The log does not say how answers ended, so one that was cut off is read like a whole one."
     message += f" {answers.n_repeated:,} further answers to the same prompts were left out." if answers.n_repeated else ""
     message += f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}" if answers.misfits else ""
     return "done" if len(completions) == n_planned and not n_failed else "incomplete", message

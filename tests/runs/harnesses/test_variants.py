@@ -137,11 +137,15 @@ def test_an_answer_to_another_prompt_or_temperature_is_refused(tmp_path, stores)
     rows[1]["temperature"] = 0.7
     rows[2]["metadata"]["flipscope_sample"] = 9
     rows += [dict(rows[3])]
+    rows[4]["finish_reason"] = None
     store_survey(survey([written.lines(tmp_path / "a.jsonl", rows)]), other)
     (row,) = studies.studies(other).to_dict("records")
     assert row["state"] == "incomplete"
     assert "23 of 26 prompts are answered" in row["message"] and "Refused: 3. The first: Line 1 " in row["message"]
     assert "1 further answers" in row["message"]
+    assert (
+        "does not say how answers ended" in row["message"]
+    )  # as lm-eval's logs, so that a cut answer is read like a whole one
     assert set(readings(other, study.study_id)["status"]) >= {"ok", "absent"}
 
 
