@@ -152,8 +152,8 @@ def test_the_verdict_is_written_into_the_record(page, address):
     page.get_by_label("Your name").fill("Ada")
     page.get_by_label("Your name").press("Tab")
     page.get_by_role("button", name="Write it down").click()
-    page.get_by_text("Decision record").wait_for()
-    assert "Ada (holdout, explore): Undecided: " in text_of(page) and no_fault(page)
+    page.get_by_text("Ada (holdout, explore): Undecided: ").wait_for()
+    assert no_fault(page)
 
 
 def test_a_version_is_kept_and_opens_by_its_link(page, address):
