@@ -22,12 +22,12 @@ ABILITIES = ("generate", "first_token_logprobs", "score")
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
 CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def digest(*parts: Any) -> str:
     """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not matter)."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 @dataclass(frozen=True)

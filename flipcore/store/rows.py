@@ -14,6 +14,7 @@ from flipcore.core.study import Study
 from flipcore.store.schema import tables
 
 RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` lets verdicts decide
+_MISSING: Any = object()
 
 
 def now() -> dt.datetime:
@@ -21,16 +22,15 @@ def now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-def _json(value) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def _row(table: str, values: Mapping[str, Any]) -> dict:
     """Those of the values that the table has a column for; JSON as text."""
     return {
-        name: _json(values[name]) if kind == "JSON" and values[name] is not None else values[name]
+        name: _json(value) if kind == "JSON" and value is not None else value
         for name, kind in tables()[table].kinds.items()
-        if name in values
+        if (value := values.get(name, _MISSING)) is not _MISSING
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 SCHEMA_SQL = Path(__file__).with_name("schema.sql")
@@ -34,12 +34,12 @@ class Table:
     key: tuple[str, ...]
     rules: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all columns."""
         return tuple(column.name for column in self.columns)
 
-    @property
+    @cached_property
     def kinds(self) -> dict[str, str]:
         """Column -> type."""
         return {column.name: column.kind for column in self.columns}

@@ -18,6 +18,8 @@ def canonical_number(text: str) -> str | None:
     A percent sign is dropped: graders compare "12%" with "12", and the question decides the unit.
     """
     cleaned = text.strip().rstrip(".").replace("\u2212", "-").strip()
+    if len(cleaned) < 20 and cleaned.isascii() and cleaned.isdigit():
+        return str(int(cleaned))
     if not _NUMBER.fullmatch(cleaned) or not re.search(r"\d", cleaned):
         return None
     try:

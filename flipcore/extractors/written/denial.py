@@ -20,9 +20,13 @@ _AFTER = re.compile(
     rf"(?:not\b|{_WRONG})|(?:is|are|was|were|does|do|did|can|could|would|will|ca|wo)(?:n['’]t|\s+not)\b|cannot\b)",
     re.IGNORECASE,
 )
+_HINTS = ("n't", "n’t", "no", "nev", "nei", "except", "but", "than", "instead", "unlike", "out", "eliminat", "exclud")
 _REACH = 60  # characters before a name in which a denial of it begins
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
     """Whether what stands from `start` to `end` is denied by the words directly before or after it."""
-    return bool(_BEFORE.search(text[max(0, start - _REACH) : start]) or _AFTER.match(text, end))
+    before = text[max(0, start - _REACH) : start]
+    folded = before.casefold()
+    could_deny = any(hint in folded for hint in _HINTS)  # the search is slow, and nearly no text holds a word of it
+    return bool((could_deny and _BEFORE.search(before)) or _AFTER.match(text, end))

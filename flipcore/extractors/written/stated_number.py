@@ -24,6 +24,7 @@ _STATED = re.compile(
     r"(?:is|would be|must be|should be|[:=]))(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*",
     re.IGNORECASE,
 )
+_MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)  # what every statement holds: the search is slow
 _NUMBER = re.compile(NUMBER)
 _IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?is\s+(?:the|my)\s+(?:\w+\s+)?answer\b", re.IGNORECASE)
 _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
@@ -36,10 +37,9 @@ def stated_number(text: str) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no answer."""
     last = _statement(text)
     if last is None:
-        numbers = [match for match in _NUMBER.finditer(text) if not _denied(text, match)]
-        if not numbers:
+        last = next((match for match in reversed([*_NUMBER.finditer(text)]) if not _denied(text, match)), None)
+        if last is None:
             return None, None, "The answer has no number, or only numbers that it denies."
-        last = numbers[-1]
         if _CHOICE_BEFORE.search(text[max(0, last.start() - _REACH) : last.start()]):
             return None, None, "The answer gives two numbers to choose from."
     elif _ALTERNATIVE.match(text, last.end()):
@@ -53,6 +53,8 @@ def stated_number(text: str) -> tuple[str | None, tuple[int, int] | None, str]:
 
 def _statement(text: str) -> re.Match | None:
     """The number of the last statement that gives one."""
+    if not _MAY_STATE.search(text):
+        return None
     stated = [match for mark in _STATED.finditer(text) for match in [_after(text, mark.end())] if match]
     first = [_NUMBER.match(text, mark.start(1)) for mark in _IS_ANSWER.finditer(text) if not is_denied(text, *mark.span(1))]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
