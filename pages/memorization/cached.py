@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.extractors import VALUES, title_of
 from flipcore.reports.memory import members_of, pearl_setting
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.cut_gap import gap_of_frame
@@ -52,10 +52,6 @@ class View:
     @property
     def compared(self) -> tuple[str, ...]:
         return tuple(frames.roles_of(self.frame)[1])
-
-
-def title_of(extractor: str) -> str:
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 def readouts_of(view: View) -> list[str]:

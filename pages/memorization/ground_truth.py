@@ -11,8 +11,10 @@ from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.reports.known_doses import detector_rows, record, record_rows
 from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common import session
+from pages.common.notes import how_to_read, plain
+from pages.memorization.cached import View
+from pages.memorization.cached import scores as scores_of
 
 TITLES = {
     "conformal": "conformal (5 % on average)",
@@ -22,7 +24,20 @@ TITLES = {
 QUIET = {"displayModeBar": False}
 
 
-def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()) -> None:
+def show(view: View, mode: str, settings: dict, controls) -> None:
+    by_detector = {
+        name.split(" (")[0]: mine for name, mine in scores_of(view).items()
+    }  # units would only lengthen the sentence
+    doses = session.doses(view.study_id)
+    items = {item for mine in by_detector.values() for item in mine}
+    panel(by_detector, {item: doses.get(item) for item in items}, session.fresh_items(view.study_id) & items)
+    st.caption(
+        "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
+        "data/ground_truth.toml`, some ten minutes on two cores."
+    )
+
+
+def panel(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()) -> None:
     """`scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times read, 0 never, None
     unknown; `fresh` are never-seen items that set no cut-off."""
     if not scores or 0 not in doses.values() or not any(doses.values()):

@@ -7,7 +7,7 @@ from pages.common import modes, record, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import inspector_place
 from pages.common.notes import shown_problem
-from pages.memorization import agreement, gap, loss, pearl, summary, truth
+from pages.memorization import agreement, gap, ground_truth, loss, pearl, summary
 from pages.memorization.cached import KINDS, View
 
 PAGE = "memorization"
@@ -17,7 +17,7 @@ TABS = {
     "loss": ("Loss test", loss),
     "pearl": ("PEARL", pearl),
     "agreement": ("Do they agree?", agreement),
-    "truth": ("Ground truth", truth),
+    "truth": ("Ground truth", ground_truth),
 }
 
 study_id = page_header("Memorization", "Is the score memory?", fits=compares)

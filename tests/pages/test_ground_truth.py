@@ -31,7 +31,7 @@ def page(what: str):
         doses = {item: dose for item, dose in doses.items() if dose or int(item.removeprefix("never")) < 60}
     if what == "some unknown":
         doses |= dict.fromkeys(list(doses)[:3])
-    ground_truth.show({} if what == "no scores" else scores, doses)
+    ground_truth.panel({} if what == "no scores" else scores, doses)
 
 
 def shown(what: str = "") -> AppTest:
