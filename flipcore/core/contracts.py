@@ -51,10 +51,10 @@ class Axis(Protocol):
     """A change: an item -> its variants, base first. Pure; all randomness comes from `rng`. A change after which another
     answer may be right says `harmless = False`: a different answer under it is no flip."""
 
-    name: str
-    title: str
-    about: str
-    applies_to: frozenset[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
+    applies_to: ClassVar[frozenset[str]]
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]: ...
 
