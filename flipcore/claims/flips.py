@@ -200,7 +200,8 @@ def floor_words(one: Decomposition, temperature: float | None = None) -> str:
         return "Noise floor: not measured, so flips include decoding noise."
     if one.W.value == 0 and temperature == 0:
         return "Noise floor: deterministic, no floor to measure."
-    return f"Noise floor: {one.W.text()} ({one.floor_source})."
+    under = "" if one.is_reference or np.isnan(one.W_ref.value) else f", under the reference {one.W_ref.text()}"
+    return f"Noise floor: {one.W.text()}{under} ({one.floor_source})."
 
 
 def cut_words(one: Decomposition) -> str:
@@ -255,6 +256,13 @@ def headline_of(
         detail = f"{filled(f'Of all pairs {three_parts(one)}.', one, 'A_plus')} {detail}"
     claim = Claim(LARGER, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": verdict.p})
     return claim.not_claimed(_why(one, closed or {}))
+
+
+def leading_extractor(cells: Sequence[Decomposition], temperature: float | None = None) -> str | None:
+    """Of cells over all axes (`stats.flips.pooled`) the extractor whose verdict leads; None where only the reference was read.
+    Holm over all of them holds for the one that is picked."""
+    by_place = verdicts(cells, None, temperature)
+    return leading([(one, outcome_of(one)) for one in by_place.values()]).cell.extractor if by_place else None
 
 
 def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:

@@ -9,17 +9,19 @@ from flipcore.stats.flips import surface
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.memory import frames
 
-FIELD, ANSWER, REWRITING = "first_token", "regex", "numeric_resample"
+ANSWER, REWRITING = "regex", "numeric_resample"
 
 
-def flip_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
-    """{item, axis, readout} of the item of the first model that flips most under the compared extractor and least under the
-    reference; None before there is one. `frame`: readouts."""
+def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
+    """{item, axis, readout} of the item of the first model that flips most under the compared extractor `field` and least under
+    the reference; None before there is one. `frame`: readouts."""
     if frame.empty:
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
     names = list(dict.fromkeys(frame["extractor"]))
-    field, reference = FIELD if FIELD in names else names[0], default_reference(names)
+    if field not in names:
+        return None
+    reference = default_reference(names)
     first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
     if set(first.columns) <= {"identity"}:
         return None

@@ -46,8 +46,8 @@ class Headline:
 
 
 def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None = None) -> Headline:
-    """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the first token where
-    it was read, and the base prompt's accuracy under the reference extractor."""
+    """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the extractor that holds
+    the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor."""
     if frame.empty:
         return Headline((description("No answer has come back yet."),))
     model = frame["model"].iloc[0]
@@ -59,7 +59,8 @@ def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None =
     totals = across_axes(decompositions(coded_answers(frame), reference, tests=False))
     of = f"{model}: " if n_models > 1 else ""
     accuracy_claim = description(f"{of}{_accuracy_words(base, accuracy)}.")
-    total = next((one for one in totals if one.extractor == (FIELD if FIELD in names else names[0])), None)
+    lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
+    total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
         axes = set(frame["axis"]) - {"identity"}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."

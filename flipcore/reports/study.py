@@ -99,12 +99,12 @@ def study_report(
     return Report(headlines, cells, closed=closed or {}, claims=claimed, notes=notes)
 
 
-def table(cells: list[Decomposition], title_of=str) -> pd.DataFrame:
-    """One row a cell with estimates as text, for a page and for download."""
-    return pd.DataFrame([_row(one, title_of) for one in cells])
+def table(cells: list[Decomposition], title_of=str, temperature: float | None = None) -> pd.DataFrame:
+    """One row a cell with estimates as text, for a page and for download. `temperature`: None where unknown."""
+    return pd.DataFrame([_row(one, title_of, temperature) for one in cells])
 
 
-def _row(one: Decomposition, title_of) -> dict:
+def _row(one: Decomposition, title_of, temperature: float | None) -> dict:
     hidden = one.is_reference
     return {
         "axis": one.axis.replace("_", " "),
@@ -116,7 +116,7 @@ def _row(one: Decomposition, title_of) -> dict:
         "A+": "" if hidden else one.A_plus.text(),
         "A−": "" if hidden else one.A_minus.text(),
         "A − G": "" if hidden else one.A_minus_G.text(),
-        "floor": one.W.text(),
+        "floor": "deterministic" if temperature == 0 and one.W.value == 0 else one.W.text(),
         "T beyond floor": one.excess.text(),
         "items left out": one.n_excluded,
         "unreadable %": None if np.isnan(one.nulls.rate) else round(100 * one.nulls.rate, 1),

@@ -6,16 +6,15 @@ import streamlit as st
 
 from flipcore.charts.sequence import sequence
 from flipcore.charts.theme import colours
-from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
 from pages.common import session
 from pages.common.notes import plain
-from pages.decomposition.cached import answers
+from pages.decomposition.cached import answers, title_of
 
 
 def section(study_id: str, model: str, mode: str, policy: str) -> None:
-    with st.expander("Each readout by itself: bounds, any flip, and whether the change matters at all"):
+    with st.expander("Each extractor by itself: bounds, any flip, and p beyond the noise floor"):
         st.dataframe(
             [
                 {
@@ -28,7 +27,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
                     "items that flip at all": one.any_flip.text(),
                     "modal agreement": number_text(one.modal_agreement),
                     "entropy, bits": number_text(one.entropy_bits),
-                    "beyond asking again": p_text(p),
+                    "beyond the noise floor": p_text(p),
                     "items": one.n_items,
                     "note": one.note,
                 }
@@ -37,7 +36,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
             hide_index=True,
         )
         st.caption(
-            "T at least and at most: whatever the unreadable answers were (single samples only). Beyond asking again: "
+            "T at least and at most: whatever the unreadable answers were (single samples only). Beyond the noise floor: "
             "is the change worse than a second sample of the same prompt? A permutation of the readouts within items; – "
             "where nothing was asked twice."
         )

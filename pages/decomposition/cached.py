@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.boards.levels import banded, resamples
 from flipcore.boards.levels import board as arrays
 from flipcore.claims.claim import Claim
-from flipcore.extractors import title_of
+from flipcore.extractors import EXTRACTORS
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coding import coded_answers
@@ -15,6 +15,10 @@ from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.notes import plain
+
+
+def title_of(extractor: str) -> str:
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 @st.cache_resource(show_spinner=False, max_entries=12)
@@ -68,8 +72,8 @@ def _board(study_id: str, model: str, mode: str, revision: int, closed: tuple) -
     return arrays(answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed=dict(closed), temperature=heat)
 
 
-def table(cells: list[Decomposition], claims: list[Claim]) -> None:
-    frame = rows(cells, title_of)
+def table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
+    frame = rows(cells, title_of, temperature)
     estimates = [name for name in frame.columns if name not in ("axis", "extractor") and frame[name].dtype.kind not in "if"]
     st.dataframe(
         frame,

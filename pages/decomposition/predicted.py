@@ -24,7 +24,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
     with shown_problem():
         fit = _predicted(study_id, model, mode, session.store().revision(study_id))
         if fit is None:
-            st.info("This study has no first-token readout, and the predictor reads its margin. Add that readout.")
+            st.info("This study has no first-token extractor, whose margin the predictor uses. Add that extractor.")
         elif fit.note:
             st.info(plain(f"Nothing to predict: {fit.note}"))
         else:

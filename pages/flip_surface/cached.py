@@ -9,10 +9,17 @@ from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import surface
 from flipcore.stats.flips.surface import Cells
 from pages.common import gates, session
+from pages.common.headline import headline
 
 
 def index_of(names: list[str], name: str, otherwise: int) -> int:
     return names.index(name) if name in names else otherwise % len(names)
+
+
+def leading_extractor(study_id: str) -> str:
+    """The extractor of which the study's card speaks."""
+    flips = headline(study_id).flips
+    return flips.extractor if flips is not None else "first_token"
 
 
 def questions(study_id: str) -> dict[str, str]:

@@ -1,13 +1,14 @@
-"""Flip surface: where do answers flip, and is it the model or the readout?"""
+"""Flip surface: where do answers flip, and is it the model or the extractor?"""
 
 import streamlit as st
 
 from flipcore.boards.flip_map import map_arrays, map_rows
-from flipcore.extractors import title_of
+from flipcore.extractors import EXTRACTORS
 from flipcore.stats.flips.label_mass import unreadable_labels
 from pages.common import screen, session
 from pages.common.header import page_header
-from pages.common.notes import how_to_read, plain
+from pages.common.notes import plain
+from pages.common.reading import how_to_read
 from pages.flip_surface import below, cached
 from pages.flip_surface.explorer import explorer
 
@@ -19,7 +20,11 @@ SORTS = {
 }
 
 
-def controls(frame):
+def title_of(extractor: str) -> str:
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
+
+
+def controls(frame, leading: str):
     """What is opened, searched and filtered in sight; model, readouts and order behind "View"; all of it in the link."""
     models, names, axes = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor", "axis"))
     with screen.view_button():
@@ -27,7 +32,7 @@ def controls(frame):
         field = st.selectbox(
             "Compared extractor",
             names,
-            index=cached.index_of(names, "first_token", 0),
+            index=cached.index_of(names, leading, 0),
             key="field",
             bind="query-params",
             format_func=title_of,
@@ -68,7 +73,7 @@ def picture(study_id: str, frame) -> None:
     """The answer, the controls, the map with its inspector."""
     answer_place = st.container(gap=None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
-        model, field, faithful, axis, sort, search, only = controls(frame)
+        model, field, faithful, axis, sort, search, only = controls(frame, cached.leading_extractor(study_id))
     questions = cached.questions(study_id)
     cells = cached.cells(study_id, model, field, faithful, axis)
     answer = cached.answer(study_id, model, field, faithful, axis)
@@ -93,7 +98,7 @@ def picture(study_id: str, frame) -> None:
     below.disagreement(study_id, model, title_of)
 
 
-study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the readout?")
+study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")
 if study_id is not None:
     frame = session.readouts(study_id)
     if frame.empty:
