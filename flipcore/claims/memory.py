@@ -49,3 +49,9 @@ def summary_claim(verdicts: Sequence[Claim], items: str, n_benchmark: int, n_con
     many = verb if len(yes) == 1 else verb.replace("sees", "see")
     outcome = MEMORY if by_memory == len(yes) else BEYOND
     return Claim(ANY_DETECTOR, outcome, f"{len(yes)} of {len(verdicts)} detectors {many} the {sets}.{rest}", True)
+
+
+def by_kind_text(by_kind: Sequence[tuple[str, Sequence[Claim]]]) -> str:
+    """ "Problems: 3 of 6 detectors. Passages: 4 of 4." of (kind of items, verdicts) pairs."""
+    counts = [(name, sum(one.is_made and one.outcome in POSITIVE for one in mine), len(mine)) for name, mine in by_kind]
+    return " ".join(f"{name.capitalize()}: {yes} of {n} detectors." for name, yes, n in counts)

@@ -169,8 +169,8 @@ def dragged_bound(simultaneous: bool, withheld: str = "") -> str:
     if withheld:
         return ""
     if simultaneous:
-        return " (at least {low|pct} at any cut-off, 95 % confidence)"
-    return " (exploratory: at least {low|pct} only if this cut-off was fixed before looking)"
+        return " (lower bound {low|pct} at any cut-off, 95 % confidence)"
+    return " (exploratory; lower bound {low|pct} if this cut-off was fixed before looking)"
 
 
 def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:

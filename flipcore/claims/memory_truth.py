@@ -45,6 +45,13 @@ def detector_claim(detector: Detector) -> Claim:
     return Claim(SEES, "none shown", f"{detector.name}: nothing shown at any dose.", False)
 
 
+def best_detector(truth: GroundTruth) -> Detector | None:
+    """Of the detectors that flag single items the one that does so from the smallest dose on, and there tells best; None where
+    none does."""
+    seeing = [(one, at) for one in truth.detectors for at in one.at if one.sees is not None and at.dose == one.sees]
+    return min(seeing, key=lambda pair: (pair[1].dose, -pair[1].auc.value))[0] if seeing else None
+
+
 def truth_claim(truth: GroundTruth) -> Claim:
     """The first sentence of the tab: which detectors see how little, and which show nothing."""
     by_detector = [(one, detector_claim(one)) for one in truth.detectors]
@@ -53,13 +60,25 @@ def truth_claim(truth: GroundTruth) -> Claim:
     single = _by_dose([(one.sees, one.name) for one, claim in by_detector if claim.outcome == "sees"])
     groups = _by_dose([(one.shifts, one.name) for one, claim in by_detector if claim.outcome == "group"])
     blind = [one.name for one, claim in by_detector if claim.outcome == "none shown"]
-    parts = [f"memory is seen by {'; by '.join(single)}" if single else "no detector shows memory of a single item"]
-    parts += [f"of whole groups only by {'; by '.join(groups)}"] if groups else []
-    parts += [f"nothing is shown by {_listed(blind)}"] if blind and (single or groups) else []
-    sentence = f"At {100 * truth.rate:g} % false positives {'; '.join(parts)}."
-    return Claim(
-        SEES if single else SHIFTS, "sees" if single else "group" if groups else "none shown", sentence, bool(single or groups)
-    )
+    parts = [f"At {100 * truth.rate:g} % false positives."]
+    parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
+    parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
+    parts += [f"Nothing is shown by {_listed(blind)}."] if blind and (single or groups) else []
+    outcome = "sees" if single else "group" if groups else "none shown"
+    sentence = _first_sentence(truth, [claim.outcome for _, claim in by_detector])
+    return Claim(SEES if single else SHIFTS, outcome, sentence, bool(single or groups), " ".join(parts))
+
+
+def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
+    """How many detectors see what, and the best of them."""
+    if best := best_detector(truth):
+        share = next(at.detected for at in best.at if at.dose == best.sees)
+        many = "detector sees" if len(outcomes) == 1 else "detectors see"
+        n = f"{outcomes.count('sees')} of {len(outcomes)}"
+        return f"{n} {many} single items; best is {best.name}, from dose {best.sees:,} on ({share_text(share)} flagged)."
+    n_groups = outcomes.count("group")
+    rest = f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items" if n_groups else ""
+    return f"No detector shows memory of a single item{rest}."
 
 
 def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:

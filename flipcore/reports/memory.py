@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.memory import adjusted, n_tests, summary_claim
+from flipcore.claims.memory import adjusted, by_kind_text, n_tests, summary_claim
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.study import OTHER_CONTROL, Study
@@ -145,9 +145,11 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[st
     judged_roles, compared = frames.roles_of(part)
     n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (judged_roles, compared))
     there = [NAMES[kind] for kind in kinds if kind in set(part["kind"])]
-    names = {NAMES[kind] for kind in kinds}
-    mine = [one.claim for one in tests if one.items in names]
-    return summary_claim(mine, there[0] if len(there) == 1 else "items", n_benchmark, n_control)
+    names = [NAMES[kind] for kind in kinds]
+    mine = [one for one in tests if one.items in names]
+    claim = summary_claim([one.claim for one in mine], there[0] if len(there) == 1 else "items", n_benchmark, n_control)
+    by_kind = [(name, [one.claim for one in mine if one.items == name]) for name in dict.fromkeys(one.items for one in mine)]
+    return replace(claim, detail=by_kind_text(by_kind)) if len(by_kind) > 1 and claim.is_made else claim
 
 
 def memory_headline(

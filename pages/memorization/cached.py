@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from flipcore.extractors import VALUES, title_of
+from flipcore.extractors import VALUES
 from flipcore.reports.memory import members_of, pearl_setting
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.cut_gap import gap_of_frame
@@ -20,10 +20,7 @@ from flipcore.stats.memory.pearl_analysis import Pearl, pearl
 from flipcore.stats.memory.pearl_analysis import sensitivities as pearl_sensitivities
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
-
-NAMES = {"numeric_resample": "numbers resampled", "entity_rename": "names changed", "paraphrase": "reworded"}
-SIMILAR = {"rouge_l": "ROUGE-L", "ncd": "1 − NCD"}
-KINDS = {"number": "Problems", "choice": "Choices", "completion": "Passages"}
+from pages.memorization.titles import NAMES, SIMILAR, title_of
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,14 @@ class View:
 
     @property
     def frame(self) -> pd.DataFrame:
+        rows = self.all_kinds
+        return rows[rows["kind"] == self.kind]
+
+    @property
+    def all_kinds(self) -> pd.DataFrame:
+        """What the model answered on every kind of items."""
         rows = session.readouts(self.study_id, self.revision, lock=self.lock, everything=True)
-        return rows[(rows["model"] == self.model) & (rows["kind"] == self.kind)]
+        return rows[rows["model"] == self.model]
 
     @property
     def judged(self) -> tuple[str, ...]:

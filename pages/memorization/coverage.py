@@ -1,4 +1,4 @@
-"""What the operator could rewrite: coverage, whether the covered are special, and whether numbers kept their size."""
+"""What the rewrite method could rewrite: coverage, whether the covered are special, and whether numbers kept their size."""
 
 from __future__ import annotations
 

@@ -10,11 +10,9 @@ from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dos
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.reports.known_doses import detector_rows, record, record_rows
-from flipcore.stats.memory.ground_truth import RULES, GroundTruth, ground_truth, share_text
-from pages.common import session
-from pages.common.notes import how_to_read, plain
-from pages.memorization.cached import View
-from pages.memorization.cached import scores as scores_of
+from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
+from pages.common.notes import plain
+from pages.common.reading import how_to_read
 
 TITLES = {
     "conformal": "conformal (5 % on average)",
@@ -24,20 +22,7 @@ TITLES = {
 QUIET = {"displayModeBar": False}
 
 
-def show(view: View, mode: str, settings: dict, controls) -> None:
-    by_detector = {
-        name.split(" (")[0]: mine for name, mine in scores_of(view).items()
-    }  # units would only lengthen the sentence
-    doses = session.doses(view.study_id)
-    items = {item for mine in by_detector.values() for item in mine}
-    panel(by_detector, {item: doses.get(item) for item in items}, session.fresh_items(view.study_id) & items)
-    st.caption(
-        "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
-        "data/ground_truth.toml`, some ten minutes on two cores."
-    )
-
-
-def panel(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()) -> None:
+def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()) -> None:
     """`scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times read, 0 never, None
     unknown; `fresh` are never-seen items that set no cut-off."""
     if not scores or 0 not in doses.values() or not any(doses.values()):
@@ -48,18 +33,20 @@ def panel(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | N
             icon=":material/fact_check:",
         )
         return
-    rules = _rules(scores, doses, fresh)
+    rules = rules_of(scores, doses, fresh)
     rule = st.selectbox(
         "Cut-off from never-seen items by", rules, format_func=TITLES.__getitem__, key=f"truth-rule-{rules[0]}", width=320
     )
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
         st.info(
-            "No detector has a score on an item that was read. Wait for answers, or add readouts to the study.",
+            "No detector has a score on an item that was read. Wait for answers, or add extractors to the study.",
             icon=":material/hourglass_empty:",
         )
         return
-    st.markdown(f"### {plain(truth_claim(truth).text)}")
+    claim = truth_claim(truth)
+    st.markdown(f"### {plain(claim.text)}")
+    st.caption(plain(claim.detail))
     c = colours(st.context.theme.type)
     st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
     st.dataframe(detector_rows(truth), hide_index=True)
@@ -84,12 +71,6 @@ def _decisions(truth: GroundTruth) -> None:
         st.caption(
             "Decided against the never-seen items as a random control, before Holm: drops by their gap, all else as a set."
         )
-
-
-def _rules(scores, doses, fresh) -> list[str]:
-    """The tolerance bound first where every detector has never-seen items enough for it, else the conformal rule."""
-    enough = all(one.cutoff is not None for one in ground_truth(scores, doses, fresh, "tolerance").detectors)
-    return sorted(RULES, key=lambda rule: rule != "tolerance") if enough else list(RULES)
 
 
 def _closely(truth: GroundTruth, c) -> None:

@@ -11,7 +11,7 @@ from pages.memorization.cached import View
 
 TITLES = {
     "original": "as published, nats",
-    "reworded": "reworded, nats",
+    "reworded": "paraphrased, nats",
     "d": "D, nats",
     "before": "right before",
     "after": "right after",

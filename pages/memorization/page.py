@@ -7,18 +7,12 @@ from pages.common import modes, record, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import inspector_place
 from pages.common.notes import shown_problem
-from pages.memorization import agreement, gap, ground_truth, loss, pearl, summary
-from pages.memorization.cached import KINDS, View
+from pages.memorization import agreement, gap, loss, pearl, summary, truth
+from pages.memorization.cached import View
+from pages.memorization.titles import KINDS, PARTS
 
 PAGE = "memorization"
-TABS = {
-    "summary": ("Summary", summary),
-    "gap": ("Drop gap", gap),
-    "loss": ("Loss test", loss),
-    "pearl": ("PEARL", pearl),
-    "agreement": ("Do they agree?", agreement),
-    "truth": ("Ground truth", ground_truth),
-}
+TABS = {"summary": summary, "gap": gap, "loss": loss, "pearl": pearl, "agreement": agreement, "truth": truth}
 
 study_id = page_header("Memorization", "Is the score memory?", fits=compares)
 if study_id is not None:
@@ -30,7 +24,7 @@ if study_id is not None:
             key="tab",
             bind="query-params",
             required=True,
-            format_func=lambda name: TABS[name][0],
+            format_func=PARTS.__getitem__,
             label_visibility="collapsed",
         )
         mode = modes.mode_selector()
@@ -69,7 +63,7 @@ if study_id is not None:
             st.page_link("new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
         else:
             with shown_problem():
-                TABS[tab][1].show(view, mode, settings, controls)
+                TABS[tab].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
                 inspector_place(study_id, model, list(dict.fromkeys(view.frame["item_id"])), sheet=True)
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))

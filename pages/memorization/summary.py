@@ -1,32 +1,36 @@
-"""Summary: a row for every detector, with its verdict, its control, its error rate."""
+"""Summary: a row for every detector on every kind of items, with its verdict, its control, its error rate."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
-from flipcore.stats.memory.cutoff_dates import control_rows, control_sentence
 from pages.common import session
-from pages.common.notes import how_to_read, plain
+from pages.common.notes import plain
+from pages.common.reading import how_to_read
+from pages.memorization import truth
 from pages.memorization.cached import View, members
+from pages.memorization.controls import show as dates_of_controls
+from pages.memorization.titles import detector_title
 from pages.memorization.verdicts import tests
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    verdicts = [one for one in tests(view, settings["margin"]) if one.measurement and one.measurement.kind == view.kind]
+    verdicts = tests(view, settings["margin"])
     if not verdicts:
         st.info("This study has no test for this tab. Add rewriting axes, losses or flipped bits.", icon=":material/memory:")
         return
-    claim = summary(verdicts, view.frame, (view.kind,))
+    claim = summary(verdicts, view.all_kinds)
     st.markdown(f"### {plain(claim.text)}")
-    table = [_row(one) for one in verdicts]
+    st.caption(plain(claim.detail))
+    truth.in_a_line(view)
+    table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
     st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
     if membership.pairs.control_of:
         st.caption(plain(f"{len(membership.pairs.control_of):,} pairs of benchmark and control items are stored."))
-    _dates_of_controls(view)
+    dates_of_controls(view)
     how_to_read(
         "Each row is one test with its own control. **Error rate** is how often the rule is wrong when nothing was "
         "memorized, over all detectors of the model together (Holm). Tests that measure different things may disagree: see "
@@ -35,23 +39,14 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
 
 
-def _dates_of_controls(view: View) -> None:
-    card = model_cards().get(view.model)
-    cutoff = card.cutoff if card else None
-    rows = control_rows(session.study_items(view.study_id), view.compared, cutoff)
-    st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
-    with st.popover("Dates by set", icon=":material/event:"):
-        st.dataframe(rows, hide_index=True)
-
-
-def _row(one: MemoryTest) -> dict[str, str]:
+def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
     assertion, n = one.claim.assertion, one.numbers
     n_control = n.get("n_control", n.get("n_controls", n.get("n_non_members", 0)))
-    rate = f"{100 * assertion.error_rate:g} %, one-sided; {assertion.family}" if assertion else "–"
-    return {
-        "detector": one.detector,
+    rate = f"{100 * assertion.error_rate:g} %" if assertion else "–"
+    return ({"items": one.items} if has_kinds else {}) | {
+        "detector": detector_title(one.detector),
         "verdict": one.decision,
         "what it says": one.sentence,
         "control": f"{n_control:,} controls",
-        "error rate": rate,
+        "error rate, one-sided": rate,
     }

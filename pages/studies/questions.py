@@ -17,6 +17,7 @@ from pages.common.notes import plain
 from pages.holdout import cached as holdout_cached
 from pages.holdout.chosen import sets_of
 from pages.memorization.cached import View, gap
+from pages.memorization.titles import PARTS
 
 HEIGHT_PX = 200
 MARGIN = 0.05
@@ -49,9 +50,11 @@ def _picture(figure, name: str) -> None:
 def _flips(study_id: str) -> None:
     summary = headline(study_id)
     st.markdown(plain(summary.claims[0].text))
-    if summary.flips is not None:
-        _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
-    if there := _flip_to_open(study_id, session.store().revision(study_id)):
+    if summary.flips is None:
+        return
+    _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
+    st.caption(plain(summary.claims[0].detail))
+    if there := _flip_to_open(study_id, session.store().revision(study_id), summary.flips.extractor):
         _link("flip_surface/page.py", {"study": study_id} | there)
 
 
@@ -62,7 +65,7 @@ def _memory(study_id: str) -> None:
     drop = gap(view, REWRITING, ANSWER, MARGIN)
     _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
     if there := _break_to_open(study_id, revision):
-        _link("memorization/page.py", {"study": study_id, "tab": "gap"} | there)
+        _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | there)
 
 
 def _holdout(study_id: str) -> None:
@@ -85,8 +88,8 @@ def _link(page: str, params: dict[str, str]) -> None:
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
-def _flip_to_open(study_id: str, revision: int) -> dict[str, str] | None:
-    return flip_to_open(session.readouts(study_id, revision))
+def _flip_to_open(study_id: str, revision: int, field: str) -> dict[str, str] | None:
+    return flip_to_open(session.readouts(study_id, revision), field)
 
 
 @st.cache_data(show_spinner=False, max_entries=4)

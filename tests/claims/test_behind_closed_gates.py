@@ -45,9 +45,9 @@ DECOMPOSITION = "decomposition/page.py"
 WAYS = [
     ("studies/page.py", {}),
     (FLIPS, {"study": S}),
-    (FLIPS, {"study": S, "opened": "paraphrase"}),
+    (FLIPS, {"study": S, "opened": "variants of paraphrase"}),
     *((DECOMPOSITION, {"study": S, "mode": mode}) for mode in ("Explore", "Simultaneous")),
-    *((MEMORY, {"study": S, "tab": tab}) for tab in ("summary", "gap", "agreement")),
+    *((MEMORY, {"study": S, "tab": tab}) for tab in ("Summary", "Drop gap", "Do they agree?")),
     (REVIEW, {"part": "Effect"}),
     (REVIEW, {"part": "Agreement"}),
     ("audit/page.py", {"study": S}),

@@ -16,6 +16,7 @@ from flipcore.claims.claim import Claim
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
+from pages.memorization.titles import PARTS
 from tests.browser.serving import ROOT
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HELD_OUT
@@ -48,7 +49,7 @@ WAYS = [
     ("decomposition/page.py", {"study": "tiny"}),
     (MEMORY, {"study": "tiny"}),
     ("new_study/page.py", {}),
-    *((MEMORY, {"study": "controlled", "tab": tab}) for tab in ("summary", "gap", "loss", "agreement", "truth")),
+    *((MEMORY, {"study": "controlled", "tab": tab}) for tab in PARTS.values()),
     *(
         (HOLDOUT, {"sets": "study:holdout", "part": part})
         for part in ("Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide")

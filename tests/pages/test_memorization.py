@@ -65,7 +65,12 @@ def shown(tab: str, kind: str = "number") -> AppTest:
 def test_the_summary_says_what_each_detector_sees():
     app = shown("summary")
     assert not app.exception
-    assert "detectors see memory in the 24 benchmark problems (24 controls)" in words(app).replace("\\", "")
+    said = words(app).replace("\\", "")
+    assert "detectors see memory in the 48 benchmark items (48 controls)" in said  # the same sentence as on the study's card
+    assert "Problems: " in said and "Passages: " in said
+    assert "Which detector to trust, on problems:" in words(app) and "single items; best is" in words(app)
+    app.button(key="to-truth").click().run()
+    assert not app.exception and "AUC" in words(app)
     assert "never in pocket" in words(app).replace("\\", "")
 
 

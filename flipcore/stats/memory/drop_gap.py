@@ -133,7 +133,7 @@ def cond_gap(bo: ArrayLike, bp: ArrayLike, co: ArrayLike, cp: ArrayLike, level: 
 
 
 def coverage(perturbed: Sequence) -> dict[str, float]:
-    """{k, n, rate} of the items that the operator could perturb; None (or NaN) marks one that it could not."""
+    """{k, n, rate} of the items that the rewrite method could perturb; None (or NaN) marks one that it could not."""
     k = sum(value is not None and not (isinstance(value, float) and math.isnan(value)) for value in perturbed)
     low, high = wilson(k, len(perturbed))
     return {"k": k, "n": len(perturbed), "rate": k / len(perturbed) if len(perturbed) else math.nan, "lo": low, "hi": high}

@@ -83,7 +83,7 @@ def drop_gap_analysis(
     sides: Sides | None = None,
     what: str = OTHER,
 ) -> DropGap:
-    """Everything about one operator. `what` is the declared control, `sides` the sets with what is known of their items (pairs,
+    """Everything about one rewrite method. `what` is the declared control, `sides` the sets with what is known of their items (pairs,
     templates, options). `n_boot` resamples for the source's interval, at least `m` permutations."""
     sides = sides or Sides(benchmark, control)
     decided = gap_decision(sides, what, seed, m)

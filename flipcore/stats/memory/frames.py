@@ -47,7 +47,7 @@ def rewritten(
 ) -> Rewritten:
     """Correctness before and after `operator` of the items in `roles`, and on further samples of the unchanged prompt.
 
-    An item that the operator could not rewrite has a base and nothing else: it is uncovered. Before is the mean over the
+    An item that the rewrite method could not rewrite has a base and nothing else: it is uncovered. Before is the mean over the
     base's samples. Answers that were cut off are wrong, or with `cut_as` taken for (before, after).
     """
     mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]

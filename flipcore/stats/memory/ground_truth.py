@@ -111,6 +111,13 @@ class Detector:
     fresh: np.ndarray
 
 
+def rules_of(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str]) -> list[str]:
+    """Rules for the cut-off, the one to take first: the tolerance bound where every detector has never-seen items enough for it,
+    else the conformal rule. Arguments as of `ground_truth`."""
+    enough = all(one.cutoff is not None for one in ground_truth(scores, doses, fresh, "tolerance").detectors)
+    return sorted(RULES, key=lambda rule: rule != "tolerance") if enough else list(RULES)
+
+
 @dataclass(frozen=True)
 class GroundTruth:
     """All detectors; `n_unknown` items had no known dose and are in no number."""

@@ -130,7 +130,7 @@ class PairedCorrectness:
             return "No item lies beyond the cut-off."
         flagged = (
             f"Items beyond the cut-off are right {percent_text(self.original.value)} as published and "
-            f"{percent_text(self.paraphrase.value)} reworded"
+            f"{percent_text(self.paraphrase.value)} paraphrased"
         )
         if not self.control_original.n:
             return f"{flagged}; no control lies beyond the same cut-off."

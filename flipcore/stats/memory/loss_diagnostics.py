@@ -126,7 +126,7 @@ def diagnosis(
     topics: Sequence[Sequence[Hashable]],
     seed: int = 0,
 ) -> Diagnosis:
-    """`texts`, `losses` (nats of the rewording) and `topics` of (items, controls), in the order of `test.d` and `test.d0`."""
+    """`texts`, `losses` (nats of the paraphrase) and `topics` of (items, controls), in the order of `test.d` and `test.d0`."""
     n = len(texts[0])
     features = text_features(
         [*texts[0], *texts[1]], np.concatenate([np.asarray(x, dtype=float) for x in losses]), [*topics[0], *topics[1]]

@@ -18,7 +18,7 @@ from flipcore.stats.base.paired import mcnemar
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """Correctness of one set. `before` (n,) in [0, 1]; `after` (n, r), one column a rewrite, NaN where the operator could
+    """Correctness of one set. `before` (n,) in [0, 1]; `after` (n, r), one column a rewrite, NaN where the rewrite method could
     not change the item or the call failed; `identity` (n, s) further samples of the original, if asked.
 
     A row whose `after` is all NaN is uncovered and leaves both members; one whose `before` is NaN is absent.
@@ -134,7 +134,7 @@ class SetDrop:
         """What re-asking the same prompt did."""
         if self.identity_drop is None:
             return "The identity axis was not asked, so a drop made by the harness itself cannot be separated."
-        return f"Asked again unchanged, accuracy fell by {self.identity_drop.text_pp()} ({p_text(self.identity_p)})."
+        return f"Sent again unchanged, accuracy fell by {self.identity_drop.text_pp()} ({p_text(self.identity_p)})."
 
 
 def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:

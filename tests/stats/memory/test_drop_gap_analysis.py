@@ -145,7 +145,7 @@ def test_the_identity_axis_is_subtracted():
     # per item the net drop is 1 in 10 items of each set and 0 in the rest
     se = math.sqrt(2 * 0.1 * 0.9 / 99)
     assert result.gap_net.high - result.gap_net.low == pytest.approx(2 * 1.972 * se, rel=1e-3)
-    assert result.benchmark.identity_sentence().startswith("Asked again unchanged, accuracy fell by +20.0 pp")
+    assert result.benchmark.identity_sentence().startswith("Sent again unchanged, accuracy fell by +20.0 pp")
 
 
 def test_matched_controls_are_compared_pair_by_pair():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from flipcore.claims.memory_truth import detector_claim, truth_claim
+from flipcore.claims.memory_truth import best_detector, detector_claim, truth_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.proportions import clopper_pearson
@@ -80,8 +80,12 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     blind, _ = made(0.0, name="b")
     truth = ground_truth({"question loss": sharp, "answer loss": blind}, doses)
     assert [one.sees for one in truth.detectors] == [16, None]
-    assert truth_claim(truth).text == (
-        "At 5 % false positives memory is seen by question loss from dose 16 on; nothing is shown by answer loss."
+    claim = truth_claim(truth)
+    assert claim.text == (
+        "1 of 2 detectors see single items; best is question loss, from dose 16 on (98 % [87 %, 100 %] flagged)."
+    )
+    assert claim.detail == (
+        "At 5 % false positives. Single items are seen by question loss from dose 16 on. Nothing is shown by answer loss."
     )
     assert detector_claim(truth.detectors[1]).text == "answer loss: nothing shown at any dose."
     assert detector_claim(truth.detectors[0]).text.startswith("question loss sees memory from dose 16 on (")
@@ -117,9 +121,16 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     assert detector_claim(one).text.startswith("drop tells no single item, but a group from dose 16 on (mean 0.40 [")
     scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
     doses = {item: 0 if item[0] == "n" else 16 for item in scores}
-    assert truth_claim(ground_truth({"drop": scores}, doses)).text == (
-        "At 5 % false positives no detector shows memory of a single item; of whole groups only by drop from dose 16 on."
-    )
+    claim = truth_claim(ground_truth({"drop": scores}, doses))
+    assert claim.text == "No detector shows memory of a single item; 1 of 1 tell whole groups from never-seen items."
+    assert claim.detail == "At 5 % false positives. Whole groups only by drop from dose 16 on."
+
+
+def test_the_best_detector_sees_the_smallest_dose_and_there_tells_best():
+    sharp, doses = made(1.0)
+    weak, _ = made(0.35, name="b")
+    assert best_detector(ground_truth({"weak": weak, "sharp": sharp}, doses)).name == "sharp"
+    assert best_detector(ground_truth({"blind": made(0.0, name="b")[0]}, doses)) is None
 
 
 def test_a_dose_is_seen_only_if_every_larger_one_is():
