@@ -1,22 +1,24 @@
-"""Effect: may these rewordings be used, and what did striking some out do to the estimate?"""
+"""Effect: may these paraphrases be used, and what did striking some out do to the estimate?"""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, own_effect, source_gates, struck_rows
+from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates, struck_rows
 from flipcore.annotation.paraphrases.effect import effect as effect_of
+from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
-from flipcore.extractors import title_of
+from flipcore.extractors import EXTRACTORS
+from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
-from pages.common.flip_verdicts import marked_flips
-from pages.common.notes import how_to_read, plain, shown_problem
-from pages.paraphrase_review import risk
+from pages.common.notes import plain, shown_problem
+from pages.common.reading import how_to_read
+from pages.paraphrase_review import flips, risk
 
 
 def show() -> None:
@@ -24,6 +26,7 @@ def show() -> None:
     if states.empty:
         st.info("There is no paraphrase yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
         return
+    _own_acceptance()
     _gates(source_gates(states))
     studies = risk.studies()
     if not studies:
@@ -36,16 +39,25 @@ def show() -> None:
     _estimate(studies)
 
 
+def _own_acceptance() -> None:
+    """What the verdicts of whoever is judging here moved."""
+    if name := st.query_params.get("as", ""):
+        store = session.store()
+        for sentence in own_acceptance(review.verdicts(store), review.sources_of_pairs(store), name):
+            st.markdown(f"**{plain(sentence)}**")
+
+
 def _gates(gates: list[SourceGate]) -> None:
     st.markdown(f"### {plain(sources_claim([one.gate for one in gates]).text)}")
     st.caption(
+        f"Counted here: all {sum(one.n_pairs for one in gates):,} stored paraphrases, whether a study asked them or not. "
         f"A dataset's paraphrases by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
         f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
         "from all conclusions. Only people open a gate."
     )
     judged = [one for one in gates if one.gate.accepted.n]
-    if judged:
-        rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in judged]
+    rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in judged if one.gate.accepted.n >= MIN_N]
+    if rows:
         st.plotly_chart(
             interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"),
             key="gates",
@@ -80,8 +92,9 @@ def _estimate(studies: dict[str, str]) -> None:
     models, names = (list(dict.fromkeys(there[column])) for column in ("model", "extractor"))
     model = second.selectbox("Model", models, key="effect-model", bind="query-params")
     field = names.index("first_token") if "first_token" in names else 0
-    readout = third.selectbox("Readout", names, field, key="effect-readout", bind="query-params", format_func=title_of)
+    readout = third.selectbox("Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of)
     reference = "regex" if "regex" in names else names[-1]
+    st.caption("Counted here: the paraphrases that this study asked, of items that it did not set aside.")
     with shown_problem():
         effect = _effect(study_id, model, readout, reference, session.store().revision(study_id))
         st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
@@ -89,13 +102,17 @@ def _estimate(studies: dict[str, str]) -> None:
             st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
         _table(effect)
         _strikes(study_id)
-        marked_flips(study_id, model, readout, effect.subsets[1][2])
+        flips.show(study_id, model, readout, effect.subsets[1][2])
     how_to_read(
         "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="
         " T − G. A paraphrase is struck out when at least half of its reviewers find something changed. It then leaves T, G"
         " and A at once, and undoing the verdict brings it back. A **gate** looks at the lower end of the interval and says"
         " how many more pairs would open it."
     )
+
+
+def title_of(extractor: str) -> str:
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 @st.cache_data(show_spinner=False, max_entries=24)

@@ -1,4 +1,4 @@
-"""Propose and exchange: rewordings and verdicts in and out as files, and the verified set as a dataset."""
+"""Propose and exchange: paraphrases and verdicts in and out as files, and the verified set as a dataset."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def show() -> None:
     studies = judges.studies_with_judge(session.store())
     if not studies:
         st.info(
-            "No judge has read anything yet. Declare a study with the readout Judge and name a model that judges.",
+            "No judge has read anything yet. Declare a study with the extractor Judge and name a model that judges.",
             icon=":material/balance:",
         )
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")

@@ -8,14 +8,14 @@ from flipcore.annotation.judge_labels import gate_rows
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.claims.gates import judge_claim
-from pages.common import gates
+from pages.common import judging
 from pages.common.header import show_badges
 from pages.common.notes import plain
 
 
 def judge_gate(study_id: str) -> None:
     """Verdict, progress, figure and table of the gate."""
-    report = gates.judge_report_of(study_id)
+    report = judging.report(study_id)
     _, position, again = report.sentences
     st.markdown(f"### {plain(judge_claim(report.gate).text)}")
     if not report.gate.is_open:
@@ -43,6 +43,6 @@ def judge_gate(study_id: str) -> None:
             "person reads them."
         )
     st.caption(
-        "An unreadable reply counts as a reading of its own. A judge that has not passed is shown on every page and "
+        "An unreadable reply counts as an answer of its own. A judge that has not passed is shown on every page and "
         "excluded from all conclusions. Whoever labels sees the text and the options, not what the judge said."
     )

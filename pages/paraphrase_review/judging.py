@@ -34,15 +34,17 @@ def show(beside) -> None:
         _desk(reviewer_name(reviewer()), settings)
 
 
-def _open_exchange() -> None:
-    st.session_state["part"] = "Propose and exchange"
+def _open(part: str) -> None:
+    st.session_state["part"] = part
 
 
 def _who() -> None:
     n = len(review.strata(session.store()))
     if not n:
         st.info("There is no paraphrase to judge yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
-        st.button("Propose and exchange", key="to-exchange", icon=":material/upload:", on_click=_open_exchange)
+        st.button(
+            "Propose and exchange", key="to-exchange", icon=":material/upload:", on_click=_open, args=("Propose and exchange",)
+        )
         return
     st.markdown(
         "You will see a question and a paraphrase of it, and say with **Y**, **N** or **U** whether it means the same, "
@@ -93,6 +95,8 @@ def _desk(name: str, settings: dict) -> None:
     receipt = st.session_state.get(f"{place}-taken")
     view = desk(session.store(), name, order, receipt.acknowledged if receipt else (), _farewell(settings))
     pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
+    if view.n_done:
+        st.button(f"See what your {view.n_done:,} verdicts changed", key="to-effect", on_click=_open, args=("Effect",))
     for sentence in receipt.refused if receipt else ():
         st.warning(plain(sentence), icon=":material/sync_problem:")
 

@@ -1,4 +1,4 @@
-"""Publish the verified set: accepted rewordings with their verdicts, as a folder or on the hub."""
+"""Publish the verified set: accepted paraphrases with their verdicts, as a folder or on the hub."""
 
 from __future__ import annotations
 

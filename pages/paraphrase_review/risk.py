@@ -1,4 +1,4 @@
-"""Which pairs matter most: how far a study's flip rate moves when one rewording is struck out."""
+"""Which pairs matter most: how far a study's flip rate moves when one paraphrase is struck out."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pages.common import session
 
 
 def studies() -> dict[str, str]:
-    """Studies that asked stored rewordings: id -> name, newest first."""
+    """Studies that asked stored paraphrases: id -> name, newest first."""
     return {row["study_id"]: row["name"] for row in review.studies_with_rewordings(session.store())}
 
 
 def chosen_study() -> str | None:
-    """The study whose estimate the order looks at; None, with a sentence, where no study asked a rewording."""
+    """The study whose estimate the order looks at; None, with a sentence, where no study asked a paraphrase."""
     names = studies()
     if not names:
         st.info("No study has asked these paraphrases yet, so none is known to flip: the order stays random.")

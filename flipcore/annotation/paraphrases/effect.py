@@ -1,16 +1,13 @@
-"""What the review did: gates by source, and T, G and A of a study's paraphrase axis with and without what was struck out
-or what one reviewer said."""
+"""What the review did: gates by source, and T, G and A of a study's paraphrase axis with and without what was struck out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
-from flipcore.annotation.paraphrases.ratings import blind, people
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, keeps
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.gate_rules import ParaphraseGate, paraphrase_gate
@@ -19,7 +16,6 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_strikes
 
 KEEP = {"all": ("accepted", "unreviewed", "rejected"), "standing": ("accepted", "unreviewed"), "accepted": ("accepted",)}
-STANDING = KEEP["standing"]
 NAMES = {
     "all": "every paraphrase that was asked",
     "standing": "without those struck out (what the pages show)",
@@ -108,7 +104,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Effect:
-    """A study's paraphrase axis under one model and readout. `subsets` are (which rewordings count, how many, decomposition);
+    """A study's paraphrase axis under one model and readout. `subsets` are (which paraphrases count, how many, decomposition);
     `bounds` is None where nothing is unreviewed, or nothing was reviewed to judge the rest by, or for the reason in
     `unbounded`."""
 
@@ -131,7 +127,7 @@ class Effect:
 def effect(
     readouts: pd.DataFrame, materials: Mapping[Place, str], states: pd.DataFrame, extractor: str, reference: str
 ) -> Effect:
-    """`readouts` of one model with every rewording that was asked (`paraphrases="all"`), `materials` (item, variant) ->
+    """`readouts` of one model with every paraphrase that was asked (`paraphrases="all"`), `materials` (item, variant) ->
     pair, `states` of all stored pairs as `store.queries.paraphrase_states` gives them."""
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
     state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
@@ -144,7 +140,7 @@ def effect(
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
     try:
         bounds = _bounds(readouts, places, n_bad, n_reviewed, extractor, reference) if n_reviewed else None
-    except BadInput as error:  # too many rewordings of one item to try them all: the rest of the page still stands
+    except BadInput as error:  # too many paraphrases of one item to try them all: the rest of the page still stands
         return Effect(tuple(subsets), None, str(error))
     return Effect(tuple(subsets), bounds)
 
@@ -179,7 +175,7 @@ def effect_rows(study_effect: Effect) -> list[dict]:
 
 
 def struck_rows(states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[str, float]) -> list[dict]:
-    """The rewordings among `pair_ids` that were struck out, those first that move T most; `moved` is pair -> share of T."""
+    """The paraphrases among `pair_ids` that were struck out, those first that move T most; `moved` is pair -> share of T."""
     rows = [row for row in states.to_dict("records") if row["pair_id"] in pair_ids and row["state"] not in KEEP["standing"]]
     return [
         {
@@ -238,47 +234,3 @@ def _keys(readouts: pd.DataFrame):
         (item, variant) if axis == AXIS else None
         for item, variant, axis in zip(readouts["item_id"], readouts["variant"], readouts["axis"], strict=True)
     )
-
-
-def state_of(verdicts: Sequence[Mapping]) -> str:
-    """What people's verdicts on one pair make of it, as `store.queries.studies` decides it."""
-    votes = blind(verdicts)
-    judged = {row["reviewer"] for row in votes}
-    settled = [row for row in verdicts if row["rule_version"] == ADJUDICATION and row["reviewer"] not in judged]
-    if settled:
-        return "accepted" if keeps(settled[-1]) else "rejected"
-    if not votes:
-        return "unreviewed"
-    return "accepted" if 2 * sum(keeps(row) for row in votes) > len(votes) else "rejected"
-
-
-def own_effect(
-    readouts: pd.DataFrame,
-    materials: Mapping[Place, str],
-    verdicts: Sequence[Mapping],
-    reviewer: str,
-    extractor: str,
-    reference: str,
-) -> str:
-    """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every paraphrase that was asked,
-    `materials` (item, variant) -> pair, `verdicts` all that stand."""
-    by_pair: dict[str, list[Mapping]] = {}
-    for row in people(verdicts):
-        by_pair.setdefault(row["pair_id"], []).append(row)
-    pairs = set(materials.values())
-    n_mine = sum(row["reviewer"] == reviewer for pair in pairs for row in by_pair.get(pair, ()))
-    if not n_mine:
-        return f"{reviewer} has judged none of the {len(pairs):,} paraphrases that this study asked."
-    rates = []
-    for without in (reviewer, None):
-        strikes = {
-            place
-            for place, pair in materials.items()
-            if state_of([row for row in by_pair.get(pair, ()) if row["reviewer"] != without]) not in STANDING
-        }
-        rates.append(decomposition_without(readouts, strikes, extractor, reference).T)
-    before, after = rates
-    what = f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} paraphrases that this study asked"
-    if before.text() == after.text():
-        return f"{what} did not move T: it is {after.text()}."
-    return f"{what} moved T from {before.text()} to {after.text()}."

@@ -83,7 +83,7 @@ def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
 
 
 def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
-    """The accepted rewordings, one row each, with numbered verdicts. Raises BadInput when there is none."""
+    """The accepted paraphrases, one row each, with numbered verdicts. Raises BadInput when there is none."""
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:

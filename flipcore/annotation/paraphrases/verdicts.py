@@ -1,4 +1,4 @@
-"""Verdicts on rewordings: rows that are only ever added, each with hashes of the exact texts and the rule it counts under.
+"""Verdicts on paraphrases: rows that are only ever added, each with hashes of the exact texts and the rule it counts under.
 
 Undo is a row that names the one it takes back. What stands is derived when reading (`store.queries.paraphrase_states`).
 """

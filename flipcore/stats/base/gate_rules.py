@@ -76,7 +76,8 @@ class ParaphraseGate:
     def acceptance_text(self) -> str:
         """The share accepted, in words."""
         n = self.accepted.n
-        return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {self.accepted.text()}"
+        interval = self.accepted.text() if n >= MIN_N else "too few for an interval"
+        return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {interval}"
 
     @property
     def missing(self) -> str:
@@ -135,7 +136,7 @@ class PositionBias:
         """Whether the order of the options moves the judge."""
         if not self.flip_rate.n:
             return "The judge has not been asked with the options in both orders."
-        changed = f"Turning the options round changes {self.flip_rate.text()} of the judge's {self.flip_rate.n} readings"
+        changed = f"Turning the options round changes {self.flip_rate.text()} of the judge's {self.flip_rate.n} readouts"
         if self.p >= 0.05:
             return f"{changed}; no favour for a position is shown ({p_text(self.p)})."
         return f"{changed}, and favours the {'first' if self.n_first > self.n_last else 'last'} option ({p_text(self.p)})."

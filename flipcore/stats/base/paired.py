@@ -43,7 +43,7 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
 
 
 def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
-    """Correctness before and after, of the items that have both: one the operator could not perturb leaves both."""
+    """Correctness before and after, of the items that have both: one the rewrite method could not perturb leaves both."""
     before, after = correctness(o), correctness(p)
     if before.shape != after.shape:
         raise BadInput(f"Before and after must be the same items: came {len(before)} and {len(after)}.")

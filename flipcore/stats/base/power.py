@@ -31,7 +31,7 @@ def n_for_gap(
 ) -> float:
     """Items per set for a drop gap of `gap`; `disc` is the share of items that change, `drop` the net drop.
 
-    A gap of 0 needs infinitely many. Divide by the operator's coverage to get the items to author.
+    A gap of 0 needs infinitely many. Divide by the rewrite method's coverage to get the items to author.
     """
     if gap == 0:
         return math.inf
@@ -40,7 +40,7 @@ def n_for_gap(
 
 
 def n_to_author(n: float, coverage: float) -> float:
-    """Items to start from so that `n` remain when the operator can perturb a share `coverage` of them."""
+    """Items to start from so that `n` remain when the rewrite method can perturb a share `coverage` of them."""
     if not 0 < coverage <= 1:
         raise BadInput(f"Coverage came as {coverage}: it is a share above 0 and at most 1.")
     return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf

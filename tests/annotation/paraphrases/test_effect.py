@@ -3,7 +3,8 @@
 import pandas as pd
 import pytest
 
-from flipcore.annotation.paraphrases.effect import effect, expected_bad, own_effect, source_gates, state_of
+from flipcore.annotation.paraphrases.effect import effect, expected_bad, source_gates
+from flipcore.annotation.paraphrases.own_verdicts import own_effect, state_of
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
