@@ -31,7 +31,7 @@ PAGES = [
         title="Flip surface",
         icon=":material/grid_on:",
         url_path="flip_surface",
-        help="Where do answers flip, and is it the model or the readout?",
+        help="Where do answers flip, and is it the model or the extractor?",
     ),
     st.Page(
         "decomposition/page.py",

@@ -15,8 +15,8 @@ from flipcore.core.records import Item, Variant
 @dataclass(frozen=True)
 class Identity:
     name: ClassVar[str] = "identity"
-    title: ClassVar[str] = "Asked again (noise floor)"
-    about: ClassVar[str] = "The same prompt, asked again as further samples: what flips here is noise, not the wording."
+    title: ClassVar[str] = "Same prompt again (noise floor)"
+    about: ClassVar[str] = "The same prompt sent again as further samples: what flips here is noise, not the wording."
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:

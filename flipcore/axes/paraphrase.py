@@ -1,4 +1,4 @@
-"""Paraphrase: a stored rewording of the question. Only accepted ones by default; a rejected one is never asked.
+"""Paraphrase: a stored paraphrase of the question. Only accepted ones by default; a rejected one is never asked.
 
 Items that were made from templates carry their other wordings with them (`meta["paraphrases"]`): those mean the same by
 construction, so they need no reviewer and are asked too.
@@ -18,7 +18,7 @@ from flipcore.core.records import Item, Variant
 
 @dataclass(frozen=True)
 class ParaphraseAxis:
-    """`unreviewed` also asks rewordings that no reviewer has judged yet (the page then says so)."""
+    """`unreviewed` also asks paraphrases that no reviewer has judged yet (the page then says so)."""
 
     unreviewed: bool = False
     name: ClassVar[str] = "paraphrase"
@@ -42,7 +42,7 @@ class ParaphraseAxis:
 
 def _short(pair_id: str) -> str:
     """What tells a pair from the others of its item (``flipscope_choice/logic-01/a`` is a), so that a key means the same
-    rewording whatever else is stored, struck or proposed later."""
+    paraphrase whatever else is stored, struck or proposed later."""
     return pair_id.rpartition("/")[2][:12]
 
 

@@ -33,11 +33,6 @@ def reads(extractor: Extractor, variant: Variant) -> bool:
     return (variant.layout == CONTINUATION) == (kind == "continuation")
 
 
-def title_of(extractor: str) -> str:
-    """What people call it; an extractor that is not ours (of a log, or of another version) by its name."""
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
-
-
 def extractor_of(name: str, params: Mapping[str, Any] | None = None) -> Extractor:
     """The extractor with its parameters set; raises BadInput for an unknown name or parameter."""
     return plugins.plugin_of(EXTRACTORS, "extractor", name, params)

@@ -1,4 +1,4 @@
-"""Generated text, read by rules that abstain: the answer that the model wrote. The default reference readout (source 004)."""
+"""Generated text, read by rules that abstain: the answer that the model wrote. The default reference extractor (source 004)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model in the box as a backend: calls that arrive together are answered as one batch, off the event loop."""
+"""The pocket model as a backend: calls that arrive together are answered as one batch, off the event loop."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def gap_notes() -> str:
     return (
         "These inputs are SIMULATED: answers of planted models that reproduce the source's table at the seeds shown; nothing "
         f"was asked of a language model. Coverage {N_BENCHMARK} of 150, {N_BENCHMARK / 150:.3f} [{low:.3f}, {high:.3f}]. "
-        "Asked again unchanged, its models answer alike: drop 0.000, p = 1, n = 150. Its McNemar p of 2.5e-08 is the χ² with "
+        "Sent again unchanged, its models answer alike: drop 0.000, p = 1, n = 150. Its McNemar p of 2.5e-08 is the χ² with "
         "continuity correction. Read literally, its rule flags a negative gap too; the number of its control items is not "
         "given. Without its control the brittle model would be convicted."
     )

@@ -1,4 +1,4 @@
-"""What a fresh clone shows: the shipped rewordings with their verdicts, and a small study on the model in the box."""
+"""What a fresh clone shows: the shipped paraphrases with their verdicts, and a small study on the pocket model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def demo_studies() -> list[Study]:
 
 
 def fill_store(store: Store) -> None:
-    """Puts the shipped rewordings, their items and their verdicts into the store; doing it again changes nothing."""
+    """Puts the shipped paraphrases, their items and their verdicts into the store; doing it again changes nothing."""
     pairs = _lines("shipped.jsonl")
     shipped = _items({pair["dataset"] for pair in pairs})
     items = {key: item.item_id for key, item in shipped.items()}

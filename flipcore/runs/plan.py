@@ -70,7 +70,7 @@ class Plan:
 
 
 def material(store) -> Material:
-    """The stored rewordings by item, with their state now."""
+    """The stored paraphrases by item, with their state now."""
     by_item: dict[str, list[Paraphrase]] = {}
     if store is not None:
         for row in planning.paraphrases(store):
@@ -178,7 +178,7 @@ def is_set_aside(study: Study, item: Item) -> bool:
 
 
 def _notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    """(sentence, whether it says that something will be missing) about rewordings and options, where they are asked for."""
+    """(sentence, whether it says that something will be missing) about paraphrases and options, where they are asked for."""
     return [*_option_notes(item_plans), *_paraphrase_notes(study, item_plans)]
 
 

@@ -26,7 +26,7 @@ def side(
         differences(other.prompt, variant.prompt, key=f"prompt-{key}", as_losses=as_losses)
     if not samples:
         with st.container(border=True):
-            st.markdown("Nothing has come back for this readout.")
+            st.markdown("Nothing has come back under this extractor.")
     with st.container(height=MANY_PX if len(samples) > MANY else "content", border=False):
         for one in samples:
             with st.container(border=True):

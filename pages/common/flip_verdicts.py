@@ -1,5 +1,4 @@
-"""Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one.
-Beside the measured G stands what people made of single flips."""
+"""Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one."""
 
 from __future__ import annotations
 
@@ -7,20 +6,13 @@ import streamlit as st
 
 from flipcore.annotation.flip_marks import mark_flip, own_mark
 from flipcore.core.errors import FlipscopeError
-from flipcore.extractors import title_of
-from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.human_share import human_share
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain
 
 KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
-WORDS = {"genuine": "Genuine: the model's", "artifact": "Artifact: the readout's", "ambiguous": "Unclear"}
-
-HOW_MARKED = (
-    "Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). The bounds "
-    "take the marked flips for a fair sample of all; flips that were looked for are not."
-)
+WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}
 
 
 def flip_verdict_bar(
@@ -37,7 +29,7 @@ def flip_verdict_bar(
         "other_variant_id": other_variant_id,
         "extractor": extractor,
     }
-    st.markdown("**Is this flip the model's or the readout's?**")
+    st.markdown("**Is this flip genuine, or an artifact of the extractor?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180)
         pressed = [
@@ -54,7 +46,7 @@ def flip_verdict_bar(
     share = human_share(marks)
     own_note = f"You marked it {WORDS[mine].split(':')[0].lower()}. " if mine else ""
     st.caption(
-        f"{own_note}Marked so far on this axis and readout: {share.n:,} ({share.n_genuine:,} genuine, {share.n_artifact:,} "
+        f"{own_note}Marked so far on this axis and extractor: {share.n:,} ({share.n_genuine:,} genuine, {share.n_artifact:,} "
         f"artifact, {share.n_ambiguous:,} unclear)."
     )
 
@@ -66,25 +58,3 @@ def _keep(flip: dict, verdict: str, name: str) -> None:
         st.error(plain(error), icon=":material/error:")
     else:
         st.toast(f"Recorded: {WORDS[verdict].lower()}.")
-
-
-def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
-    """Beside the measured G of `decomposition`; the flips of its axis under its readout."""
-    marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
-    st.subheader("What people made of single flips", anchor=False)
-    st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
-    st.caption(HOW_MARKED)
-
-
-def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition]) -> None:
-    """One line for each axis and readout of which somebody marked a flip; nothing where nobody did."""
-    lines = []
-    for one in cells:
-        share = human_share(review.flip_marks(session.store(), study_id, model, one.axis, one.extractor))
-        if share.n:
-            where = f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
-            lines.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")
-    if lines:
-        st.subheader("What people made of single flips", anchor=False)
-        st.markdown("  \n".join(lines))
-        st.caption(HOW_MARKED)

@@ -59,7 +59,7 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         extractor_name = extractor if extractor in names else names[0]
         place = f"inspect-{item_id}-{axis}"
         st.segmented_control(
-            "Readout",
+            "Extractor",
             names,
             default=extractor_name,
             required=True,
@@ -104,7 +104,7 @@ def _judge(study_id: str, model: str, axis: str, extractor: str, view: Inspectio
         if flips(pair):
             flip_verdict_bar(study_id, model, view.item.item_id, axis, base.variant_id, other.variant_id, extractor)
         else:
-            st.caption("The answers agree under this readout: there is no flip to judge here.")
+            st.caption("The answers agree under this extractor: there is no flip to judge here.")
 
 
 def open_item(item_id: str, **rest: str) -> None:

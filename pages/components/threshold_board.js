@@ -119,7 +119,7 @@ export default function (component) {
     list.replaceChildren();
     parts.length = 0;
     if (!t) {
-      list.textContent = "This combination was not computed: the reference readout is absent.";
+      list.textContent = "This combination was not computed: the reference extractor is absent.";
       return;
     }
     rows.forEach((row, r) => {

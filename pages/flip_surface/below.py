@@ -21,11 +21,11 @@ def _disagreements(study_id: str, model: str, revision: int):
 
 def disagreement(study_id: str, model: str, title_of) -> None:
     """The same completion read in two ways: how often do they differ?"""
-    st.subheader("Do the readouts agree with each other?", anchor=False)
+    st.subheader("Do the extractors agree with each other?", anchor=False)
     agreement = _disagreements(study_id, model, session.store().revision(study_id))
     if len(agreement.extractors) < 2:
         st.info(
-            "This study has one readout, so there is nothing to compare. Add another one and run it again: what was "
+            "This study has one extractor, so there is nothing to compare. Add another one and run it again: what was "
             "asked is not asked twice."
         )
         return

@@ -35,7 +35,7 @@ TERMS = (
     ),
     Term(
         "Label mass",
-        "The share of the first token's probability that lies on any option label. Near 0 the reading means little.",
+        "The share of the first token's probability that lies on any option label. Near 0 the readout means little.",
     ),
     Term(
         "Flip rate T",

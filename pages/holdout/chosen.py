@@ -32,12 +32,12 @@ OWN = "own"
 
 
 def example_study() -> Study:
-    """The declared study of the first example: the model in the box on both sets."""
+    """The declared study of the first example: the pocket model on both sets."""
     return Study.read(DATA / "holdout.toml")
 
 
 def box_study(sets: Sets) -> Study:
-    """The model in the box on these two sets."""
+    """The pocket model on these two sets."""
     example = example_study()
     return (
         example

@@ -1,4 +1,4 @@
-"""Asks a model for rewordings, step by step, and puts what passes the rules into the store as proposed: nobody's verdict yet.
+"""Asks a model for paraphrases, step by step, and puts what passes the rules into the store as proposed: nobody's verdict yet.
 
 Every reply is a stored completion, so asking again costs nothing, and the raw text behind a proposal stays readable. Questions may
 come from a shipped set or a study; none that a study set aside is handed to a model.
@@ -144,7 +144,7 @@ async def _completion(call: Call, backend: Backend, store: Store) -> Completion:
 
 
 def cleaned(reply: str) -> str:
-    """The rewording without a preface, surrounding quotes or emphasis; line breaks become spaces."""
+    """The paraphrase without a preface, surrounding quotes or emphasis; line breaks become spaces."""
     text = reply.strip()
     polite = _POLITE.match(text)
     text = text[polite.end() :] if polite else text

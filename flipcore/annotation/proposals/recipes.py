@@ -1,4 +1,4 @@
-"""How a model is asked for a rewording: one prompt, or a chain in which each step rewrites what the last one wrote.
+"""How a model is asked for a paraphrase: one prompt, or a chain in which each step rewrites what the last one wrote.
 
 Source 001 chains a translation to French and back, other names for named entities, and restructured clauses. A prompt is a
 template with the one field {text}; a page may show it and let it be edited.

@@ -75,7 +75,7 @@ def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Re
     if n_unchanged > n_drawn // 2:
         return Refusal("gold never changes", "The gold does not depend on the numbers that may change.")
     if n_ambiguous > n_drawn // 2:
-        return Refusal("ambiguous reading", "Two admissible readings of the chain give different golds.")
+        return Refusal("ambiguous reading", "Two admissible interpretations of the chain give different golds.")
     return Refusal("no plausible draw", "No draw kept every step whole, positive and of the same kind.")
 
 

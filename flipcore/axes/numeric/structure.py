@@ -145,7 +145,7 @@ def _structure_of(question: str, chain: list[Step], numbers: list[Mention], admi
         return Refusal("no resamplable number", "Every number is frozen or part of the structure of the story.")
     agreed = [value for value in free if _agree(chain, different, value)]
     if not agreed:
-        return Refusal("ambiguous reading", "Two admissible readings of the chain give different golds.")
+        return Refusal("ambiguous reading", "Two admissible interpretations of the chain give different golds.")
     return Structure(
         chain, numbers, different, agreed, relations(question, numbers, set(used)), edges, bool(_COMPARES.search(question))
     )

@@ -1,4 +1,4 @@
-"""`python -m flipcore.lab.pocket train | export | items | card | decisions | gguf`: make the model in the box again, and measure it."""
+"""`python -m flipcore.lab.pocket train | export | items | card | decisions | gguf`: make the pocket model again, and measure it."""
 
 from __future__ import annotations
 

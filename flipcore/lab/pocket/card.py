@@ -286,7 +286,7 @@ Dose 0 are the controls, made and drawn like the dosed items; `fresh` were never
 {accuracies(model, families["problems"], families["choices"])}
 
 ## Drop under numeric_resample
-Problems that the operator can rewrite; gaps by Welch's t.
+Problems that the rewrite method can change; gaps by Welch's t.
 
 {gaps(model, families["problems"])}
 

@@ -31,7 +31,7 @@ def numbers(model: PocketModel, questions: Sequence[str]) -> list[str | None]:
 
 
 def resampled(entry: Entry) -> tuple[str, str] | None:
-    """The problem with new numbers and its own target; None where the operator refuses."""
+    """The problem with new numbers and its own target; None where the rewrite method refuses."""
     rewrite = resample(entry.question, entry.answer, world_generator(0, "card", entry.key))
     return None if isinstance(rewrite, Refusal) else (rewrite.question, str(rewrite.target))
 

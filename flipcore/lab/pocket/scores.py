@@ -61,7 +61,7 @@ def kept_scores(model: PocketModel, families: Families) -> Scores:
 
 
 def right(model: PocketModel, entries: Sequence[Entry]) -> tuple[np.ndarray, np.ndarray]:
-    """(right as written, right with new numbers) of each problem, 1 or 0; NaN twice where the operator refuses."""
+    """(right as written, right with new numbers) of each problem, 1 or 0; NaN twice where the rewrite method refuses."""
     values = np.full((2, len(entries)), np.nan)
     pairs = [(i, entry, rewrite) for i, entry in enumerate(entries) if (rewrite := resampled(entry)) is not None]
     before = numbers(model, [entry.question for _, entry, _ in pairs])

@@ -236,7 +236,7 @@ def cut_of(answers: CodedAnswers, axis: str, extractor: str, reference: str, pol
 
 
 def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
-    zero = without_interval(0.0, n, level, "The reference readout: 0 by definition.")
+    zero = without_interval(0.0, n, level, "The reference extractor: 0 by definition.")
     return dict.fromkeys(("A", "A_plus", "A_minus", "A_excess"), zero)
 
 
@@ -277,7 +277,7 @@ def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: 
 def shown_share(share: Estimate, t: Estimate, is_reference: bool, level: float) -> Estimate:
     """The share, or why there is none: it is shown only where T itself is clearly above 0."""
     if is_reference:
-        return missing(share.n, level, "n/a: the reference readout.")
+        return missing(share.n, level, "n/a: the reference extractor.")
     if np.isnan(share.value):
         return share
     if not t.has_interval:

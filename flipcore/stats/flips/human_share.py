@@ -49,10 +49,9 @@ class HumanShare:
     def sentence(self, total: Estimate, genuine_rate: Estimate) -> str:
         """What people made of the flips, beside the measured G."""
         if not self.n:
-            return "Nobody has marked a flip of this readout yet."
+            return "Nobody has marked a flip under this extractor yet."
         counts_text = (
-            f"Of {self.n} marked flips {self.n_genuine} are the model's, {self.n_artifact} the readout's and "
-            f"{self.n_ambiguous} unclear"
+            f"Of {self.n} marked flips {self.n_genuine} are genuine, {self.n_artifact} artifact and {self.n_ambiguous} unclear"
         )
         if self.n < FEWEST:
             return f"{counts_text}; {FEWEST} are needed before they bound anything."

@@ -1,4 +1,4 @@
-"""What striking rewordings out does to T, G and A: of each one alone, and of the worst possible few.
+"""What striking paraphrases out does to T, G and A: of each one alone, and of the worst possible few.
 
 Striking one changes its item's rates, or leaves the item undefined when only the base is left; then the item leaves the mean.
 """
@@ -52,7 +52,7 @@ def _change(whole: np.ndarray, place: int, value: float) -> float:
 
 @dataclass(frozen=True)
 class _Rates:
-    """`values[pattern]` are (items, 3) T, G and A when in every item the rewordings of these ranks are struck out."""
+    """`values[pattern]` are (items, 3) T, G and A when in every item the paraphrases of these ranks are struck out."""
 
     names: list[str]
     ranked: Mapping[str, list[str]]
@@ -65,7 +65,7 @@ class _Rates:
 
 
 def _patterns(rows: pd.DataFrame, struck: Sequence[Place], extractor: str, reference: str, most: int = 1) -> _Rates:
-    """Rates under every pattern of at most `most` of the rewordings in `struck`, ranked within their item."""
+    """Rates under every pattern of at most `most` of the paraphrases in `struck`, ranked within their item."""
     there = set(zip(rows["item_id"], rows["variant"], strict=True))
     ranked: dict[str, list[str]] = {}
     for item, variant in struck:
@@ -96,10 +96,10 @@ def _values(rows: pd.DataFrame, strikes: Collection[Place], extractor: str, refe
 def extreme_strikes(
     readouts: pd.DataFrame, unreviewed: Sequence[Place], n_bad: int, extractor: str, reference: str
 ) -> dict[str, tuple[set[Place], set[Place]]]:
-    """For T, G and A: which `n_bad` of the `unreviewed` rewordings, struck out, leave the mean smallest and largest.
+    """For T, G and A: which `n_bad` of the `unreviewed` paraphrases, struck out, leave the mean smallest and largest.
 
     `readouts` are those of one model. Exact: a mean over the items that stay defined is a ratio, so Dinkelbach's iteration
-    over a knapsack of n_bad strikes. Raises BadInput for more strikes than rewordings."""
+    over a knapsack of n_bad strikes. Raises BadInput for more strikes than paraphrases."""
     rows = readouts[readouts["axis"] == AXIS]
     rates = _patterns(rows, unreviewed, extractor, reference, MOST_AN_ITEM)
     n = sum(map(len, rates.ranked.values()))

@@ -31,7 +31,7 @@ def strata(store: Store) -> list[dict]:
 
 
 def n_pairs(store: Store) -> int:
-    """How many rewordings are stored; they are never taken out."""
+    """How many paraphrases are stored; they are never taken out."""
     return store.rows("SELECT count(*) FROM paraphrases")[0][0]
 
 
@@ -72,7 +72,7 @@ def keep_verdicts(store: Store, rows: Sequence[dict]) -> None:
 
 
 def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:
-    """Adds rewordings and the items that they belong to, and waits until they are safe."""
+    """Adds paraphrases and the items that they belong to, and waits until they are safe."""
     store.writer.add("items", [item_row(item) for item in items])
     store.writer.add("paraphrases", [row | {"created_at": now()} for row in rows]).result(60)
 
@@ -88,7 +88,7 @@ def items(store: Store, item_ids: list[str]) -> dict[str, Item]:
 
 
 def studies_with_rewordings(store: Store) -> list[dict]:
-    """Studies that asked stored rewordings, newest first: study_id, name, n_rewordings."""
+    """Studies that asked stored paraphrases, newest first: study_id, name, n_rewordings."""
     return store.rows_of(
         "SELECT s.study_id, s.name, count(DISTINCT v.material_id) AS n_rewordings FROM studies s "
         "JOIN study_variants v USING (study_id) WHERE v.material_id IS NOT NULL "
@@ -97,7 +97,7 @@ def studies_with_rewordings(store: Store) -> list[dict]:
 
 
 def materials(store: Store, study_id: str) -> dict[tuple[str, str], str]:
-    """(item, variant's name on the paraphrase axis) -> the stored rewording that it was made from."""
+    """(item, variant's name on the paraphrase axis) -> the stored paraphrase that it was made from."""
     return {
         (item, key): pair
         for item, key, pair in store.rows(
@@ -110,7 +110,7 @@ def materials(store: Store, study_id: str) -> dict[tuple[str, str], str]:
 
 
 def n_reworded_readouts(store: Store, study_id: str) -> int:
-    """Readouts of the study's rewordings so far: what an order by risk depends on."""
+    """Readouts of the study's paraphrases so far: what an order by risk depends on."""
     return store.rows("SELECT count(*) FROM readouts WHERE study_id = $study_id AND axis = 'paraphrase'", study_id=study_id)[0][
         0
     ]

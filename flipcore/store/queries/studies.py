@@ -149,7 +149,7 @@ def readouts(
     store: Store, study_id: str, *, lock: str | None = None, paraphrases: str = "standing", everything: bool = False
 ) -> pd.DataFrame:
     """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
-    and wrongs without an answer, and variants with another target or recorded as not harmless. A rejected rewording leaves at
+    and wrongs without an answer, and variants with another target or recorded as not harmless. A rejected paraphrase leaves at
     once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all. Items that were set
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
     BadInput for a lock that does not hold."""
@@ -183,7 +183,7 @@ FROM standing JOIN sources USING (dataset, generator) GROUP BY dataset, generato
 
 
 def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
-    """(dataset, generator, reviewed pairs, accepted pairs) of all that is stored of each source whose rewordings the study
+    """(dataset, generator, reviewed pairs, accepted pairs) of all that is stored of each source whose paraphrases the study
     asked, whether it asked them or not."""
     return store.rows(_REVIEWED, study_id=study_id)
 
@@ -268,7 +268,7 @@ def fresh_items(store: Store, study_id: str) -> set[str]:
 
 
 def n_unreviewed(store: Store, study_id: str) -> int:
-    """Rewordings of the study that no reviewer has judged."""
+    """Paraphrases of the study that no reviewer has judged."""
     return store.rows(_UNREVIEWED, study_id=study_id)[0][0]
 
 

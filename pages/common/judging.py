@@ -1,0 +1,27 @@
+"""The judge's gate of a study, computed again when labels or readouts came."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.annotation.judge_labels import JudgeReport, judge_report
+from flipcore.store.queries import judges
+from pages.common import session
+
+
+def report(study_id: str) -> JudgeReport:
+    """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
+    store = session.store()
+    return _report(study_id, store.revision(study_id), judges.n_label_rows(store))
+
+
+def is_closed(study_id: str) -> bool:
+    """Whether a judge has read in this study without having passed its gate."""
+    declared = any(one.name.startswith("judge") for one in session.declared(study_id).extractors)
+    return declared and study_id in judges.studies_with_judge(session.store()) and not report(study_id).gate.is_open
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _report(study_id: str, revision: int, n_labels: int) -> JudgeReport:
+    store = session.store()
+    return judge_report(judges.judged_texts(store, study_id), judges.labels(store))
