@@ -18,8 +18,7 @@ import numpy as np
 
 from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_given_name, pool
 from flipcore.axes.names.people import Person, acts_alone, people, tokens
-from flipcore.axes.refusals import Refusal, rewritten_or_base
-from flipcore.axes.variants import variant
+from flipcore.axes.variants import Refusal, rewritten_or_base, variant
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant

@@ -14,8 +14,7 @@ import numpy as np
 
 from flipcore.axes.numeric.draw import Resample, resample, rewriting
 from flipcore.axes.numeric.structure import structure
-from flipcore.axes.refusals import Refusal, rewritten_or_base
-from flipcore.axes.variants import variant
+from flipcore.axes.variants import Refusal, rewritten_or_base, variant
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant

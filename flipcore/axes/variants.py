@@ -1,8 +1,13 @@
-"""What every axis needs: the base variant, and variants with identical prompts collapsed."""
+"""What every axis needs: the base variant, and variants with identical prompts collapsed.
+
+An item that a rewriting axis refuses keeps its base variant and nothing else; the class and a sentence stand in the base's params,
+so a stored study can be counted too. An item that is refused costs coverage, one that is rewritten wrongly costs the result.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from flipcore.core.records import BASE, Item, Variant
 from flipcore.text.prompts import labels_of, prompt
@@ -33,3 +38,21 @@ def collapsed(variants: Iterable[Variant]) -> list[Variant]:
     for one in variants:
         by_prompt.setdefault((one.prompt.system, one.prompt.text), one)
     return list(by_prompt.values())
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why an item could not be rewritten: a class for the table and a sentence."""
+
+    kind: str
+    why: str
+
+
+def rewritten_or_base(item: Item, axis: str, layout: str, rewrites: Iterable[Variant | Refusal]) -> list[Variant]:
+    """The base with the rewritings, or the base alone with the first refusal in its params."""
+    rewrites = list(rewrites)
+    variants = [one for one in rewrites if isinstance(one, Variant)]
+    if variants:
+        return collapsed([base(item, axis, layout), *variants])
+    first = next(one for one in rewrites if isinstance(one, Refusal))
+    return [base(item, axis, layout, params={"refusal": first.kind, "why": first.why})]

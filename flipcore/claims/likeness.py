@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.base.agreement import Agreement
-from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
 from flipcore.stats.holdout.map_quality import MapQuality
 from flipcore.stats.holdout.neighbours import Mixing
 from flipcore.stats.holdout.ngrams import NgramTable
@@ -99,23 +98,6 @@ def words_claim(table: NgramTable) -> Claim:
         f"{table.n_retro:,} retro entries. False discovery rate 5 %.",
         "",
         {"different": n, "compared": len(table.rows)},
-    )
-
-
-def agreement_claim(agreement: Agreement) -> Claim:
-    """Agreement beyond chance with its interval; without a coefficient, why there is none. It reports and asserts nothing."""
-    if math.isnan(agreement.estimate.value):
-        if not agreement.n_items:
-            return description("No item has been rated by two people yet.", "missing")
-        return description(
-            f"The raters agree on {percent_text(agreement.raw)} of {agreement.n_items} items; kappa is undefined, because chance "
-            "alone would agree always.",
-            "missing",
-        )
-    return description(
-        f"Agreement beyond chance is {agreement.estimate.text()} on {agreement.n_items} items.",
-        detail=" ".join(filter(None, (agreement.estimate.note, *agreement.warnings))),
-        agreement=agreement.estimate,
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from flipcore.core.finish import MOST_CUT
 from flipcore.core.records import BASE, CUT
 from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
@@ -30,10 +29,6 @@ class CutOff:
     def is_known(self) -> bool:
         """Whether somebody recorded how any answer ended."""
         return self.n_not_recorded < self.n_answers
-
-    @property
-    def too_many(self) -> bool:
-        return self.n_cut > MOST_CUT * self.n_answers
 
     def sentence(self, title: str = "") -> str:
         """What `stats` and the page say; "not recorded" is never 0."""

@@ -45,11 +45,6 @@ class Table:
         return {column.name: column.kind for column in self.columns}
 
     @property
-    def not_in_key(self) -> tuple[str, ...]:
-        """What a row says beyond its key."""
-        return tuple(name for name in self.names if name not in self.key)
-
-    @property
     def changing(self) -> tuple[str, ...]:
         """The columns that a later row with a known key changes; () where the first row stays."""
         if not {LAST_ROW, LAST_VALUE} & set(self.rules):

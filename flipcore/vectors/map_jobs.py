@@ -36,8 +36,8 @@ DEFAULT = Drawing()
 
 
 class Layouts:
-    """One for a process. `places` and `quality` never wait; while something is being computed they give None and `is_busy` is
-    true."""
+    """One for a process. `places` and `quality` never wait; while something is being computed they give None and `seconds`
+    is above 0."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -102,11 +102,6 @@ class Layouts:
     def problem(self, key: str, items: Sequence[Item], drawing: Drawing = DEFAULT) -> str:
         """Why there is no such map: the sentence, or "" while there may yet be one."""
         return why_no_umap() or self._failed.get(_name(key, items, drawing), "")
-
-    @property
-    def is_busy(self) -> bool:
-        with self._lock:
-            return bool(self._running)
 
     def _map(self, name: str) -> np.ndarray | None:
         outcome = self._outcomes.get(name)

@@ -12,6 +12,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
+from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, session
 from pages.common.reading import how_to_read
 from pages.components.cutoff_line import cutoff_line
@@ -38,6 +39,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     judged_test = verdict(view, settings["margin"], axis, metric)
     sentences = say(judged_test, pearl.sentence())
     warn_of_few(pearl.calibration.n, rule, fpr)
+    _warn_of_compressor(view, metric, axis)
     start = settings["alpha"]
     start = _start(pearl) if start is None else start
     moved, decision = cutoff_line(
@@ -64,6 +66,13 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
     _items(view, metric, axis, pearl, start)
     _guide()
+
+
+def _warn_of_compressor(view: View, metric: str, axis: str) -> None:
+    """Say so where the compressor of the similarity does not suit how long the compared texts are."""
+    texts = memory_queries.references(session.store(), view.study_id, axis) if metric == "ncd" else []
+    if warning := compressor_warning(texts, setting_of(view, metric, axis).compressor):
+        st.warning(warning, icon=":material/warning:")
 
 
 def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> None:

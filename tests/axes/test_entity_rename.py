@@ -10,12 +10,12 @@ from flipcore.axes import axis_of
 from flipcore.axes.entity_rename import AXIS, Refusal, Renaming, renaming
 from flipcore.axes.names.lists import EITHER, MAN, WOMAN, gender, listed, pool
 from flipcore.axes.names.people import people
-from flipcore.axes.refusals import coverage, refusal_table
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load
+from tests.axes.coverage import coverage, refusal_table
 
 
 def item(question, options=(), target="1"):

@@ -15,7 +15,6 @@ from flipcore.axes.numeric.quantities import mentions
 from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
 from flipcore.axes.numeric_resample import AXIS, Refusal, Resample, resample
-from flipcore.axes.refusals import coverage, refusal_table
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -24,6 +23,7 @@ from flipcore.core.study import ItemSource
 from flipcore.datasets import load
 from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.memory.operands import operand_check
+from tests.axes.coverage import coverage, refusal_table
 from tests.conftest import ROOT
 
 EGGS = (

@@ -5,9 +5,9 @@ import time
 import pytest
 
 from flipcore.axes.numeric_resample import AXIS
-from flipcore.axes.refusals import coverage
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load
+from tests.axes.coverage import coverage
 
 
 @pytest.mark.soak

@@ -10,7 +10,7 @@ from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import corrections_of, survey
 from flipcore.stats.audit.paired import largest_flip_rate, paired_scores
-from flipcore.stats.audit.score_rate import always_one_place, score_rates
+from flipcore.stats.audit.score_rate import score_rates
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
 
@@ -147,7 +147,8 @@ def test_scores_rate_for_a_model_that_always_says_a():
     shown = np.tile(np.arange(k), (n, 1))
     harness, true = score_rates(np.zeros((n, k), dtype=int), shown, original)
     assert (round(harness, 3), round(true, 3)) == (0.819, 0.724)
-    assert always_one_place(0.095, 10) == pytest.approx((harness, true))
+    # by hand, with the share that has its right option there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K
+    assert (harness, true) == pytest.approx((0.095 + 0.905 * 8 / 10, 0.905 * 8 / 10))
 
 
 def test_difference_claims_are_asserted_only_where_the_test_rejects():

@@ -1,7 +1,6 @@
 """Sentences about two sets: the verdict first, its number, at most 25 words, and nothing asserted that was not shown."""
 
 import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +8,9 @@ import pytest
 
 from flipcore.claims.claim import Claim
 from flipcore.claims.holdout import inflation_claim, outcome_claim, survey_claim, verdict_claim
-from flipcore.claims.likeness import agreement_claim, likeness_claim, mixing_claim, words_claim
+from flipcore.claims.likeness import likeness_claim, mixing_claim, words_claim
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted_memory import odd_one_out_hits
-from flipcore.stats.base.agreement import cohen_agreement
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.holdout import neighbours
 from flipcore.stats.holdout.difficulty import Condition
@@ -145,10 +143,3 @@ def test_words_that_give_a_set_away():
     assert not words_claim(ngrams(["red cat"] * 20, ["red cat"] * 20)).is_made
     assert words_claim(ngrams(["a"], ["b"])).text.startswith("Undecided: at least 10 entries")
     assert words_claim(ngrams(list("abcdefghij"), list("klmnopqrst"))).text.startswith("No word or word pair is in 5 entries")
-
-
-def test_agreement_is_reported_and_asserts_nothing():
-    said = agreement_claim(cohen_agreement([1, 2] * 20, [1, 2] * 19 + [2, 1], n_boot=99))
-    assert said.assertion is None and said.text.startswith("Agreement beyond chance is 0.90")
-    assert "kappa is undefined" in agreement_claim(cohen_agreement([1] * 20, [1] * 20)).text
-    assert math.isnan(cohen_agreement([], []).estimate.value) and "No item" in agreement_claim(cohen_agreement([], [])).text

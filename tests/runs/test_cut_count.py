@@ -66,7 +66,7 @@ def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_k
     store, study = Store.open(path), tiny_study(models=(SHORT,))
     runner.run(study, store)
     (found,) = cut_offs(endings(store, study.study_id), studies.readouts(store, study.study_id))
-    assert found.too_many and found.as_asked.value < found.among_finished.value and found.n_not_recorded == 0
+    assert found.n_cut and found.as_asked.value < found.among_finished.value and found.n_not_recorded == 0
     store.close()
     assert main(["stats", study.study_id]) == 0
     said = capsys.readouterr().out

@@ -18,7 +18,6 @@ def test_columns_stand_in_the_order_of_the_file_with_types_and_key():
     assert readouts.key == ("study_id", "model", "item_id", "axis", "variant_id", "sample", "extractor")
     assert readouts.names[: len(readouts.key)] == readouts.key
     assert readouts.kinds["value"] == "DOUBLE" and readouts.kinds["probabilities"] == "JSON"
-    assert set(readouts.not_in_key) == set(readouts.names) - set(readouts.key)
     assert not {column.name: column for column in readouts.columns}["status"].is_nullable
 
 

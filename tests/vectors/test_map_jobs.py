@@ -60,8 +60,8 @@ def test_the_first_look_does_not_wait_and_a_later_one_has_the_map(store, compute
 
     monkeypatch.setattr(map_jobs, "umap_places", slow)
     known = Layouts(store)
-    assert known.places("lsa-1", ITEMS, units()) is None and known.is_busy
-    assert settled(known).tolist() == [[x, -y] for x, y in units().tolist()] and not known.is_busy
+    assert known.places("lsa-1", ITEMS, units()) is None and known.seconds("lsa-1", ITEMS) > 0
+    assert settled(known).tolist() == [[x, -y] for x, y in units().tolist()] and not known.seconds("lsa-1", ITEMS)
     assert computed == [6]
 
 
@@ -102,7 +102,7 @@ def test_a_map_that_fails_is_a_sentence_and_is_not_tried_again(store, computed, 
     known = Layouts(store)
     assert settled(known) is None
     assert re.search(said, known.problem("lsa-1", ITEMS))
-    assert known.places("lsa-1", ITEMS, units()) is None and computed == [0] and not known.is_busy
+    assert known.places("lsa-1", ITEMS, units()) is None and computed == [0] and not known.seconds("lsa-1", ITEMS)
 
 
 def test_without_umap_there_is_a_sentence(store, monkeypatch):
@@ -124,7 +124,7 @@ def test_another_drawing_is_another_map_and_the_last_one_stays_until_it_is_there
 
 def test_the_quality_of_a_map_comes_after_the_map(store, computed):
     known = Layouts(store)
-    assert known.quality("lsa-1", ITEMS, units()) is None and not known.is_busy, "there is no map to judge yet"
+    assert known.quality("lsa-1", ITEMS, units()) is None and not known.seconds("lsa-1", ITEMS), "there is no map to judge yet"
     settled(known)
     quality = known.quality("lsa-1", ITEMS, units())
     for _ in range(500):

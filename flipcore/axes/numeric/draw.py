@@ -14,7 +14,7 @@ import numpy as np
 from flipcore.axes.numeric.quantities import WORDS, Mention
 from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
-from flipcore.axes.refusals import Refusal
+from flipcore.axes.variants import Refusal
 
 N_ALL, N_SOME, N_SINGLE, N_PAIRS = 40, 120, 80, 300  # tries with all values changed, with some, with one, with one or two
 N_LOOSE = 60  # tries for one in which all numbers keep their order, once there is one in which the stated ones do

@@ -25,7 +25,7 @@ from flipcore.axes.numeric.story import (
     spelled_by_steps,
 )
 from flipcore.axes.numeric.tracing import Reading, distinct, probes, readings, results, sources
-from flipcore.axes.refusals import Refusal
+from flipcore.axes.variants import Refusal
 
 _DEALS = re.compile(
     r"\b(?:get (?:one|\d+) (?:\w+ )?(?:for )?free|buys? (?:one|two|\d+),? gets?|one half off|every "

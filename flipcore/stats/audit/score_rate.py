@@ -29,10 +29,3 @@ def _agreement(answers: np.ndarray, there: np.ndarray) -> float:
     same = (answers[:, i] == answers[:, j]) & pairs
     n = pairs.sum(axis=1)
     return float((same.sum(axis=1)[n > 0] / n[n > 0]).mean()) if (n > 0).any() else float("nan")
-
-
-def always_one_place(share: float, n_options: int) -> tuple[float, float]:
-    """(SCORE's rate, the true one) of a model that always names one place, where `share` of the items have their right option
-    there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K. With K = 10 and .095: .819 and .724."""
-    true_rate = (1 - share) * (n_options - 2) / n_options
-    return share + true_rate, true_rate

@@ -46,24 +46,6 @@ def n_to_author(n: float, coverage: float) -> float:
     return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf
 
 
-def mde_gap(
-    n_b: int,
-    n_c: int,
-    disc_b: float,
-    drop_b: float,
-    disc_c: float,
-    drop_c: float,
-    alpha: float = 0.05,
-    power: float = 0.8,
-    two_sided: bool = True,
-) -> float:
-    """Smallest drop gap that `n_b` and `n_c` items detect with `power`; NaN without items."""
-    if min(n_b, n_c) < 1:
-        return math.nan
-    variance = drop_variance(disc_b, drop_b) / n_b + drop_variance(disc_c, drop_c) / n_c
-    return _z_sum(alpha, power, two_sided) * math.sqrt(variance)
-
-
 def n_two_prop(p1: float, p2: float, alpha: float = 0.05, power: float = 0.8) -> float:
     """Items per arm to tell two independent proportions apart (pooled variance under the null; Fleiss 1981)."""
     if p1 == p2:
@@ -87,19 +69,3 @@ def n_tost_two_prop(p: float, margin: float, alpha: float = 0.05, power: float =
         raise BadInput(f"The margin came as {margin}: equivalence needs a margin above 0.")
     z = z_quantile(1 - alpha) + z_quantile(1 - (1 - power) / 2)
     return math.ceil(z**2 * 2 * p * (1 - p) / margin**2 - SLACK)
-
-
-def mde_equivalence(p: float, n1: int, n2: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest margin within which `n1` and `n2` items can show two equal proportions `p` equivalent."""
-    if min(n1, n2) < 1:
-        return math.nan
-    z = z_quantile(1 - alpha) + z_quantile(1 - (1 - power) / 2)
-    return z * math.sqrt(p * (1 - p) * (1 / n1 + 1 / n2))
-
-
-def mde_flip_rate(n: int, sd: float = 0.5, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest paired difference of flip rates (A - G, or two models) that `n` items detect.
-
-    `sd` is that of one item's difference; .5 is where a quarter of the items flips in exactly one of the two.
-    """
-    return _z_sum(alpha, power) * sd / math.sqrt(n) if n >= 1 else math.nan

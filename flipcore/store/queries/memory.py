@@ -53,3 +53,15 @@ WHERE study_id = $study_id AND axis = $axis AND {OPEN} GROUP BY ALL
 def characters_touched(store: Store, study_id: str, axis: str = "bit_flip") -> dict[float, float]:
     """Level in percent of bits -> mean share of characters that a flip of one of PEARL's axes touched."""
     return dict(store.rows(_TOUCHED, study_id=study_id, axis=axis))
+
+
+_REFERENCES = f"""
+SELECT DISTINCT json_extract_string(params, '$.reference') AS reference
+FROM study_variants v JOIN study_items i USING (study_id, item_id)
+WHERE study_id = $study_id AND axis = $axis AND json_extract_string(params, '$.reference') IS NOT NULL AND {OPEN} ORDER BY 1
+"""
+
+
+def references(store: Store, study_id: str, axis: str) -> list[str]:
+    """The texts that one of PEARL's axes compares continuations with; those that a model writes itself are not among them."""
+    return [text for (text,) in store.rows(_REFERENCES, study_id=study_id, axis=axis)]

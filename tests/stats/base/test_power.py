@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 from scipy.stats import binomtest, norm
 from statsmodels.stats.power import NormalIndPower
@@ -47,11 +46,9 @@ def test_the_items_that_equivalence_needs_are_the_stated_ones():
 
 def test_the_smallest_gap_and_the_number_of_items_are_inverse():
     n = power.n_for_gap(0.10, 0.15, 0.15, 0.05, 0.05)
-    assert power.mde_gap(n, n, 0.15, 0.15, 0.05, 0.05) <= 0.10 < power.mde_gap(n - 1, n - 1, 0.15, 0.15, 0.05, 0.05)
-
-
-def test_the_smallest_margin_and_the_number_of_items_are_inverse():
-    assert power.mde_equivalence(0.4, 412, 412) <= 0.10 < power.mde_equivalence(0.4, 411, 411)
+    variance = 0.15 - 0.15**2 + 0.05 - 0.05**2
+    smallest = [(norm.ppf(0.975) + norm.ppf(0.8)) * math.sqrt(variance / count) for count in (n, n - 1)]
+    assert smallest[0] <= 0.10 < smallest[1]
 
 
 def test_the_smallest_difference_of_two_proportions_agrees_with_statsmodels():
@@ -76,8 +73,7 @@ def test_items_to_author_are_divided_by_coverage():
 
 
 def test_designs_without_items_detect_nothing():
-    assert math.isnan(power.mde_gap(0, 10, 0.1, 0.1, 0, 0)) and math.isnan(power.mde_flip_rate(0))
-    assert math.isnan(power.mde_two_prop(0.4, 0, 5)) and math.isnan(power.mde_equivalence(0.4, 5, 0))
+    assert math.isnan(power.mde_two_prop(0.4, 0, 5))
     with pytest.raises(BadInput, match="above 0"):
         power.n_tost_two_prop(0.4, 0)
 
@@ -91,12 +87,3 @@ def test_the_promised_power_is_reached_in_simulation():
         db, dc = (rng.random(n) < 0.20).astype(float), (rng.random(n) < 0.05).astype(float)
         hits += paired.gap_welch(db, dc)["lo"] > 0
     assert 0.76 < hits / runs < 0.88 and binomtest(hits, runs, 0.8, alternative="less").pvalue > 1e-3
-
-
-def test_a_flip_rate_design_detects_what_it_promises():
-    n, rng = 100, generator(5)
-    effect = power.mde_flip_rate(n, sd=0.5)
-    share = (0.25 + effect**2 + np.array([1, -1]) * effect) / 2  # P(+1), P(-1): mean = effect, variance = .25
-    draws = rng.choice([1.0, -1.0, 0.0], p=[*share, 1 - share.sum()], size=(2_000, n))
-    z = draws.mean(axis=1) / (draws.std(axis=1, ddof=1) / math.sqrt(n))
-    assert np.mean(z > norm.ppf(0.975)) == pytest.approx(0.8, abs=0.04)

@@ -120,6 +120,7 @@ CALLS = {
     "memory.operands": lambda s: memory.operands(s, S, "numeric_resample"),
     "memory.refusals": lambda s: memory.refusals(s, S, "numeric_resample"),
     "memory.characters_touched": lambda s: memory.characters_touched(s, S),
+    "memory.references": lambda s: memory.references(s, S, "bit_flip"),
     "holdout.studies_with_both": lambda s: holdout.studies_with_both(s),
     "holdout.studies_of": lambda s: holdout.studies_of(s, open_ids(s), hidden_ids(s)),
     "holdout.role_items": lambda s: holdout.role_items(s, S, "target") + holdout.role_items(s, S, "retro"),

@@ -1,28 +1,14 @@
-"""What a rewriting axis says of an item that it leaves alone, and the coverage of a set of items by class.
-
-A refused item keeps its base variant and nothing else; the class and a sentence stand in the base's params, so a stored
-study can be counted too. An item that is refused costs coverage, one that is rewritten wrongly costs the result.
-"""
-
-from __future__ import annotations
+"""The coverage of a set of items by an axis that rewrites, and its refusals by class."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from flipcore.axes.variants import base, collapsed
 from flipcore.core.contracts import Axis, Material
-from flipcore.core.records import Item, Variant
+from flipcore.core.randomness import generator
+from flipcore.core.records import Item
 
 COVERED = ""
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why an item could not be rewritten: a class for the table and a sentence."""
-
-    kind: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -38,20 +24,8 @@ class Coverage:
         return self.refusal == COVERED
 
 
-def rewritten_or_base(item: Item, axis: str, layout: str, rewrites: Iterable[Variant | Refusal]) -> list[Variant]:
-    """The base with the rewritings, or the base alone with the first refusal in its params."""
-    rewrites = list(rewrites)
-    variants = [one for one in rewrites if isinstance(one, Variant)]
-    if variants:
-        return collapsed([base(item, axis, layout), *variants])
-    first = next(one for one in rewrites if isinstance(one, Refusal))
-    return [base(item, axis, layout, params={"refusal": first.kind, "why": first.why})]
-
-
 def coverage(axis: Axis, items: Iterable[Item], seed: int) -> list[Coverage]:
     """What the axis makes of each item that it applies to, with the random numbers that a study of this seed uses."""
-    from flipcore.core.randomness import generator
-
     coverages = []
     for item in items:
         if item.kind in axis.applies_to:
