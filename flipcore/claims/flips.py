@@ -14,7 +14,7 @@ import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.core.finish import MOST_CUT
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.flips.contrast import Contrast, contrast, detectable_difference
@@ -58,11 +58,6 @@ _VERDICTS = {
     LESS: "more genuine than artifact",
     OPEN: "undecided whether more is artifact or genuine",
 }
-
-
-def title_of(extractor: str) -> str:
-    """An extractor's title as pages print it."""
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor.replace("_", " ")
 
 
 def place(one: Decomposition) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -51,10 +51,10 @@ class Axis(Protocol):
     """A change: an item -> its variants, base first. Pure; all randomness comes from `rng`. A change after which another
     answer may be right says `harmless = False`: a different answer under it is no flip."""
 
-    name: str
-    title: str
-    about: str
-    applies_to: frozenset[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
+    applies_to: ClassVar[frozenset[str]]
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]: ...
 
@@ -90,11 +90,11 @@ class Extractor(Protocol):
     flipped texts instead of answers says `asks = "continuation"`; without a word it is "answer" and "answer".
     """
 
-    name: str
-    title: str
-    about: str
-    applies_to: frozenset[str]
-    abilities: frozenset[str]
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
+    applies_to: ClassVar[frozenset[str]]
+    abilities: ClassVar[frozenset[str]]
 
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]: ...
 

@@ -33,6 +33,11 @@ def reads(extractor: Extractor, variant: Variant) -> bool:
     return (variant.layout == CONTINUATION) == (kind == "continuation")
 
 
+def title_of(extractor: str) -> str:
+    """What pages and sentences call it; an extractor that is not ours (of a log, or of another version) by its own name."""
+    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor.replace("_", " ")
+
+
 def extractor_of(name: str, params: Mapping[str, Any] | None = None) -> Extractor:
     """The extractor with its parameters set; raises BadInput for an unknown name or parameter."""
     return plugins.plugin_of(EXTRACTORS, "extractor", name, params)

@@ -1,36 +1,70 @@
 """Audit: what does this log say, and does it hold?"""
 
+from __future__ import annotations
+
 import streamlit as st
 
+from flipcore.claims.audit_input import Finding
 from flipcore.core.errors import FlipscopeError
-from pages.audit import cached, finding, further
+from flipcore.reports.audit import Audit, audit
+from pages.audit import further
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.inspector import inspector_place
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.inspector import inspector_place, open_item
+from pages.common.notes import how_to_read, plain
+
+
+def audit_of(study_id: str) -> Audit:
+    return _audit(study_id, session.store().revision(study_id))
+
+
+@st.cache_data(show_spinner="Looking at every row …", max_entries=8)
+def _audit(study_id: str, revision: int) -> Audit:
+    return audit(session.store(), study_id)
+
+
+def card(number: int, one: Finding) -> None:
+    with st.container(border=True):
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(f"**{number}. {plain(one.claim.text)}**")
+        if one.claim.detail:
+            left.caption(plain(one.claim.detail))
+        if one.items:
+            right.button(
+                f"Look at {len(one.items):,}",
+                key=f"look-{number}",
+                icon=":material/search:",
+                on_click=_open,
+                args=(number, one),
+                help="Opens the first of the items behind this finding; j and k step through them.",
+            )
+
+
+def _open(number: int, one: Finding) -> None:
+    open_item(one.items[0], axis=one.axis, readout=one.extractor, finding=str(number), on=one.model)
+
 
 study_id = page_header("Audit", "What does this log say, and does it hold?")
 if study_id is not None:
     try:
-        audit = cached.audit(study_id)
+        report = audit_of(study_id)
     except FlipscopeError as error:
         st.info(plain(error), icon=":material/hourglass_empty:")
         st.stop()
-    n = len(audit.findings)
+    n = len(report.findings)
     st.markdown(f"### {n:,} finding{'s' * (n != 1)}, worst first" if n else "### Nothing speaks against this log.")
-    st.caption(plain(audit.recognised))
+    st.caption(plain(report.recognised))
     further.buttons(study_id)
     number_in_link = st.query_params.get("finding", "")
-    opened = audit.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
+    opened = report.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
     if opened and opened.items:
         model = opened.model or session.study_row(study_id)["models"][0]
         inspector_place(study_id, model, opened.items, sheet=True, title=opened.claim.text)
-    for number, one in enumerate(audit.findings, start=1):
-        finding.card(number, one)
-    if audit.notes:
-        with st.expander(f"What the import said ({len(audit.notes):,})"):
-            for note in audit.notes:
+    for number, one in enumerate(report.findings, start=1):
+        card(number, one)
+    if report.notes:
+        with st.expander(f"What the import said ({len(report.notes):,})"):
+            for note in report.notes:
                 st.markdown(f"- {plain(note)}")
 
 how_to_read(

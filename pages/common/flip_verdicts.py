@@ -1,4 +1,5 @@
-"""Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one."""
+"""Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one.
+Beside the measured G stands what people made of single flips."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import streamlit as st
 
 from flipcore.annotation.flip_marks import mark_flip, own_mark
 from flipcore.core.errors import FlipscopeError
+from flipcore.extractors import title_of
+from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.human_share import human_share
 from flipcore.store.queries import review
 from pages.common import session
@@ -13,6 +16,11 @@ from pages.common.notes import plain
 
 KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}
+
+HOW_MARKED = (
+    "Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). The bounds "
+    "take the marked flips for a fair sample of all; flips that were looked for are not."
+)
 
 
 def flip_verdict_bar(
@@ -58,3 +66,25 @@ def _keep(flip: dict, verdict: str, name: str) -> None:
         st.error(plain(error), icon=":material/error:")
     else:
         st.toast(f"Recorded: {WORDS[verdict].lower()}.")
+
+
+def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
+    """Beside the measured G of `decomposition`; the flips of its axis under its readout."""
+    marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
+    st.subheader("What people made of single flips", anchor=False)
+    st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
+    st.caption(HOW_MARKED)
+
+
+def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition]) -> None:
+    """One line for each axis and readout of which somebody marked a flip; nothing where nobody did."""
+    lines = []
+    for one in cells:
+        share = human_share(review.flip_marks(session.store(), study_id, model, one.axis, one.extractor))
+        if share.n:
+            where = f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
+            lines.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")
+    if lines:
+        st.subheader("What people made of single flips", anchor=False)
+        st.markdown("  \n".join(lines))
+        st.caption(HOW_MARKED)

@@ -1,13 +1,35 @@
-"""Gates: what has not been checked by people is shown and not claimed."""
+"""Gates: what has not been checked by people is shown and not claimed. The judge's is computed again when labels or readouts came."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+import streamlit as st
+
+from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.claims import gates
-from pages.common import judging, session
+from flipcore.store.queries import judges
+from pages.common import session
 
 
 def closed(study_id: str, axes: Iterable[str], readouts: Iterable[str]) -> dict[str, str]:
     """Of these axes and readouts those that may not be claimed: name -> what is missing."""
-    return gates.closed(session.store(), study_id, axes, readouts, lambda: judging.report(study_id))
+    return gates.closed(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id))
+
+
+def judge_report_of(study_id: str) -> JudgeReport:
+    """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
+    store = session.store()
+    return _judge_report(study_id, store.revision(study_id), judges.n_label_rows(store))
+
+
+def judge_is_closed(study_id: str) -> bool:
+    """Whether a judge has read in this study without having passed its gate."""
+    declared = any(one.name.startswith("judge") for one in session.declared(study_id).extractors)
+    return declared and study_id in judges.studies_with_judge(session.store()) and not judge_report_of(study_id).gate.is_open
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def _judge_report(study_id: str, revision: int, n_labels: int) -> JudgeReport:
+    store = session.store()
+    return judge_report(judges.judged_texts(store, study_id), judges.labels(store))

@@ -9,7 +9,7 @@ import streamlit as st
 
 from flipcore.core.study import Study
 from flipcore.store.queries import studies
-from pages.common import judging, session
+from pages.common import gates, session
 from pages.common.notes import plain
 
 BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"], str]] = {
@@ -54,7 +54,7 @@ def badges(row: dict) -> list[tuple[str, str]]:
         pairs.append(("POCKET", "POCKET"))
     if studies.n_unreviewed(session.store(), row["study_id"]):
         pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
-    if judging.is_closed(row["study_id"]):
+    if gates.judge_is_closed(row["study_id"]):
         pairs.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
     if row["state"] != "done":
         share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0

@@ -1,4 +1,4 @@
-"""Words and files from outside, made safe to show and to keep."""
+"""Words and files from outside, safe to show and to keep; and how to read what is shown."""
 
 from __future__ import annotations
 
@@ -34,3 +34,10 @@ def shown_problem():
 def saved_upload(upload) -> Path:
     """An upload kept beside the database."""
     return keep_upload(upload.name, upload.getvalue())
+
+
+def how_to_read(text: str, *, title: str = "How to read this") -> None:
+    """`text` is Markdown of the page's own; a test counts its words."""
+    with st.expander(title, icon=":material/menu_book:"):
+        st.markdown(text)
+        st.markdown("[Glossary: terms, formulas and papers](glossary)")

@@ -6,11 +6,12 @@ import streamlit as st
 
 from flipcore.charts.sequence import sequence
 from flipcore.charts.theme import colours
+from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
 from pages.common import session
 from pages.common.notes import plain
-from pages.decomposition.cached import answers, title_of
+from pages.decomposition.cached import answers
 
 
 def section(study_id: str, model: str, mode: str, policy: str) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.boards.levels import banded, resamples
 from flipcore.boards.levels import board as arrays
 from flipcore.claims.claim import Claim
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import title_of
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
 from flipcore.stats.flips.coding import coded_answers
@@ -15,10 +15,6 @@ from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.notes import plain
-
-
-def title_of(extractor: str) -> str:
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 @st.cache_resource(show_spinner=False, max_entries=12)

@@ -6,15 +6,23 @@ from flipcore.boards.levels import START, at_settings, with_own_reference
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
 from flipcore.claims import flips
-from pages.common import modes, record, session
+from flipcore.extractors import title_of
+from pages.common import gates, modes, record, session
+from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited, page_header
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 from pages.components.threshold_board import threshold_board
-from pages.decomposition import alone, behind, cached, gates, people, predicted
+from pages.decomposition import alone, behind, cached, predicted
 
 PAGE = "decomposition"
 BAND = "for every row, reference extractor and policy for unreadable answers at once, at any one level"
+
+
+def what_is_not_claimed(closed: dict[str, str]) -> None:
+    """Each reason once, with all the axes and extractors that it closes."""
+    for why in dict.fromkeys(closed.values()):
+        names = [name.replace("_", " ") for name in closed if closed[name] == why]
+        st.warning(plain(f"Not claimed: {' and '.join(names)}. {why}"), icon=":material/door_front:")
 
 
 @st.fragment
@@ -26,7 +34,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed: dict, cells:
     with right:
         if not behind.show(study_id, model, mode, view["reference"], rows):
             st.plotly_chart(
-                decomposition_bars(cells, cached.title_of, colours(st.context.theme.type)),
+                decomposition_bars(cells, title_of, colours(st.context.theme.type)),
                 key="bars",
                 theme=None,
                 config={"displayModeBar": False},
@@ -70,15 +78,15 @@ if study_id is not None:
             st.markdown("### This study only sends the same prompts again. Add an axis to have something to decompose.")
             offer_suited(f"{PAGE}/page.py", lambda study: any(part.name != "identity" for part in study.axes))
         else:
-            closed = gates.closed(study_id, cells)
+            closed = gates.closed(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
             board(study_id, model, mode, view, closed, cells)
-            gates.notice(closed)
+            what_is_not_claimed(closed)
             cached.repeats(study_id)
             st.subheader("Every estimate", anchor=False)
             heat = session.temperature(study_id, model)
             cached.table(cells, flips.cell_claims(cells, closed, heat), heat)
             cached.warnings(cells)
-            people.summary(study_id, model, cells)
+            marked_flips_by_readout(study_id, model, cells)
             alone.section(study_id, model, mode, view["policy"])
             predicted.predictor(study_id, model, mode)
             record.history(study_id)

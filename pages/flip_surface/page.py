@@ -3,12 +3,11 @@
 import streamlit as st
 
 from flipcore.boards.flip_map import map_arrays, map_rows
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import title_of
 from flipcore.stats.flips.label_mass import unreadable_labels
 from pages.common import screen, session
 from pages.common.header import page_header
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 from pages.flip_surface import below, cached
 from pages.flip_surface.explorer import explorer
 
@@ -18,10 +17,6 @@ SORTS = {
     "difference": "largest difference",
     "study": "the study's own order",
 }
-
-
-def title_of(extractor: str) -> str:
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 def controls(frame, leading: str):

@@ -14,8 +14,7 @@ from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
 from flipcore.vectors.comparison import Comparison
-from pages.common.notes import plain, shown_problem
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain, shown_problem
 from pages.holdout import map_drawing, selection
 from pages.holdout.likeness import compared, embedding_choice, layouts
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
 from flipcore.stats.holdout.verdict import prediction_test
 from flipcore.vectors import classifiers
-from pages.common.progress import running
 from pages.holdout.sets import Sets
 
 MOST_KEPT = 24
@@ -32,3 +33,28 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
         while len(cache) > MOST_KEPT:
             cache.pop(next(iter(cache)), None)
     return cache[key]
+
+
+EVERY_S = 0.3
+
+
+@contextmanager
+def running(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar with an estimate; yields `watch(step, of)`. Every redraw of it is a place where the script can be stopped."""
+    bar, began = st.progress(0.0, text=f"{what} …"), time.monotonic()
+    last_redraw = began
+
+    def watch(step: int, of: int) -> None:
+        nonlocal last_redraw
+        now = time.monotonic()
+        if now - last_redraw >= EVERY_S:
+            last_redraw = now
+            eta_s = (now - began) / step * (of - step)
+            bar.progress(
+                step / of, text=f"{what}: {step:,} of {of:,}, about {eta_s:,.0f} s left. Choosing anything else stops it."
+            )
+
+    try:
+        yield watch
+    finally:
+        bar.empty()

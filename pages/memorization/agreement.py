@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.stats.memory.detectors import Pair, flag_table, pairs, share_flagged_by_all
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 from pages.memorization.cached import View, flags
 from pages.memorization.items import item_table
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from flipcore.extractors import VALUES
+from flipcore.extractors import VALUES, title_of
 from flipcore.reports.memory import members_of, pearl_setting
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.cut_gap import gap_of_frame
@@ -20,7 +20,7 @@ from flipcore.stats.memory.pearl_analysis import Pearl, pearl
 from flipcore.stats.memory.pearl_analysis import sensitivities as pearl_sensitivities
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
-from pages.memorization.titles import NAMES, SIMILAR, title_of
+from pages.memorization.titles import NAMES, SIMILAR
 
 
 @dataclass(frozen=True)

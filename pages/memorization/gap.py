@@ -8,19 +8,19 @@ from flipcore.boards.cutoffs import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_gap import old_rule, source_rule
+from flipcore.extractors import title_of
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.gap_power import detectable_sentence
 from pages.common import modes, record
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import coverage, matching
 from pages.memorization.cached import View, gap, readouts_of
 from pages.memorization.items import item_table
-from pages.memorization.titles import NAMES, title_of
+from pages.memorization.titles import NAMES
 from pages.memorization.verdicts import detectable, say, tests
 
 START = {"margin": 0.05}

@@ -11,8 +11,7 @@ from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.reports.known_doses import detector_rows, record, record_rows
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 
 TITLES = {
     "conformal": "conformal (5 % on average)",

@@ -6,17 +6,16 @@ import streamlit as st
 
 from flipcore.boards.cutoffs import loss_cutoff, loss_line
 from flipcore.claims.memory_sets import corrected_accuracy_claim
+from flipcore.extractors import title_of
 from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, LossTest
 from pages.common import modes, record
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, loss, losses, measures_of, readouts_of
 from pages.memorization.items import item_table
-from pages.memorization.titles import title_of
 from pages.memorization.verdicts import say, say_dragged, verdict, withheld
 
 START = {"loss_cutoff": None}

@@ -8,18 +8,18 @@ import streamlit as st
 from flipcore.boards.cutoffs import alpha_line
 from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
+from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, session
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization.cached import View, measures_of, sensitivities, setting_of
 from pages.memorization.items import item_table
 from pages.memorization.pearl_choices import TASKS, rule_and_rate, task_and_metric, warn_of_few
-from pages.memorization.titles import title_of
 from pages.memorization.verdicts import say, say_dragged, verdict
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}

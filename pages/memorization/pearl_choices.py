@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.extractors import title_of
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
 from pages.memorization.cached import View
-from pages.memorization.titles import title_of
 
 TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
 TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "source": "the source's quantile"}

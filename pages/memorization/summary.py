@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.models import model_cards
 from flipcore.reports.memory import MemoryTest, summary
+from flipcore.stats.memory.cutoff_dates import control_rows, control_sentence
 from pages.common import session
-from pages.common.notes import plain
-from pages.common.reading import how_to_read
+from pages.common.notes import how_to_read, plain
 from pages.memorization import truth
 from pages.memorization.cached import View, members
-from pages.memorization.controls import show as dates_of_controls
 from pages.memorization.titles import detector_title
 from pages.memorization.verdicts import tests
 
@@ -30,7 +30,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
     if membership.pairs.control_of:
         st.caption(plain(f"{len(membership.pairs.control_of):,} pairs of benchmark and control items are stored."))
-    dates_of_controls(view)
+    _dates_of_controls(view)
     how_to_read(
         "Each row is one test with its own control. **Error rate** is how often the rule is wrong when nothing was "
         "memorized, over all detectors of the model together (Holm). Tests that measure different things may disagree: see "
@@ -50,3 +50,12 @@ def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
         "control": f"{n_control:,} controls",
         "error rate, one-sided": rate,
     }
+
+
+def _dates_of_controls(view: View) -> None:
+    card = model_cards().get(view.model)
+    cutoff = card.cutoff if card else None
+    rows = control_rows(session.study_items(view.study_id), view.compared, cutoff)
+    st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
+    with st.popover("Dates by set", icon=":material/event:"):
+        st.dataframe(rows, hide_index=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from flipcore.extractors import EXTRACTORS
-
 NAMES = {"numeric_resample": "numbers resampled", "entity_rename": "names changed", "paraphrase": "paraphrased"}
 SIMILAR = {"rouge_l": "ROUGE-L", "ncd": "1 − NCD"}
 PARTS = {
@@ -15,10 +13,6 @@ PARTS = {
     "truth": "Ground truth",
 }  # a link names a part by its title
 KINDS = {"number": "Problems", "choice": "Choices", "completion": "Passages"}
-
-
-def title_of(extractor: str) -> str:
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 def detector_title(detector: str) -> str:

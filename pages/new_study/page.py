@@ -1,5 +1,7 @@
 """New study: what do you want to know about which model?"""
 
+from __future__ import annotations
+
 import datetime
 from dataclasses import replace
 
@@ -11,11 +13,30 @@ from flipcore.reports.declaration import items_summary, questions_summary
 from pages.common.header import page_header
 from pages.common.notes import plain
 from pages.new_study.draft import draft
-from pages.new_study.folding import done_button, remember
 from pages.new_study.items import items_step
 from pages.new_study.models import models_step
 from pages.new_study.price import price_panel
 from pages.new_study.questions import questions_step
+
+
+def remember(number: int, summary: str) -> None:
+    """Keeps what a step's line says; the line itself is drawn before the step, so a change draws the page once more."""
+    if st.session_state.get(f"summary-{number}") != summary:
+        st.session_state[f"summary-{number}"] = summary
+        st.rerun()
+
+
+def done_button(number: int, ready: bool) -> None:
+    st.button(
+        "Done with this step", key=f"done-{number}", icon=":material/check:", disabled=not ready, on_click=_fold, args=(number,)
+    )
+
+
+def _fold(number: int) -> None:
+    st.session_state[f"step-{number}"] = False
+    if number < 3:
+        st.session_state[f"step-{number + 1}"] = True
+
 
 page_header("New study", "What do you want to know about which model?", choose=False)
 base = draft()

@@ -10,15 +10,15 @@ from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_eff
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
-from flipcore.extractors import EXTRACTORS
+from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
-from pages.common.notes import plain, shown_problem
-from pages.common.reading import how_to_read
-from pages.paraphrase_review import flips, risk
+from pages.common.flip_verdicts import marked_flips
+from pages.common.notes import how_to_read, plain, shown_problem
+from pages.paraphrase_review import risk
 
 
 def show() -> None:
@@ -102,17 +102,13 @@ def _estimate(studies: dict[str, str]) -> None:
             st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
         _table(effect)
         _strikes(study_id)
-        flips.show(study_id, model, readout, effect.subsets[1][2])
+        marked_flips(study_id, model, readout, effect.subsets[1][2])
     how_to_read(
         "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="
         " T − G. A paraphrase is struck out when at least half of its reviewers find something changed. It then leaves T, G"
         " and A at once, and undoing the verdict brings it back. A **gate** looks at the lower end of the interval and says"
         " how many more pairs would open it."
     )
-
-
-def title_of(extractor: str) -> str:
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor
 
 
 @st.cache_data(show_spinner=False, max_entries=24)

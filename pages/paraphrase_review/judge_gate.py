@@ -8,14 +8,14 @@ from flipcore.annotation.judge_labels import gate_rows
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
 from flipcore.claims.gates import judge_claim
-from pages.common import judging
+from pages.common import gates
 from pages.common.header import show_badges
 from pages.common.notes import plain
 
 
 def judge_gate(study_id: str) -> None:
     """Verdict, progress, figure and table of the gate."""
-    report = judging.report(study_id)
+    report = gates.judge_report_of(study_id)
     _, position, again = report.sentences
     st.markdown(f"### {plain(judge_claim(report.gate).text)}")
     if not report.gate.is_open:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
+from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.headline import harness_headline, headline, memory_headline
 from pages.common.notes import plain, shown_problem
@@ -13,7 +14,6 @@ from pages.studies.changing import budget_button, delete_button
 from pages.studies.other_harness import harness_button
 from pages.studies.provenance import provenance
 from pages.studies.state import live, state
-from pages.studies.unreadable import unreadable
 
 
 def matches(row: dict, words: str) -> bool:
@@ -103,3 +103,15 @@ def _links(study_id: str) -> None:
             icon=":material/join:",
             query_params={"sets": f"study:{study_id}", "part": "Inflation"},
         )
+
+
+def unreadable(row: dict) -> None:
+    """A study whose declaration this version cannot read: what is known of it, its text, and Delete."""
+    with st.container(border=True, key=f"card-{row['study_id']}"):
+        st.subheader(plain(row["name"]), anchor=False)
+        st.warning(plain(row["problem"]), icon=":material/unknown_document:")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            with st.popover("Provenance", icon=":material/receipt_long:"):
+                st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {plain(row['code_version'])}")
+                st.code(studies.toml(session.store(), row["study_id"]), language="toml")
+            delete_button(row["study_id"], running=False)

@@ -1,18 +1,39 @@
 """Studies: what have we measured, and what did it say?"""
 
+from __future__ import annotations
+
 import streamlit as st
 
+from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
+from flipcore.store.merge import merge
 from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.reading import how_to_read
-from pages.studies import card, files, import_recorded, questions
+from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
+from pages.studies import card, import_recorded, questions
+
+
+def merge_button() -> None:
+    """Merge database files from other machines into this one; ids are hashes, so it is a union."""
+    with st.popover("Merge results", icon=":material/merge:"):
+        st.markdown(
+            "Database files that other machines wrote. What is already here is kept once. Larger ones: "
+            "`python -m flipcore merge FILE` while the dashboard is closed."
+        )
+        uploads = st.file_uploader(
+            f"DuckDB files, at most {MAX_UPLOAD_MB} MB each", type=["duckdb"], accept_multiple_files=True, key="merge-files"
+        )
+        if uploads and st.button("Merge", type="primary", key="merge-now"):
+            with shown_problem():
+                for sentence in merge([saved_upload(upload) for upload in uploads], session.store()).sentences():
+                    st.markdown(plain(sentence))
+
 
 page_header("Studies", "What have we measured, and what did it say?", choose=False)
 
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
-    files.merge_button()
+    merge_button()
     words = st.text_input(
         "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
     )
