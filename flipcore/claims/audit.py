@@ -7,8 +7,9 @@ that two readouts, or two models, differ in score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,12 +68,9 @@ def findings(log: AuditInput) -> list[Finding]:
 
 def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Each reported score against the mean of the rows that the log holds."""
-    base = frame[(frame["axis"] == OWN_PROMPT) | (frame["task"] == "")]
     for one in log.reported:
         name = one["readout"]
-        part = base[(base["model"] == one["model"]) & (base["extractor"].isin((name, f"{name} (log)")))]
-        part = part[part["task"] == one["task"]] if (part["task"] == one["task"]).any() else part
-        rows, n = part["score"].dropna(), one.get("n")
+        rows, n = _reported_rows(frame, one)["score"].dropna(), one.get("n")
         what = f"{one['model']} on {one['task']}, {name}"
         if rows.empty:
             sentence = f"{what}: the log reports {number_text(one['value'], 3)}, and holds no row of it."
@@ -90,6 +88,15 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 f"from all {len(rows):,} rows."
             )
             yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
+
+
+def _reported_rows(frame: pd.DataFrame, one: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows that a reported score is made of. A task on the items of another, with a prompt of its own, is a variant that is
+    called by the task. Rows of a task whose items all stand under another's name are those of this model and readout."""
+    own = frame[(frame["model"] == one["model"]) & frame["extractor"].isin((one["readout"], f"{one['readout']} (log)"))]
+    is_base = own["axis"] == OWN_PROMPT
+    is_task = (is_base & (own["task"] == one["task"])) | (~is_base & (own["variant"] == one["task"]))
+    return own[is_task] if is_task.any() else own[is_base]
 
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:

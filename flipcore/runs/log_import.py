@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
-from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
+from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import Rejection
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
@@ -52,7 +52,7 @@ def study_of(survey: Survey) -> Study:
             "formats": sorted({file.about.format for file in survey.files}),
             "files": [file.source.name for file in survey.files],
             "reported": reported,
-            "notes": [note for file in survey.files for note in file.about.notes] + survey.unread,
+            "notes": [note for file in survey.files for note in file.about.notes] + survey.joining + survey.unread,
         },
     )
     axes = [OWN_PROMPT, *(axis for axis in survey.axes if axis != OWN_PROMPT)]
@@ -132,9 +132,8 @@ def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
     """Every row of every file in the survey's order; None for one that was refused."""
     kinds, corrections = survey.kinds, survey.corrections
     roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
-    varied = not set(survey.axes) <= {OWN_PROMPT, OTHER_PROMPT}
     task_roles = {task: role for task, role in roles.items() if role}
-    builder = Builder(Joining(kinds, OWN_NAMES, task_roles, varied))
+    builder = Builder(Joining(kinds, OWN_NAMES, task_roles, survey.clusters, corrections.get("join", "")))
     for number, file in enumerate(survey.files):
         try:
             for record in file.reader.records(file.source, survey.beside):
@@ -142,7 +141,7 @@ def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
                     yield None
                     continue
                 try:
-                    yield builder.entry(record, number, file.revision, model_of(corrections, record.model))
+                    yield builder.entry(record, number, file.revision, model_of(corrections, record.model), file.about.format)
                 except BadInput:
                     yield None
         except BadInput:

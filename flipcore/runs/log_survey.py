@@ -18,12 +18,15 @@ from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
+from flipcore.datasets.recorded.log_documents import JOINS, Documents
 from flipcore.datasets.recorded.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.log_rows import UNNAMED
 
-KEYS = ("model", "kind", "role", "name", "format", "leave")
+KEYS = ("model", "kind", "role", "name", "format", "leave", "join", "cluster")
+CLUSTERS = ("family", "subject", "none")
+LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
 _EVERY = 2_000
 
@@ -40,8 +43,9 @@ class LogFile:
 
 @dataclass
 class Survey:
-    """What was recognised. `kinds` are by task, `models`, `readouts`, `axes` in order of appearance; `unread` are sentences for
-    files that no reader knows; `refused` the first sentences for rows, `n_refused` all of them."""
+    """What was recognised. `kinds` and `clusters` are by task, `models`, `readouts`, `axes` in order of appearance; `joining` are
+    sentences on how items of several files met; `unread` are sentences for files that no reader knows; `refused` the first
+    sentences for rows, `n_refused` all of them."""
 
     files: list[LogFile]
     beside: list[Source]
@@ -55,6 +59,8 @@ class Survey:
     models: dict[str, dict] = field(default_factory=dict)
     readouts: dict[str, int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
+    clusters: dict[str, str] = field(default_factory=dict)
+    joining: list[str] = field(default_factory=list)
     marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
     has_text: bool = False
     has_scores: bool = False
@@ -97,7 +103,7 @@ class Survey:
         sentences += [f"Read with them: {', '.join(used)}."] if used else []
         leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
         sentences += [f"Not used: {', '.join(leftovers)}."] if leftovers else []
-        sentences += list(dict.fromkeys(note for file in self.files for note in file.about.notes))
+        sentences += list(dict.fromkeys(note for file in self.files for note in file.about.notes)) + self.joining
         if self.n_refused:
             sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refused[0]}")
         return sentences + self.unread
@@ -109,7 +115,8 @@ def model_of(corrections: Mapping[str, str], name: str) -> str:
 
 
 def corrections_of(words: Iterable[str]) -> dict[str, str]:
-    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`.
+    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`,
+    `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`.
 
     Raises BadInput for anything else."""
     corrections: dict[str, str] = {}
@@ -118,7 +125,8 @@ def corrections_of(words: Iterable[str]) -> dict[str, str]:
         plain = key.partition(":")[0]
         if not sign or plain not in KEYS:
             raise BadInput(f"{word!r} corrects nothing; write key=value with one of the keys {', '.join(KEYS)}.")
-        allowed = {"kind": KINDS, "role": ROLES, "format": tuple(one.name for one in READERS)}.get(plain)
+        formats = tuple(one.name for one in READERS)
+        allowed = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS}.get(plain)
         if allowed and value not in allowed:
             raise BadInput(f"{word!r}: {plain} is one of {', '.join(allowed)}.")
         corrections[key] = value
@@ -174,11 +182,14 @@ def survey(
         raise BadInput(" ".join(unread[:5]) or "There is no file; give a log, a folder of logs or a zip.")
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
-    prompts = HashTable(1)
-    for file in files:
+    items = _Items(corrections.get("join", ""))
+    for number, file in enumerate(files):
         try:
             for record in file.reader.records(file.source, beside):
-                _count(record, log_survey, votes, prompts)
+                _count(record, log_survey, votes)
+                if isinstance(record, LogRecord):
+                    axis = items.axis(record, model_of(corrections, record.model), number, file.about.format)
+                    log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
                 if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
                     on_progress(log_survey.n_records)
         except BadInput as error:
@@ -188,10 +199,13 @@ def survey(
     for task, kind_counts in votes.items():
         guess = "choice" if 2 * kind_counts["choice"] > kind_counts.total() else "text" if kind_counts["text"] else "number"
         log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
+        own = corrections.get(f"cluster:{task}") or corrections.get("cluster")
+        log_survey.clusters[task] = own or ("family" if items.has_families(task) else "none")
+    log_survey.joining = items.sentences(log_survey.clusters)
     return log_survey
 
 
-def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], prompts: HashTable) -> None:
+def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter]) -> None:
     if isinstance(record, Rejection):
         log_survey.n_refused += 1
         if len(log_survey.refused) < N_REFUSED:
@@ -212,15 +226,52 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
         log_survey.marks[record.mark.study_id] = log_survey.marks.get(record.mark.study_id, 0) + 1
     log_survey.has_text |= record.text is not None
     log_survey.has_scores |= record.option_scores is not None
-    axis = record.axis or (OWN_PROMPT if _is_first(record, model, prompts) else OTHER_PROMPT)
-    log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
 
 
-def _is_first(record: LogRecord, model: str, prompts: HashTable) -> bool:
-    """Whether this is the first prompt that its model was given for its item."""
-    document = (record.item_hash,) if record.item_hash else (record.task, record.item)
-    owner, prompt = hash_of(model, *document), hash_of(record.prompt, record.system)
-    first_prompt = prompts.get(owner)
-    if first_prompt is None:
-        prompts.set(owner, prompt)
-    return first_prompt is None or first_prompt[0] == prompt
+class _Items:
+    """The items of all files as the import will join them, and what they have in common."""
+
+    def __init__(self, join: str) -> None:
+        self.documents, self._prompts, self._families = Documents(join), HashTable(1), HashTable(1)
+        self.n_items: Counter[str] = Counter()
+        self.n_families: Counter[str] = Counter()
+        self._last: tuple[tuple, int] | None = None
+
+    def axis(self, record: LogRecord, model: str, source: int, file_format: str) -> str:
+        """The axis of a record: its own, or that of the first prompt or of a further one that its model was given."""
+        own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
+        if not self._last or self._last[0] != own:
+            document = self.documents.place(record, source, file_format)
+            self._last = (own, document.number)
+            if document.is_new:
+                self.n_items[document.task] += 1
+            family = hash_of(record.task, record.family)
+            if record.family and self._families.get(family) is None:
+                self._families.set(family, 0)
+                self.n_families[record.task] += 1
+        if record.axis:
+            return record.axis
+        owner, prompt = hash_of(model, str(self._last[1])), hash_of(record.prompt, record.system)
+        first_prompt = self._prompts.get(owner)
+        if first_prompt is None:
+            self._prompts.set(owner, prompt)
+        return OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT
+
+    def has_families(self, task: str) -> bool:
+        """Whether the items of a task share enough templates or passages to be clusters."""
+        return LEAST_FAMILIES <= self.n_families[task] < self.n_items[task]
+
+    def sentences(self, clusters: Mapping[str, str]) -> list[str]:
+        """How items met, where that is not by hash or id, and which are clusters."""
+        documents, sentences = self.documents, []
+        if documents.n_other_text:
+            sentences.append(
+                f"{documents.n_other_text:,} ids stand for another text than before, so each text is an item of its own; the first: "
+                f"{documents.first_other_text}. If the ids are right, use join=id."
+            )
+        if documents.n_by_text:
+            sentences.append(f"{documents.n_by_text:,} items have other ids in another file and were joined by their text.")
+        for task in (task for task, how in clusters.items() if how == "family" and self.n_families[task]):
+            n, among = self.n_families[task], self.n_items[task]
+            sentences.append(f"{task}: {among:,} items share {n:,} templates or passages; each counts as one cluster.")
+        return sentences

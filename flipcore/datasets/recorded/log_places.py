@@ -1,4 +1,4 @@
-"""Where a record stands among all others of an import: which document, which of an item's prompts, which sample of it.
+"""Where a record stands among all others of its item: which of the item's prompts, which sample of it.
 
 A million outputs are remembered in some hundred megabytes: by hash, in tables of plain numbers.
 """
@@ -8,39 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from flipcore.core.records import BASE
-from flipcore.datasets.recorded.hash_table import HashTable, hash_of
+from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_records import LogRecord
 
 OWN_PROMPT = "identity"  # the axis of a log's own prompt: its repeats are the floor
 OTHER_PROMPT = "prompt"  # the axis of one model's further prompts for the same item
 _MOST = 65_000
 _BITS = 16
-
-
-class Documents:
-    """Documents by their hash: the task and the id under which each was first met."""
-
-    def __init__(self) -> None:
-        self._tasks: list[str] = []
-        self._home = HashTable(2)  # document -> index of its task, hash of its id
-
-    def key(self, record: LogRecord) -> tuple[str, str]:
-        """(task, id). A document that was met in another task keeps its place; the same document under two ids of one task
-        stays two items."""
-        name = record.item or record.item_hash[:12]
-        if not record.item_hash:
-            return record.task, name
-        document, own = hash_of(record.item_hash), hash_of(name)
-        home = self._home.get(document)
-        if home is None:
-            if record.task not in self._tasks:
-                self._tasks.append(record.task)
-            home = self._tasks.index(record.task), own
-            self._home.set(document, *home)
-        if self._tasks[home[0]] == record.task:
-            again = "" if home[1] == own else f"-{name}"
-            return record.task, record.item_hash[:12] + again
-        return self._tasks[home[0]], record.item_hash[:12]
 
 
 @dataclass(slots=True)

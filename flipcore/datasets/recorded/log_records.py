@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from flipcore.core.records import digest
+
 
 @dataclass(slots=True)
 class LogReadout:
@@ -55,7 +57,8 @@ class LogRecord:
     logs and tasks. `options` stand in the item's own order, `order` lists their indices in the order of the prompt. `targets`
     are the right answers as written (text, label, index or number; an index from 0 where `target_is_place`). `axis` and
     `variant` say what was changed ("" for the log's own prompt). `sample` is the repeat or epoch from 0, None for "a further
-    one". `option_scores` are log-likelihoods in nats of `continuations`, one an option. Times are seconds.
+    one". `category` is the subject, `family` the template or passage that the item shares with others. `option_scores` are
+    log-likelihoods in nats of `continuations`, one an option. Times are seconds.
     """
 
     place: str
@@ -92,6 +95,7 @@ class LogRecord:
     continuations: tuple[str, ...] = ()
     readouts: tuple[LogReadout, ...] = ()
     category: str = ""
+    family: str = ""
     mark: PlanMark | None = None  # the prompt of a study of ours that another harness asked
     meta: Mapping[str, Any] = field(default_factory=dict)
 
@@ -182,6 +186,36 @@ def prompt_from(value: Any) -> tuple[str, str]:
 
 def _is_message(value: Any) -> bool:
     return isinstance(value, Mapping) and "content" in value and "role" in value
+
+
+_FAMILY = (
+    "source_id",
+    "template_id",
+    "template",
+    "original_id",
+    "seed_id",
+    "parent_id",
+    "passage_id",
+    "document_id",
+    "group_id",
+)
+_FAMILY += ("family", "article_id", "story_id", "paragraph_id")
+_PASSAGE = ("passage", "context", "article", "story", "document", "paragraph")
+_LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
+
+
+def family_of(doc: Any) -> str:
+    """What a document says of the template or passage that it shares with others: its name, or a hash of its text; "" for none."""
+    if not isinstance(doc, Mapping):
+        return ""
+    for name in _FAMILY:
+        value = doc.get(name)
+        if isinstance(value, (str, int)) and not isinstance(value, bool) and str(value).strip():
+            text = str(value).strip()
+            return f"{name} {text if len(text) <= _LONGEST_NAME else digest(text)}"
+    texts = (doc.get(name) for name in _PASSAGE)
+    text = next((one for one in texts if isinstance(one, str) and len(one) >= _LEAST_PASSAGE), "")
+    return f"passage {digest(text)}" if text else ""
 
 
 def number_of(value: Any) -> float | None:

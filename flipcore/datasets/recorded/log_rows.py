@@ -14,7 +14,8 @@ from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Reque
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import hash_of
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
-from flipcore.datasets.recorded.log_places import Documents, Prompts
+from flipcore.datasets.recorded.log_documents import Documents, ItemIds
+from flipcore.datasets.recorded.log_places import Prompts
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.text.prompts import labels_of
 
@@ -23,12 +24,14 @@ UNNAMED = "model not named in the log"
 
 @dataclass(frozen=True)
 class Joining:
-    """What was decided for a whole import: the kind and the role of each task, and names that recorded readouts may not take."""
+    """What was decided for a whole import: kind, role and clusters ("family" or "subject") of each task, names that recorded
+    readouts may not take, and how documents are joined."""
 
     kinds: Mapping[str, str]
     own_names: Collection[str] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
-    varied: bool = False  # items come in several versions, so that each is remembered as it was first met
+    clusters: Mapping[str, str] = field(default_factory=dict)
+    join: str = ""
 
 
 @dataclass(slots=True)
@@ -50,13 +53,12 @@ class Builder:
 
     def __init__(self, joining: Joining) -> None:
         self.joining = joining
-        self._documents, self._prompts = Documents(), Prompts()
+        self._documents, self._items, self._prompts = Documents(joining.join), ItemIds(), Prompts()
         self._last: tuple[tuple, Item] | None = None
-        self._bases: dict[tuple[str, str], Item] = {}
 
-    def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
+    def entry(self, record: LogRecord, source: int, revision: str, model: str, file_format: str = "") -> LogRow:
         """Raises BadInput, without the place, for a record that is no item."""
-        item = self._item(record)
+        item = self._item(record, source, file_format)
         order = _order(record, item)
         labels = record.labels or labels_of("upper", len(order))
         target = _in_item(target_of(record, item.kind, item.options), record, item)
@@ -86,31 +88,34 @@ class Builder:
         role = self.joining.roles.get(record.task, record.role)
         return LogRow(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
 
-    def _item(self, record: LogRecord) -> Item:
-        document = (record.task, record.item, record.item_hash, record.question, record.options, record.targets)
-        if self._last and self._last[0] == document:
+    def _item(self, record: LogRecord, source: int, file_format: str) -> Item:
+        own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
+        if self._last and self._last[0] == own:
             return self._last[1]
-        task, key = self._documents.key(record)
-        if (task, key) in self._bases:
-            return self._bases[task, key]
-        kind = self.joining.kinds.get(record.task, "text")
+        document = self._documents.place(record, source, file_format)
+        kind = self.joining.kinds.get(document.task, "text")
         kind = "text" if kind == "choice" and len(record.options) < 2 else kind
         options = unique_options(record.options) if kind == "choice" else ()
         question = record.question.strip() or record.prompt.strip() or "(no question in the log)"
         item = Item.make(
-            dataset=task,
-            key=key,
+            dataset=document.task,
+            key=document.key,
             kind=kind,
             question=question,
             options=options,
             target=target_of(record, kind, options),
             category=record.category,
             meta=dict(record.meta),
+            source_id=self._source(record, document.task),
         )
-        self._last = (document, checked(item))
-        if self.joining.varied:
-            self._bases[task, key] = item
+        item = self._items.known(document.number, checked(item))
+        self._last = (own, item)
         return item
+
+    def _source(self, record: LogRecord, task: str) -> str | None:
+        """The cluster of its items that move together; None for an item of its own."""
+        name = {"family": record.family, "subject": record.category}.get(self.joining.clusters.get(record.task, ""), "")
+        return f"{task}/{name}" if name else None
 
     def _readout(self, one, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple) -> Readout:
         reading = reading_of(item, variant, record, one)

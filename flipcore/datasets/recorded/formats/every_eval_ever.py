@@ -17,6 +17,7 @@ from flipcore.datasets.recorded.log_records import (
     ReportedScore,
     as_text,
     count_of,
+    family_of,
     number_of,
     prompt_from,
     prompt_of,
@@ -135,6 +136,7 @@ def _of_row(row: Any, place: str, settings: Mapping) -> Iterator[LogRecord]:
             error=as_text(row.get("error")),
             readouts=(readout,) if sample == 0 else (),
             category=as_text(meta.get("category") or meta.get("subject") or ""),
+            family=family_of(meta),
         )
 
 

@@ -12,6 +12,7 @@ from flipcore.datasets.recorded.log_records import (
     LogRecord,
     as_text,
     count_of,
+    family_of,
     mark_of,
     number_of,
     prompt_of,
@@ -64,6 +65,7 @@ def record_of(sample: Mapping, place: str, task: str, model: str, settings: Mapp
         latency_s=number_of(output.get("time") or sample.get("working_time")),
         error=_error(sample, output),
         category=as_text(meta.get("subject") or meta.get("category") or "") if isinstance(meta, Mapping) else "",
+        family=family_of(meta),
         mark=mark_of(meta),
     )
     record.tokens, record.top_logprobs = _logprobs(choices[0].get("logprobs"))

@@ -19,6 +19,7 @@ from flipcore.datasets.recorded.log_records import (
     Rejection,
     ReportedScore,
     as_text,
+    family_of,
     number_of,
     prompt_from,
     right_of,
@@ -129,6 +130,7 @@ def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterat
     record = LogRecord(
         place, task, str(doc.get("id") or number - 1), as_text(doc.get("query")) or prompt, prompt, model, system
     )
+    record.family = family_of(_plain(doc.get("specific")))
     scored = [number_of(one) for one in response.get("logprobs") or ()]
     texts = response.get("text") or []
     readouts = tuple(_metrics(metric or {}))

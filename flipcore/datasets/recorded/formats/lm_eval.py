@@ -6,6 +6,8 @@ results file. `arguments` and `resps` changed their layout over the versions; ev
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,6 +23,7 @@ from flipcore.datasets.recorded.log_records import (
     Rejection,
     ReportedScore,
     as_text,
+    family_of,
     mark_of,
     number_of,
     prompt_from,
@@ -142,8 +145,9 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
         prompt,
         model,
         system,
-        item_hash=str(row.get("doc_hash") or ""),
+        item_hash=str(row.get("doc_hash") or _document_hash(doc)),
         category=str(doc.get("category") or doc.get("subject") or doc.get("Subject") or ""),
+        family=family_of(doc),
         mark=mark_of(doc),
     )
     if isinstance(first, str):
@@ -162,6 +166,11 @@ def _requests(arguments: Any) -> list[tuple[Any, Any]]:
         several = arguments if arguments and isinstance(arguments[0], (list, tuple)) else [arguments]
         return [(one[0], one[1] if len(one) > 1 else {}) for one in several if one]
     return []
+
+
+def _document_hash(doc: Mapping) -> str:
+    """The `doc_hash` that newer versions log, for the rows of older ones."""
+    return hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _question(doc: Mapping) -> str:

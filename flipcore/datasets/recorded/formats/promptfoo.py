@@ -16,6 +16,7 @@ from flipcore.datasets.recorded.log_records import (
     Rejection,
     as_text,
     count_of,
+    family_of,
     number_of,
     prompt_from,
 )
@@ -77,6 +78,7 @@ def _of_row(row: Any, place: str, task: str) -> LogRecord:
         str((provider.get("label") or provider.get("id")) if isinstance(provider, Mapping) else provider),
         system,
         kind="text",
+        family=family_of(test.get("metadata")),
         targets=tuple(as_text(one) for one in golds if isinstance(one, (str, int, float))),
         axis="prompt" if place_of_prompt else "",
         variant=f"prompt-{place_of_prompt}" if place_of_prompt else "",

@@ -1,0 +1,179 @@
+"""Which rows of several logs are one item: by hash, by id where the text agrees, else by text; never by file name or order."""
+
+import json
+
+import pytest
+
+from flipcore.reports.audit import audit
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from tests.datasets.recorded import harness_files as written
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = Store.open(tmp_path / "flips.duckdb")
+    yield opened
+    opened.close()
+
+
+def inspect_log(path, model, samples):
+    """An Inspect log of (id, question, options, letter of the right answer, letter answered)."""
+    rows = [
+        written.inspect_sample(
+            key, text=f"ANSWER: {answer}", value="C" if answer == right else "I", input=question, choices=options, target=right
+        )
+        | {"attachments": {}, "messages": [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]}
+        | {"scores": {"choice": {"value": "C" if answer == right else "I", "answer": answer}}}
+        for key, question, options, right, answer in samples
+    ]
+    header = written.inspect_header(sum(row["scores"]["choice"]["value"] == "C" for row in rows) / len(rows), len(rows))
+    header["eval"]["model"] = model
+    return written.inspect_eval(path, rows, header)
+
+
+def question(k):
+    return f"Which tree is number {k}?"
+
+
+def options(k):
+    return [f"oak {k}", f"tin {k}", f"ash {k}"]
+
+
+def imported(store, paths, *words):
+    log_survey = survey(paths, corrections_of(words))
+    study_id = store_logs(log_survey, store)
+    return log_survey, studies.readouts(store, study_id, everything=True), study_id
+
+
+def test_logs_in_another_order_and_with_a_part_in_common_meet_by_text(tmp_path, store):
+    one = inspect_log(tmp_path / "a.eval", "m-1", [(k, question(k), options(k), "A", "A") for k in range(1, 7)])
+    other = [(place, f" {question(k).upper()}", options(k), "A", "B") for place, k in enumerate((8, 6, 5, 7, 3), start=1)]
+    two = inspect_log(tmp_path / "b.eval", "m-2", other)
+    log_survey, frame, study_id = imported(store, [one, two])
+    assert frame["item_id"].nunique() == 8
+    questions = dict(store.rows("SELECT item_id, question FROM items"))
+    for model, rights in (("m-1", {True}), ("m-2", {False})):
+        part = frame[(frame["model"] == model) & (frame["extractor"] == "choice")]
+        assert set(part["is_correct"]) == rights and part["item_id"].is_unique
+    both = frame.groupby("item_id")["model"].nunique()
+    assert {questions[item] for item in both.index[both == 2]} == {question(k) for k in (3, 5, 6)}
+    said = " ".join(log_survey.sentences())
+    assert "5 ids stand for another text than before" in said and "id 1 of woods" in said and "join=id" in said
+    assert "3 items have other ids in another file and were joined by their text" in said
+    pairs = [one for one in audit(store, study_id).findings if one.about == "two logs"]
+    (claim,) = [one.claim for one in pairs if one.extractor == "choice"]
+    assert "on the same 3 items" in claim.text or "differ on 3 items" in claim.text
+
+
+def test_a_user_can_say_that_the_ids_are_right_or_that_only_texts_count(tmp_path, store):
+    one = inspect_log(tmp_path / "a.eval", "m-1", [(k, question(k), options(0), "A", "A") for k in (1, 2)])
+    two = inspect_log(tmp_path / "b.eval", "m-2", [(k, question(k) + " Think.", options(0), "A", "A") for k in (1, 2)])
+    assert imported(store, [one, two])[1]["item_id"].nunique() == 4
+    log_survey, frame, _ = imported(store, [one, two], "join=id")
+    assert frame["item_id"].nunique() == 2 and not log_survey.joining
+    twice = inspect_log(tmp_path / "c.eval", "m-1", [(k, question(1), options(0), "A", "A") for k in (1, 2)])
+    assert imported(store, [twice])[1]["item_id"].nunique() == 2
+    assert imported(store, [twice], "join=text")[1]["item_id"].nunique() == 1
+
+
+def test_options_that_another_log_lists_in_another_order_are_the_same_options(tmp_path, store):
+    one = inspect_log(tmp_path / "a.eval", "m-1", [(1, question(1), ["oak", "tin", "ash"], "A", "C")])
+    two = inspect_log(tmp_path / "b.eval", "m-2", [(9, question(1), ["ash", "oak", "tin"], "B", "A")])
+    _, frame, _ = imported(store, [one, two])
+    part = frame[frame["extractor"] == "choice"]
+    assert part["item_id"].nunique() == 1 and set(part["answer"]) == {"2"} and set(part["is_correct"]) == {False}
+    assert store.rows("SELECT options, target FROM items") == [(["oak", "tin", "ash"], "0")]
+    assert store.rows("SELECT DISTINCT target FROM variants") == [("0",)]
+
+
+def test_right_answers_that_contradict_each_other_stay_two_items_and_are_said(tmp_path, store):
+    one = inspect_log(tmp_path / "a.eval", "m-1", [(1, question(1), options(1), "A", "A")])
+    two = inspect_log(tmp_path / "b.eval", "m-2", [(1, question(1), options(1), "B", "A")])
+    _, frame, study_id = imported(store, [one, two])
+    assert frame["item_id"].nunique() == 2
+    assert any(one.about == "contradicting golds" for one in audit(store, study_id).findings)
+
+
+def test_a_question_that_a_log_holds_twice_is_two_items_in_either_order(tmp_path, store):
+    rows = [
+        (1, question(1), options(1), "A", "A"),
+        (2, question(2), options(2), "A", "A"),
+        (9, question(1), options(1), "A", "B"),
+    ]
+    one, two = inspect_log(tmp_path / "a.eval", "m-1", rows), inspect_log(tmp_path / "b.eval", "m-2", rows[::-1])
+    _, frame, study_id = imported(store, [one, two])
+    part = frame[frame["extractor"] == "choice"].pivot(index="item_id", columns="model", values="answer")
+    assert len(part) == 3 and (part["m-1"] == part["m-2"]).all()  # by id, although both texts fit
+    assert any(one.about == "repeated items" for one in audit(store, study_id).findings)
+
+
+def test_two_harnesses_meet_on_the_same_questions(tmp_path, store):
+    written.lm_eval(tmp_path / "run", n=6)
+    rows = [
+        written.inspect_sample(f"q{i}", text=str(2 * i), value="C", input=f"What is {i} + {i}?", target=str(2 * i))
+        for i in (4, 2)
+    ]
+    for row in rows:
+        row |= {
+            "choices": None,
+            "attachments": {},
+            "messages": [],
+            "scores": {"choice": {"value": "C", "answer": row["target"]}},
+        }
+    log = written.inspect_eval(tmp_path / "i.eval", rows, written.inspect_header(1, 2))
+    log_survey, frame, study_id = imported(store, [tmp_path / "run", log])
+    assert frame["item_id"].nunique() == 6 and frame.groupby("item_id")["model"].nunique().value_counts().to_dict() == {
+        1: 4,
+        2: 2,
+    }
+    assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
+
+
+def passages(n_items, n_passages):
+    return [
+        written.lm_eval_row(
+            i,
+            "2",
+            "2",
+            True,
+            "none",
+            doc={"question": f"{i}?", "passage": f"{i % n_passages} " * 60, "subject": f"s{i % 3}"},
+            doc_hash="",
+        )
+        for i in range(n_items)
+    ]
+
+
+@pytest.mark.parametrize(
+    "n_passages, words, n_clusters",
+    [(12, (), 12), (4, (), 24), (24, (), 24), (12, ("cluster=none",), 24), (12, ("cluster=subject",), 3)],
+)
+def test_items_on_one_passage_are_one_cluster(tmp_path, store, n_passages, words, n_clusters):
+    path = written.lines(tmp_path / "samples_read_2025-01-01.jsonl", passages(24, n_passages))
+    log_survey, frame, study_id = imported(store, [path], "model=m", *words)
+    assert frame["item_id"].nunique() == 24
+    assert studies.readouts(store, study_id)["family"].nunique() == n_clusters
+    assert any("share 12 templates or passages" in one for one in log_survey.sentences()) == (n_clusters == 12)
+
+
+def test_the_prompts_of_one_document_in_several_tasks_keep_their_reported_scores(tmp_path, store):
+    """As lm-eval's african_nlp tasks: one task a prompt, all on the same documents."""
+    folder, stamp = tmp_path / "run", "2025-01-01T00-00-00.000001"
+    folder.mkdir()
+    results = {"results": {}, "versions": {}, "configs": {}, "config": {"model_args": "model=m"}}
+    for prompt in (1, 2):
+        rows = [
+            written.lm_eval_row(
+                i, str(2 * i), str(2 * i), i < 3 * prompt, "none", arguments=[[f"Prompt {prompt}: {i}?", {"until": []}]]
+            )
+            for i in range(6)
+        ]
+        written.lines(folder / f"samples_sums_{prompt}_{stamp}.jsonl", rows)
+        results["results"][f"sums_{prompt}"] = {"exact_match,none": prompt / 2}
+    (folder / f"results_{stamp}.json").write_text(json.dumps(results))
+    _, frame, study_id = imported(store, [folder])
+    assert frame["item_id"].nunique() == 6 and set(frame["axis"]) == {"identity", "prompt"}
+    assert not [one.claim.text for one in audit(store, study_id).findings if one.about == "reported score"]
