@@ -1,4 +1,4 @@
-"""What the flip map is handed: which items in which order, and both extractors' cells as packed arrays.
+"""What the flip map is handed: which rows in which order, every panel's cells at every zoom, and what is known of groups.
 
 Shares travel as thousandths in 16 bits, so that 12,000 items × 8 cells are 200 kB.
 """
@@ -6,22 +6,51 @@ Shares travel as thousandths in 16 bits, so that 12,000 items × 8 cells are 200
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flipcore.stats.base.estimate import number_text
-from flipcore.stats.flips.surface import Cells, column_means, flip_mask, order_of, row_means
+from flipcore.stats.base.estimate import Estimate, number_text
+from flipcore.stats.flips import map_cells
+from flipcore.stats.flips.map_cells import Group
+from flipcore.stats.flips.surface import Cells, flip_mask, order_of
 
-UNDEFINED = -1
+UNDEFINED = -32_768
 LABEL_CHARS = 90
+FEW_ROWS = 20  # the zoom ends where a map has no more rows than this
 
 
 def permille(shares: np.ndarray) -> str:
-    """Shares in 0..1 of any shape, row-major, as base64 of little-endian int16; NaN becomes `UNDEFINED`."""
+    """Shares or differences of shares (-1..1) of any shape, row-major, as base64 of little-endian int16; NaN becomes
+    `UNDEFINED`."""
     flat = np.asarray(shares, dtype=float).ravel()
     whole = np.where(np.isnan(flat), UNDEFINED, np.round(1000 * np.nan_to_num(flat)))
     return base64.b64encode(whole.astype("<i2").tobytes()).decode()
+
+
+def permille_or_none(shares: np.ndarray) -> str:
+    """The same, or "" where every share is 0: most maps have no unreadable and no cut answer."""
+    return permille(shares) if np.nan_to_num(shares).any() else ""
+
+
+def whole_numbers(values: np.ndarray) -> str:
+    """Whole numbers of any shape, row-major, as base64 of little-endian int32."""
+    return base64.b64encode(np.asarray(values).astype("<i4").tobytes()).decode()
+
+
+@dataclass(frozen=True)
+class MapRows:
+    """The rows of a map in their order: `rows` are indices into the cells, `groups` lie one behind the other (one, without a
+    name, where rows are not grouped)."""
+
+    rows: list[int]
+    groups: list[Group]
+
+    @property
+    def is_grouped(self) -> bool:
+        return bool(self.groups) and self.groups[0].label != ""
 
 
 def map_rows(first: Cells, second: Cells, sort: str, search: str, flips_only: bool, questions: Mapping[str, str]) -> list[int]:
@@ -36,38 +65,124 @@ def map_rows(first: Cells, second: Cells, sort: str, search: str, flips_only: bo
     ]
 
 
+def in_groups(first: Cells, second: Cells, rows: list[int], names: Sequence[str] | None, sort: str) -> MapRows:
+    """`rows` as they are, or under headers of equal `names` (one for each row of the cells)."""
+    if names is None:
+        return MapRows(rows, [Group("", 0, len(rows))])
+    return MapRows(*map_cells.group_rows(first, second, rows, names, sort))
+
+
 def map_arrays(
-    first: Cells,
-    second: Cells,
-    rows: Sequence[int],
+    panels: Sequence[tuple[str, Cells]],
+    rows: MapRows,
     questions: Mapping[str, str],
-    titles: tuple[str, str],
     families: Mapping[str, str],
-) -> tuple[list[dict], list[dict], list[dict]]:
-    """Rows, columns and panels as the browser part takes them; one panel where both extractors are the same.
-    `families` is item -> what it was made from, which counts once."""
-    labels = [
-        {"id": first.items[i], "label": " ".join(questions.get(first.items[i], first.items[i])[:LABEL_CHARS].split())}
-        for i in rows
-    ]
-    columns = [
-        {"id": column, "label": "noise floor" if column == "identity" else column.replace("_", " ")} for column in first.columns
-    ]
-    panels = [_panel(cells, rows, title, families) for cells, title in zip((first, second), titles, strict=True)]
-    return labels, columns, panels[:1] if titles[0] == titles[1] else panels
+    *,
+    signed: bool = False,
+    models: Sequence[str] = (),
+) -> dict:
+    """The map as the browser part takes it. `panels` are (title, cells) over the same rows and columns; with `signed` the one
+    panel holds differences. `families` is item -> what it was made from, which counts once; `models` names each group's model
+    where a group is one."""
+    cells = panels[0][1]
+    sizes = zoom_sizes(rows)
+    starts = [map_cells.bin_starts(rows.groups, size) for size in sizes]
+    return {
+        "ids": [cells.items[i] for i in rows.rows],
+        "labels": [_label(questions.get(cells.items[i], cells.items[i])) for i in rows.rows],
+        "columns": [_column(column, cells.columns) for column in cells.columns],
+        "groups": [
+            {"label": _label(group.label), "start": group.start, "end": group.end, "model": model}
+            for group, model in zip(rows.groups, models or [""] * len(rows.groups), strict=True)
+        ],
+        "grouped": rows.is_grouped,
+        "sizes": sizes,
+        "starts": [whole_numbers(one) for one in starts],
+        "signed": signed,
+        "panels": [_panel(title, part, rows, starts, families, signed) for title, part in panels],
+    }
 
 
-def _panel(cells: Cells, rows: Sequence[int], title: str, families: Mapping[str, str]) -> dict:
-    strip = [
-        [number_text(one.value), f"{one.text().partition(' ')[2]} n {one.n:,}" if one.has_interval else f"n {one.n:,}"]
-        for one in column_means(cells, families)
-    ]
+def zoom_sizes(rows: MapRows) -> list[int]:
+    """How many items a row stands for at each step of the zoom, single items first; the last step has a screenful."""
+    sizes = [1]
+    while len(rows.rows) > FEW_ROWS * sizes[-1] and max(group.end - group.start for group in rows.groups) > sizes[-1]:
+        sizes.append(sizes[-1] * map_cells.BIN)
+    return sizes
+
+
+def _label(text: str) -> str:
+    return " ".join(text[:LABEL_CHARS].split())
+
+
+def _column(column: str, columns: Sequence[str]) -> dict:
+    axis, variant = map_cells.column_parts(column)
+    label = variant or ("noise floor" if axis == "identity" else axis.replace("_", " "))
+    is_open = any(map_cells.column_parts(one)[0] == axis and one != axis for one in columns)
+    return {"id": column, "axis": axis, "variant": variant, "label": label, "opened": is_open, "opens": axis != "identity"}
+
+
+def _part(cells: Cells, rows: Sequence[int]) -> Cells:
     subset = list(rows)
+    return Cells(
+        [cells.items[i] for i in subset], cells.columns, cells.rate[subset], cells.unreadable[subset], cells.cut_shares[subset]
+    )
+
+
+def _panel(
+    title: str, cells: Cells, rows: MapRows, starts: Sequence[np.ndarray], families: Mapping[str, str], signed: bool
+) -> dict:
+    ordered = _part(cells, rows.rows)
+    values = map_cells.row_values(ordered)
     return {
         "title": title,
-        "values": permille(cells.rate[subset]),
-        "unreadable": permille(cells.unreadable[subset]),
-        "cut": permille(cells.cut_shares[subset]),
-        "means": permille(row_means(cells)[subset]),
-        "strip": strip,
+        "levels": [_level(ordered, values, of_level, at) for at, of_level in enumerate(starts)],
+        "strip": [_told(one, signed) for one in _means(ordered, families, signed)],
+        "groups": _groups(ordered, rows, families, signed) if rows.is_grouped else [],
     }
+
+
+def _level(cells: Cells, values: np.ndarray, starts: np.ndarray, at: int) -> dict:
+    """The cells of one step of the zoom; a bin's mean with the quartiles of its items."""
+    if at == 0:
+        return _packed(cells.rate, cells.unreadable, cells.cut_shares) | {"means": permille(values)}
+    low, high = map_cells.bin_quartiles(values, starts)
+    shares = (map_cells.bin_means(part, starts) for part in (cells.rate, cells.unreadable, cells.cut_shares))
+    means = map_cells.bin_means(values[:, None], starts)[:, 0]
+    return _packed(*shares) | {"means": permille(means), "low": permille(low), "high": permille(high)}
+
+
+def _packed(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
+    return {"values": permille(rate), "unreadable": permille_or_none(unreadable), "cut": permille_or_none(cut)}
+
+
+def _means(cells: Cells, families: Mapping[str, str], signed: bool) -> list[Estimate]:
+    return map_cells.means_with_intervals(cells, [families.get(item, item) for item in cells.items], signed=signed)
+
+
+def _groups(cells: Cells, rows: MapRows, families: Mapping[str, str], signed: bool) -> list[dict]:
+    """Each group's estimates, one a column and last the rows' own, with its unreadable and cut shares."""
+    with_intervals = len(rows.groups) <= map_cells.MOST_WITH_INTERVALS
+    told = []
+    for group in rows.groups:
+        part = _part(cells, range(group.start, group.end))
+        means = _means(part, families, signed) if with_intervals else map_cells.means_alone(part)
+        shares = ([round(float(share), 3) for share in one.mean(axis=0)] for one in (part.unreadable, part.cut_shares))
+        told.append({"cells": [_told(one, signed) for one in means], **dict(zip(("unreadable", "cut"), shares, strict=True))})
+    return told
+
+
+def _told(estimate: Estimate, signed: bool) -> list:
+    """[value, low, high, the value as text, its interval and n as text]; what is missing is None."""
+    numbers = [None if math.isnan(one) else round(one, 4) for one in (estimate.value, estimate.low, estimate.high)]
+    scaled = (
+        replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high) if signed else estimate
+    )
+    text = number_text(scaled.value, 0, sign=True) if signed else number_text(scaled.value)
+    interval = scaled.text(0 if signed else 2).partition(" ")[2]
+    return [*numbers, text, f"{interval} n {estimate.n:,}".strip()]
+
+
+def caption(study: str, study_id: str, parts: Sequence[str], version: str, day: str) -> str:
+    """What stands under a saved picture, before what the browser adds of the rows in sight."""
+    return f"Flip map of {study} ({study_id}): {'; '.join(filter(None, parts))}. Flipscope {version}, {day}."

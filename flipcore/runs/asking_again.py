@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,14 +29,17 @@ class Draft:
     notes: tuple[str, ...]
 
 
-def asked_again(store: Store, study_id: str, folder: str | Path) -> Draft:
-    """The open items of a study, each in its role, written to `folder`, and a draft with its models and two axes to begin with.
+def asked_again(store: Store, study_id: str, folder: str | Path, item_ids: Collection[str] | None = None) -> Draft:
+    """The open items of a study (of `item_ids` where they are given), each in its role, written to `folder`, and a draft with
+    its models and two axes to begin with.
 
     A model is found by its name in data/models.toml, or by the name that its server knows. Raises BadInput where no item of the
     study can be asked in another way."""
     study = studies.declared(store, study_id)
     items = studies.study_items(store, study_id)
     items = items[~items["confirmatory"].astype(bool)]
+    if item_ids is not None:
+        items = items[items["item_id"].isin(list(item_ids))]
     usable = items[items["kind"].isin(ASKABLE) & items["target"].notna() & ~items["target"].astype(str).str.contains("\n")]
     if usable.empty:
         raise BadInput(

@@ -40,7 +40,7 @@ def inspector_place(
 
 def close_item() -> None:
     """Takes the item out of the link."""
-    for name in ("item", "axis", "readout", "variant", "row", "finding", "on"):
+    for name in ("item", "axis", "readout", "variant", "row", "finding", "on", "of"):
         st.query_params.pop(name, None)
 
 

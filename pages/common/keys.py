@@ -13,9 +13,18 @@ INSPECTOR = [
     ("A", "mark the flip as artifact"),
     ("U", "mark the flip as unclear"),
 ]
+MAP = [
+    ("↑ ↓ ← →", "move on the map"),
+    ("Enter", "open the cell, the group or the bin"),
+    ("+ − 0", "fewer items a row, more, all in sight"),
+    ("Space", "select the row, or let it go"),
+    ("Shift ↑ ↓", "select rows"),
+    ("O", "open or close the variants of the column"),
+    ("S, P", "save what is seen as SVG, as PNG"),
+]
 RECORD = [("W", "write the sentence to the record"), ("← →", "move the threshold by one step")]
 PAGES = {
-    "flip_surface": [("↑ ↓ ← →", "move on the map"), ("Enter", "open the cell"), *INSPECTOR],
+    "flip_surface": [*MAP, *INSPECTOR],
     "decomposition": [*RECORD, *INSPECTOR],
     "memorization": [*RECORD, *INSPECTOR],
     "holdout": RECORD,

@@ -106,12 +106,12 @@ def readouts(
     everything: bool = False,
 ) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed; under a lock those of what was set aside."""
-    database = store()
-    revision = database.revision(study_id) if revision is None else revision
-    return _readouts(study_id, revision, lock, paraphrases, everything)
+    revision = store().revision(study_id) if revision is None else revision
+    # shallow: pandas copies what is written to, so no page changes another's rows
+    return _readouts(study_id, revision, lock, paraphrases, everything).copy(deep=False)
 
 
-@st.cache_data(show_spinner=False, max_entries=24)
+@st.cache_resource(show_spinner=False, max_entries=24)
 def _readouts(study_id: str, revision: int, lock: str | None, paraphrases: str, everything: bool) -> pd.DataFrame:
     return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything)
 

@@ -1,130 +1,180 @@
-// Flip maps side by side: rows are items, columns axes or variants. Only looks up what flipcore computed.
-// Item text reaches the page through textContent and fillText, never as HTML.
+// Flip maps side by side: rows are items, bins of them or groups, columns axes and their variants. Only looks up what flipcore
+// computed. Item text reaches the page through textContent and fillText, never as HTML.
 const ROW = 24;
 const HEAD = 82;
-const MEAN = 34;
-const UNDEFINED = -1;
+const MEAN = 40;
+const MARK = 9; // room for the mark of what is selected
+const UNDEFINED = -32768;
+const DRAG = 6; // pixels from which a press is a brush
 
-function permille(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Int16Array(bytes.buffer);
-}
-
-function mixed(stops, share) {
-  const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
-  const low = Math.min(Math.floor(at), stops.length - 2);
-  const part = (hex, i) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
-  const rgb = [0, 1, 2].map((i) => Math.round(part(stops[low], i) + (part(stops[low + 1], i) - part(stops[low], i)) * (at - low)));
-  return `rgb(${rgb.join(",")})`;
-}
-
-function hatched(ctx, x, y, w, h, colour) {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(x, y, w, h);
-  ctx.clip();
-  ctx.strokeStyle = colour;
-  ctx.lineWidth = 1;
-  ctx.beginPath();
-  for (let d = -h; d < w; d += 6) {
-    ctx.moveTo(x + d, y + h);
-    ctx.lineTo(x + d + h, y);
-  }
-  ctx.stroke();
-  ctx.restore();
-}
-
-function dotted(ctx, x, y, w, h, share, colour) {
-  const n = Math.max(1, Math.round(share * Math.floor(w / 7)));
-  ctx.fillStyle = colour;
-  for (let i = 0; i < n; i += 1) {
-    ctx.beginPath();
-    ctx.arc(x + 4 + i * 7, y + h - 4, 1.6, 0, 2 * Math.PI);
-    ctx.fill();
-  }
-}
-
-// a folded corner: the larger, the more of the cell's answers were cut off
-function folded(ctx, x, y, w, h, share, colour) {
-  const side = Math.min(w, h) * (0.3 + 0.5 * share);
-  ctx.fillStyle = colour;
-  ctx.beginPath();
-  ctx.moveTo(x + w - side, y);
-  ctx.lineTo(x + w, y);
-  ctx.lineTo(x + w, y + side);
-  ctx.closePath();
-  ctx.fill();
-}
-
-function fitted(ctx, text, width) {
-  if (ctx.measureText(text).width <= width) return text;
-  let cut = text.length;
-  while (cut > 1 && ctx.measureText(`${text.slice(0, cut)}…`).width > width) cut -= 1;
-  return `${text.slice(0, cut).trimEnd()}…`;
-}
-
-// a column's name on at most two lines
-function lines(ctx, text, width) {
-  if (ctx.measureText(text).width <= width || !text.includes(" ")) return [fitted(ctx, text, width)];
-  const words = text.split(" ");
-  let first = words.shift();
-  while (words.length > 1 && ctx.measureText(`${first} ${words[0]}`).width <= width) first += ` ${words.shift()}`;
-  return [fitted(ctx, first, width), fitted(ctx, words.join(" "), width)];
+function numbers(text, Type, n) {
+  if (!text) return new Type(n);
+  return new Type(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 }
 
 export default function (component) {
-  const { data, parentElement, setTriggerValue } = component;
-  const root = parentElement.querySelector(".flipmap");
-  const canvas = root.querySelector("canvas");
+  const { data, parentElement } = component;
+  const whole = parentElement.querySelector(".whole");
+  const root = whole.querySelector(".flipmap");
+  const canvas = root.querySelector("canvas.map");
+  const overview = root.querySelector("canvas.overview");
   const scroller = root.querySelector(".scroller");
   const filler = root.querySelector(".filler");
   const tip = root.querySelector(".tip");
-  const { rows, columns, colours, selected } = data;
-  const panels = data.panels.map((panel) => ({
-    ...panel, values: permille(panel.values), unreadable: permille(panel.unreadable), cut: permille(panel.cut), means: permille(panel.means) }));
-  const state = root._state ?? (root._state = { row: 0, panel: 0, column: 0, focused: false, shown: "" });
-  const font = getComputedStyle(root).getPropertyValue("--st-font") || "sans-serif";
-  parentElement.querySelector(".scale").style.background = `linear-gradient(to right, ${colours.flip.join(",")})`;
-  parentElement.querySelector(".hatch").style.background =
+  const live = whole.querySelector(".live");
+  const { colours, map } = data;
+  const { ids, labels, columns, groups, sizes, signed } = map;
+  const n = ids.length;
+  const starts = map.starts.map((text) => numbers(text, Int32Array));
+  const panels = map.panels.map((panel) => ({ ...panel, levels: panel.levels.map((level, at) => {
+    const cells = starts[at].length * columns.length;
+    return { values: numbers(level.values, Int16Array), means: numbers(level.means, Int16Array),
+      unreadable: numbers(level.unreadable, Int16Array, cells), cut: numbers(level.cut, Int16Array, cells),
+      low: level.low && numbers(level.low, Int16Array), high: level.high && numbers(level.high, Int16Array) };
+  }) }));
+  const state = root._state ?? (root._state = { zoom: 0, row: 0, panel: 0, column: 0, focused: false, shown: "", version: "",
+    open: new Set(), selection: [], anchor: null });
+  if (state.version !== data.version) {
+    Object.assign(state, { version: data.version, zoom: Math.min(state.zoom, sizes.length - 1), row: 0, focused: false, shown: "",
+      open: new Set(), selection: [], anchor: null });
+  }
+  const style = getComputedStyle(root);
+  const font = style.getPropertyValue("--st-font") || "sans-serif";
+  const accent = style.getPropertyValue("--st-primary-color").trim() || colours.artifact;
+  const stops = signed ? [colours.genuine, colours.flip[0], colours.artifact] : colours.flip;
+  const scale = signed ? (value) => (value + 1) / 2 : (value) => value;
+  let display = new Int32Array(0); // what stands in each row: a bin of this zoom, or -1 - g for the header of group g
+  let press = null;
+
+  whole.querySelector(".scale").style.background = `linear-gradient(to right, ${stops.join(",")})`;
+  whole.querySelector(".hatch").style.background =
     `repeating-linear-gradient(135deg, ${colours.undefined} 0 1px, transparent 1px 5px)`;
-  filler.style.height = `${HEAD + rows.length * ROW + 4}px`;
-  root.style.height = `${Math.min(data.height, HEAD + rows.length * ROW + 8)}px`;
-  scroller.setAttribute("aria-rowcount", String(rows.length));
-  if (selected) {
-    const row = rows.findIndex((one) => one.id === selected.item);
-    state.focused = row >= 0;
-    state.row = Math.max(0, row);
-    state.column = Math.max(0, columns.findIndex((column) => column.id === selected.column));
-    // a view that was opened from elsewhere (a link, j and k) comes into sight; scrolling away from it stays possible
-    const wanted = `${selected.item}|${selected.column}`;
-    if (state.focused && state.shown !== wanted) intoSight();
-    state.shown = wanted;
+  const ends = signed ? ["flips under the reference alone", "under the compared alone"] : ["no pair flips", "every pair flips"];
+  whole.querySelectorAll(".end").forEach((one, i) => { one.textContent = ends[i]; });
+
+  // ---- rows
+  function firstBin(of, position) {
+    let [low, high] = [0, of.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (of[middle] < position) low = middle + 1; else high = middle;
+    }
+    return low;
   }
 
+  function build() {
+    const of = starts[state.zoom];
+    const rows = [];
+    groups.forEach((group, g) => {
+      if (map.grouped) rows.push(-1 - g);
+      if (map.grouped && !state.open.has(g)) return;
+      for (let b = firstBin(of, group.start); b < of.length && of[b] < group.end; b += 1) rows.push(b);
+    });
+    display = Int32Array.from(rows);
+    filler.style.height = `${HEAD + display.length * ROW + 4}px`;
+    root.style.height = `${Math.min(data.height, HEAD + Math.max(display.length, 6) * ROW + 8)}px`;
+    scroller.setAttribute("aria-rowcount", String(display.length));
+    scroller.setAttribute("aria-colcount", String(columns.length));
+    state.row = Math.min(state.row, Math.max(display.length - 1, 0));
+    whole.querySelector(".size").textContent = sizes[state.zoom] === 1 ? `${n.toLocaleString("en")} items`
+      : `${sizes[state.zoom].toLocaleString("en")} items a row`;
+    whole.querySelector(".out").disabled = state.zoom >= sizes.length - 1;
+    whole.querySelector(".in").disabled = state.zoom === 0;
+  }
+
+  // the items of a row as [from, to) of the order
+  function span(r) {
+    const at = display[r];
+    if (at < 0) return [groups[-1 - at].start, groups[-1 - at].end];
+    const of = starts[state.zoom];
+    return [of[at], at + 1 < of.length ? of[at + 1] : n];
+  }
+
+  const isHeader = (r) => display[r] < 0;
+  const isItem = (r) => display[r] >= 0 && sizes[state.zoom] === 1;
+  const groupOf = (position) => groups.findIndex((group) => position >= group.start && position < group.end);
+
+  // the row in which the item at a place of the order stands now
+  function rowOf(position) {
+    for (let r = 0; r < display.length; r += 1) {
+      const [from, to] = span(r);
+      if (position >= from && position < to && (!isHeader(r) || !state.open.has(-1 - display[r]))) return r;
+    }
+    return 0;
+  }
+
+  function zoomTo(level, anchor = state.row) {
+    const wanted = Math.min(Math.max(level, 0), sizes.length - 1);
+    if (wanted === state.zoom || !display.length) return;
+    const at = Math.min(Math.max(anchor, 0), display.length - 1);
+    const place = at * ROW - scroller.scrollTop;
+    const [from] = span(at);
+    state.zoom = wanted;
+    build();
+    state.row = rowOf(from);
+    scroller.scrollTop = Math.max(0, state.row * ROW - place);
+    draw();
+  }
+
+  function value(panel, r, c) {
+    const at = display[r];
+    if (at < 0) return panel.groups[-1 - at].cells[c][0] ?? NaN;
+    const cell = panel.levels[state.zoom].values[at * columns.length + c];
+    return cell === UNDEFINED ? NaN : cell / 1000;
+  }
+
+  function share(panel, which, r, c) {
+    const at = display[r];
+    return at < 0 ? panel.groups[-1 - at][which][c] : panel.levels[state.zoom][which][at * columns.length + c] / 1000;
+  }
+
+  function title(r) {
+    const [from, to] = span(r);
+    if (isHeader(r)) return `${state.open.has(-1 - display[r]) ? "▾" : "▸"} ${groups[-1 - display[r]].label || "no name"}`;
+    if (isItem(r)) return labels[from];
+    return `${(from + 1).toLocaleString("en")}–${to.toLocaleString("en")}: ${labels[from]}`;
+  }
+
+  // ---- drawing
   function geometry() {
-    const width = scroller.clientWidth;
+    const wide = overviewNeeded() ? 20 : 0;
+    const width = scroller.clientWidth - wide;
     const label = Math.min(300, width * 0.24);
     const gap = 14;
     const panel = (width - label - gap * (panels.length - 1) - 4) / panels.length;
     return { width, label, gap, panel, cell: (panel - MEAN) / columns.length };
   }
 
+  function overviewNeeded() {
+    return !map.grouped && display.length * ROW > 3 * (root.clientHeight - HEAD);
+  }
+
+  function sized(one, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    if (one.width !== Math.round(width * ratio) || one.height !== Math.round(height * ratio)) {
+      one.width = Math.round(width * ratio);
+      one.height = Math.round(height * ratio);
+      one.style.width = `${width}px`;
+      one.style.height = `${height}px`;
+    }
+    const ctx = one.getContext("2d");
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.clearRect(0, 0, width, height);
+    return ctx;
+  }
+
   function draw() {
     const g = geometry();
     const height = root.clientHeight;
-    const ratio = window.devicePixelRatio || 1;
-    if (canvas.width !== Math.round(g.width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(g.width * ratio);
-      canvas.height = Math.round(height * ratio);
-      canvas.style.width = `${g.width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    const ctx = canvas.getContext("2d");
-    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
-    ctx.clearRect(0, 0, g.width, height);
+    paint(sized(canvas, g.width, height), g, height);
+    drawOverview();
+    root.dataset.painted = String(performance.now());
+  }
+
+  function paint(ctx, g, height) {
     const first = Math.floor(scroller.scrollTop / ROW);
     const shift = scroller.scrollTop - first * ROW;
-    const last = Math.min(rows.length, first + Math.ceil((height - HEAD) / ROW) + 1);
+    const last = Math.min(display.length, first + Math.ceil((height - HEAD) / ROW) + 1);
     ctx.save();
     ctx.beginPath();
     ctx.rect(0, HEAD, g.width, height - HEAD);
@@ -136,42 +186,61 @@ export default function (component) {
 
   function drawRow(ctx, g, r, y) {
     const chosen = state.focused && r === state.row;
-    ctx.font = `${chosen ? "600 " : ""}13px ${font}`;
+    const [from, to] = span(r);
+    const marked = selectedIn(from, to);
+    if (marked) {
+      ctx.fillStyle = accent;
+      ctx.fillRect(0, y + 2, marked === to - from ? 5 : 2, ROW - 4);
+    }
+    ctx.font = `${chosen || isHeader(r) ? "600 " : ""}13px ${font}`;
     ctx.textBaseline = "middle";
     ctx.textAlign = "left";
     ctx.fillStyle = colours.text;
-    ctx.fillText(fitted(ctx, rows[r].label, g.label - 10), 0, y + ROW / 2);
+    const room = g.label - 10 - MARK;
+    if (isHeader(r)) {
+      const count = (to - from).toLocaleString("en");
+      const wide = ctx.measureText(count).width;
+      ctx.fillText(fitted(ctx, title(r), room - wide - 8), MARK, y + ROW / 2);
+      ctx.fillStyle = colours.muted;
+      ctx.fillText(count, MARK + room - wide, y + ROW / 2);
+    } else ctx.fillText(fitted(ctx, title(r), room), MARK + (map.grouped ? 10 : 0), y + ROW / 2);
     panels.forEach((panel, p) => {
       const left = g.label + p * (g.panel + g.gap);
       columns.forEach((column, c) => drawCell(ctx, panel, p, r, c, left + c * g.cell, y, g.cell));
-      const mean = panel.means[r];
-      if (mean > 0) {
-        ctx.fillStyle = colours.muted;
-        ctx.fillRect(left + panelWidth(g), y + ROW / 2 - 3, (MEAN - 6) * mean / 1000, 6);
-      }
+      drawMean(ctx, panel, r, left + g.cell * columns.length + 4, y + ROW / 2);
     });
   }
 
-  function panelWidth(g) {
-    return g.cell * columns.length + 4;
+  // the row's own mean: an item's as a bar, a group's with its interval, a bin's with the middle half of its items
+  function drawMean(ctx, panel, r, x, y) {
+    const at = display[r];
+    const level = panel.levels[state.zoom];
+    const told = at < 0 ? panel.groups[-1 - at].cells.at(-1)
+      : [level.means, level.low, level.high].map((one) => (one && one[at] !== UNDEFINED ? one[at] / 1000 : null));
+    if (told[0] === null) return;
+    const room = MEAN - 8;
+    const [zero, end] = [scale(0), scale(told[0])].map((one) => x + room * one);
+    ctx.fillStyle = colours.muted;
+    ctx.globalAlpha = told[1] === null ? 1 : 0.45;
+    ctx.fillRect(Math.min(zero, end), y - 3, Math.abs(end - zero), 6);
+    ctx.globalAlpha = 1;
+    if (told[1] !== null) whisker(ctx, x, y, room, told, scale, colours.text);
   }
 
   function drawCell(ctx, panel, p, r, c, x, y, cell) {
-    const value = panel.values[r * columns.length + c];
-    const unreadable = panel.unreadable[r * columns.length + c];
-    if (value === UNDEFINED) {
-      hatched(ctx, x + 1, y + 1, cell - 2, ROW - 2, colours.undefined);
-    } else {
-      ctx.fillStyle = mixed(colours.flip, value / 1000);
-      ctx.fillRect(x + 1, y + 1, cell - 2, ROW - 2);
+    const rate = value(panel, r, c);
+    const inset = columns[c].variant ? 4 : 1; // variants stand lower than the axis that they belong to
+    const dark = !signed && rate > 0.5 ? colours.on_dark : colours.dots;
+    if (Number.isNaN(rate)) hatched(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, colours.undefined);
+    else {
+      ctx.fillStyle = mixed(stops, scale(rate));
+      ctx.fillRect(x + 1, y + inset, cell - 2, ROW - 2 * inset);
     }
-    if (unreadable > 0) {
-      dotted(ctx, x + 1, y + 1, cell - 2, ROW - 2, unreadable / 1000, value > 500 ? colours.on_dark : colours.dots);
-    }
-    const cut = panel.cut[r * columns.length + c];
-    if (cut > 0) folded(ctx, x + 1, y + 1, cell - 2, ROW - 2, cut / 1000, value > 500 ? colours.on_dark : colours.dots);
+    const [unreadable, cut] = [share(panel, "unreadable", r, c), share(panel, "cut", r, c)];
+    if (unreadable > 0) dotted(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, unreadable, dark);
+    if (cut > 0) folded(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, cut, dark);
     if (state.focused && r === state.row && c === state.column) {
-      ctx.strokeStyle = colours.artifact;
+      ctx.strokeStyle = signed ? colours.text : colours.artifact;
       ctx.lineWidth = p === state.panel ? 3 : 1.5;
       ctx.strokeRect(x + 2, y + 2, cell - 4, ROW - 4);
     }
@@ -186,59 +255,124 @@ export default function (component) {
       ctx.textAlign = "left";
       ctx.fillText(fitted(ctx, panel.title, g.panel), left, 14);
       ctx.textAlign = "center";
-      columns.forEach((column, c) => {
-        const middle = left + (c + 0.5) * g.cell;
-        ctx.font = `13px ${font}`;
-        ctx.fillStyle = colours.text;
-        const name = lines(ctx, column.label, g.cell - 4);
-        name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));
-        const [value, interval] = panel.strip[c];
-        ctx.font = `600 13px ${font}`;
-        ctx.fillText(value, middle, 62);
-        ctx.font = `11px ${font}`;
-        ctx.fillStyle = colours.muted;
-        if (ctx.measureText(interval).width <= g.cell - 2) ctx.fillText(interval, middle, 76);
-      });
+      columns.forEach((column, c) => drawColumnHead(ctx, panel, column, c, left + c * g.cell, g.cell));
       ctx.font = `11px ${font}`;
       ctx.fillStyle = colours.muted;
       ctx.textAlign = "left";
-      ctx.fillText("mean", left + panelWidth(g), 76);
+      const x = left + g.cell * columns.length + 4;
+      ctx.fillText("mean", x, 62);
+      whisker(ctx, x, 71, MEAN - 8, panel.strip.at(-1), scale, colours.muted);
     });
   }
 
+  function drawColumnHead(ctx, panel, column, c, x, cell) {
+    const [middle, told] = [x + cell / 2, panel.strip[c]];
+    ctx.font = `${column.variant ? "" : column.opened ? "600 " : ""}13px ${font}`;
+    ctx.fillStyle = column.variant ? colours.muted : colours.text;
+    const name = lines(ctx, column.opens && !column.variant && cell > 60 ? `${column.label} ${column.opened ? "▾" : "▸"}` : column.label,
+      cell - 4);
+    name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));
+    ctx.font = `600 13px ${font}`;
+    ctx.fillStyle = colours.text;
+    if (ctx.measureText(told[3]).width <= cell - 1) ctx.fillText(told[3], middle, 62);
+    whisker(ctx, x + 3, 68, cell - 6, told, scale, colours.muted);
+    ctx.font = `11px ${font}`;
+    ctx.fillStyle = colours.muted;
+    if (ctx.measureText(told[4]).width <= cell - 2) ctx.fillText(told[4], middle, 80);
+  }
+
+  // all rows in one strip: where the window stands, and where in the order the flips are
+  function drawOverview() {
+    const needed = overviewNeeded();
+    overview.hidden = !needed;
+    if (!needed) return;
+    const room = root.clientHeight - HEAD;
+    overview.style.right = `${root.clientWidth - scroller.clientWidth}px`;
+    overview.style.top = `${HEAD}px`;
+    const ctx = sized(overview, 14, room);
+    let level = 0;
+    while (level < sizes.length - 1 && starts[level].length > 2 * room) level += 1;
+    const means = panels[0].levels[level].means;
+    for (let y = 0; y < room; y += 2) {
+      const mean = means[Math.min(Math.floor((y / room) * means.length), means.length - 1)];
+      ctx.fillStyle = mean === UNDEFINED ? colours.undefined : mixed(stops, scale(mean / 1000));
+      ctx.fillRect(0, y, 14, 2);
+    }
+    ctx.strokeStyle = colours.artifact;
+    ctx.lineWidth = 2;
+    const all = display.length * ROW;
+    ctx.strokeRect(1, (scroller.scrollTop / all) * room + 1, 12, Math.max((room / all) * room, 5));
+  }
+
+  // ---- pointing
   function cellAt(event) {
     const box = scroller.getBoundingClientRect();
     const g = geometry();
     const x = event.clientX - box.left - g.label;
     const y = event.clientY - box.top;
+    const r = y < HEAD ? -1 : Math.floor((y - HEAD + scroller.scrollTop) / ROW);
+    if (r >= display.length || x >= g.width - g.label) return null;
+    if (x < 0) return r < 0 ? null : { row: r, column: -1, panel: 0 };
     const p = Math.floor(x / (g.panel + g.gap));
     const c = Math.floor((x - p * (g.panel + g.gap)) / g.cell);
-    if (x < 0 || p >= panels.length || c >= columns.length) return null;
-    if (y < HEAD) return { row: UNDEFINED, column: c, panel: p };
-    const r = Math.floor((y - HEAD + scroller.scrollTop) / ROW);
-    return r >= rows.length ? null : { row: r, column: c, panel: p };
+    if (p >= panels.length || c >= columns.length) return null;
+    return { row: r, column: c, panel: p };
   }
 
+  function send(detail) {
+    window.dispatchEvent(new CustomEvent("flipscope-map", { detail: { ...detail, version: data.version } }));
+  }
+
+  // a group opens, a bin comes nearer, an item's outputs are shown
   function choose(cell) {
-    Object.assign(state, cell, { focused: true });
-    state.shown = `${rows[state.row].id}|${columns[state.column].id}`;
+    Object.assign(state, { row: cell.row ?? state.row, panel: cell.panel ?? state.panel, focused: true });
+    if ((cell.column ?? state.column) >= 0) state.column = cell.column ?? state.column;
+    if (isHeader(state.row)) {
+      const g = -1 - display[state.row];
+      if (state.open.has(g)) state.open.delete(g); else state.open.add(g);
+      build();
+    } else if (!isItem(state.row)) {
+      zoomTo(state.zoom - 1, state.row);
+      return;
+    } else {
+      const [position] = span(state.row);
+      state.shown = `${ids[position]}|${columns[state.column].id}`;
+      send({ kind: "cell", position, column: columns[state.column].id, panel: state.panel });
+    }
     draw();
-    setTriggerValue("cell", { item: rows[state.row].id, column: columns[state.column].id, panel: state.panel });
+    tell();
   }
 
   function told(cell) {
-    const [panel, column] = [panels[cell.panel], columns[cell.column]];
-    if (cell.row === UNDEFINED) return `${column.label}, ${panel.title}\nflip rate ${panel.strip[cell.column].join(" ")}`;
-    const at = cell.row * columns.length + cell.column;
-    const [value, unreadable, cut] = [panel.values[at], panel.unreadable[at], panel.cut[at]];
-    const said = value === UNDEFINED ? "undefined: nothing to compare" : `${(value / 10).toFixed(0)} % of pairs flip`;
-    const unread = unreadable > 0 ? `, ${(unreadable / 10).toFixed(0)} % unreadable` : "";
-    const ended = cut > 0 ? `, ${(cut / 10).toFixed(0)} % cut off` : "";
-    return `${rows[cell.row].label}\n${column.label}, ${panel.title}: ${said}${unread}${ended}`;
+    const panel = panels[cell.panel];
+    if (cell.row < 0) {
+      const [, , , text, interval] = panel.strip[cell.column];
+      const more = columns[cell.column].variant || !columns[cell.column].opens ? "" : "\nclick: open or close its variants";
+      return `${columns[cell.column].label}, ${panel.title}\n${signed ? "difference" : "flip rate"} ${text}${signed ? " pp" : ""} ${interval}${more}`;
+    }
+    const [from, to] = span(cell.row);
+    const what = isItem(cell.row) ? labels[from] : `${title(cell.row).replace(/^[▸▾] /, "")} (${(to - from).toLocaleString("en")} items)`;
+    if (cell.column < 0) return what;
+    const rate = value(panel, cell.row, cell.column);
+    const parts = [Number.isNaN(rate) ? "undefined: nothing to compare" : rateText(rate)];
+    if (isHeader(cell.row)) parts.push(panel.groups[-1 - display[cell.row]].cells[cell.column][4]);
+    const [unreadable, cut] = [share(panel, "unreadable", cell.row, cell.column), share(panel, "cut", cell.row, cell.column)];
+    if (unreadable > 0) parts.push(`${(100 * unreadable).toFixed(0)} % unreadable`);
+    if (cut > 0) parts.push(`${(100 * cut).toFixed(0)} % cut off`);
+    return `${what}\n${columns[cell.column].label}, ${panel.title}: ${parts.join(", ")}`;
+  }
+
+  function rateText(rate) {
+    if (!signed) return `${(100 * rate).toFixed(0)} % of pairs flip`;
+    return `${rate < 0 ? "−" : "+"}${Math.abs(100 * rate).toFixed(0)} pp`;
+  }
+
+  function tell() {
+    live.textContent = display.length ? told({ row: state.row, column: state.column, panel: state.panel }) : "";
   }
 
   function hover(event) {
-    const cell = cellAt(event);
+    const cell = press?.brushing ? null : cellAt(event);
     tip.hidden = cell === null;
     if (cell === null) return;
     tip.textContent = told(cell);
@@ -247,6 +381,101 @@ export default function (component) {
     tip.style.top = `${Math.min(event.clientY - box.top + 14, box.height - tip.offsetHeight - 4)}px`;
   }
 
+  // ---- selecting
+  function selectedIn(from, to) {
+    return state.selection.reduce((sum, [a, b]) => sum + Math.max(0, Math.min(b, to) - Math.max(a, from)), 0);
+  }
+
+  function select(ranges) {
+    const merged = [];
+    for (const [a, b] of ranges.filter(([x, y]) => y > x).sort((one, other) => one[0] - other[0])) {
+      if (merged.length && a <= merged.at(-1)[1]) merged.at(-1)[1] = Math.max(merged.at(-1)[1], b);
+      else merged.push([a, b]);
+    }
+    state.selection = merged;
+    draw();
+  }
+
+  const sendSelection = () => send({ kind: "brush", ranges: state.selection });
+  const rowsSpan = (a, b) => [span(Math.min(a, b))[0], span(Math.max(a, b))[1]];
+  const without = (from, to) => state.selection.flatMap(([a, b]) => [[a, Math.min(b, from)], [Math.max(a, to), b]]);
+
+  function rowAt(event) {
+    const y = event.clientY - scroller.getBoundingClientRect().top - HEAD + scroller.scrollTop;
+    return Math.min(Math.max(Math.floor(y / ROW), 0), display.length - 1);
+  }
+
+  scroller.onmousedown = (event) => {
+    if (event.button !== 0 || event.clientY - scroller.getBoundingClientRect().top < HEAD || !display.length) return;
+    if (event.offsetX > scroller.clientWidth) return; // the scroll bar
+    const more = event.ctrlKey || event.metaKey;
+    press = { row: rowAt(event), y: event.clientY, more, brushing: false, old: more ? state.selection : [] };
+  };
+  const moved = (event) => {
+    if (!press || (!press.brushing && Math.abs(event.clientY - press.y) < DRAG)) return;
+    press.brushing = true;
+    event.preventDefault();
+    const box = scroller.getBoundingClientRect();
+    if (event.clientY > box.bottom - 10) scroller.scrollTop += ROW;
+    if (event.clientY < box.top + HEAD) scroller.scrollTop -= ROW;
+    select([...press.old, rowsSpan(press.row, rowAt(event))]);
+  };
+  const released = () => {
+    if (press?.brushing) sendSelection();
+    setTimeout(() => { press = null; });
+  };
+
+  // ---- saving what is seen, with its caption
+  function captioned() {
+    const first = Math.floor(scroller.scrollTop / ROW);
+    const last = Math.min(display.length, first + Math.floor((root.clientHeight - HEAD) / ROW));
+    if (!display.length) return data.caption;
+    const rows = `Rows ${(first + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${display.length.toLocaleString("en")} in sight; `
+      + (map.grouped ? "a header is a group, " : "")
+      + (sizes[state.zoom] === 1 ? "a row is an item." : `a row is the mean of up to ${sizes[state.zoom]} items.`);
+    return `${data.caption} ${rows}`;
+  }
+
+  function picture(pen, g, height, text) {
+    pen.fillStyle = colours.page;
+    pen.fillRect(0, 0, g.width, height + 26 + 16 * text.length + 10);
+    paint(pen, g, height);
+    pen.textAlign = "left";
+    pen.textBaseline = "alphabetic";
+    pen.font = `12px ${font}`;
+    const wide = pen.measureText(ends[0]).width;
+    for (let i = 0; i < 60; i += 1) {
+      pen.fillStyle = mixed(stops, i / 59);
+      pen.fillRect(wide + 8 + 2 * i, height + 8, 2.5, 11);
+    }
+    pen.fillStyle = colours.text;
+    pen.fillText(ends[0], 0, height + 18);
+    pen.fillText(`${ends[1]}; hatched: undefined; dots: unreadable; folded corner: cut off`, wide + 136, height + 18);
+    text.forEach((line, i) => pen.fillText(line, 0, height + 38 + 16 * i));
+  }
+
+  function save(kind) {
+    const g = geometry();
+    const height = root.clientHeight;
+    const ruler = document.createElement("canvas").getContext("2d");
+    ruler.font = `12px ${font}`;
+    const text = wrapped(ruler, captioned(), g.width - 4);
+    const tall = height + 26 + 16 * text.length + 10;
+    if (kind === "svg") {
+      const pen = new SvgPen(g.width, tall, ruler);
+      picture(pen, g, height, text);
+      saved(new Blob([pen.text(captioned())], { type: "image/svg+xml" }), `${data.name}.svg`);
+      return;
+    }
+    const sheet = document.createElement("canvas");
+    [sheet.width, sheet.height] = [2 * g.width, 2 * tall];
+    const ctx = sheet.getContext("2d");
+    ctx.scale(2, 2);
+    picture(ctx, g, height, text);
+    sheet.toBlob((blob) => saved(blob, `${data.name}.png`), "image/png");
+  }
+
+  // ---- keys
   function intoSight() {
     const top = state.row * ROW;
     const room = root.clientHeight - HEAD - ROW;
@@ -254,27 +483,118 @@ export default function (component) {
     if (top > scroller.scrollTop + room) scroller.scrollTop = top - room;
   }
 
-  function key(event) {
-    const moves = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1] };
-    if (!selected) Object.assign(moves, { j: [1, 0], k: [-1, 0] }); // with the inspector open they are its own keys
-    if (event.key === "Enter") choose({});
-    if (!(event.key in moves)) return;
-    event.preventDefault();
-    const [down, right] = moves[event.key];
-    state.row = Math.min(Math.max(state.row + down, 0), rows.length - 1);
-    state.column = Math.min(Math.max(state.column + right, 0), columns.length - 1);
+  function move(down, right, extend) {
+    const before = state.row;
+    state.row = Math.min(Math.max(state.row + down, 0), display.length - 1);
+    state.column += right;
+    if (state.column >= columns.length && state.panel < panels.length - 1) Object.assign(state, { panel: state.panel + 1, column: 0 });
+    if (state.column < 0 && state.panel > 0) Object.assign(state, { panel: state.panel - 1, column: columns.length - 1 });
+    state.column = Math.min(Math.max(state.column, 0), columns.length - 1);
     state.focused = true;
+    if (extend && display.length) {
+      state.anchor ??= { row: before, old: state.selection };
+      select([...state.anchor.old, rowsSpan(state.anchor.row, state.row)]);
+      sendSelection();
+    } else state.anchor = null;
     intoSight();
+    draw();
+    tell();
+  }
+
+  function toggleSelected() {
+    const [from, to] = span(state.row);
+    select(selectedIn(from, to) === to - from ? without(from, to) : [...state.selection, [from, to]]);
+    sendSelection();
+  }
+
+  function openColumn(c) {
+    if (columns[c].opens) send({ kind: "column", axis: columns[c].axis });
+  }
+
+  const page = () => Math.max(1, Math.floor((root.clientHeight - HEAD) / ROW) - 1);
+  const actions = {
+    ArrowDown: (event) => move(1, 0, event.shiftKey), ArrowUp: (event) => move(-1, 0, event.shiftKey),
+    ArrowRight: () => move(0, 1), ArrowLeft: () => move(0, -1),
+    PageDown: (event) => move(page(), 0, event.shiftKey), PageUp: (event) => move(-page(), 0, event.shiftKey),
+    Home: () => move(-display.length, 0), End: () => move(display.length, 0),
+    Enter: () => choose({}), " ": toggleSelected, Escape: () => { select([]); sendSelection(); },
+    "+": () => zoomTo(state.zoom - 1), "=": () => zoomTo(state.zoom - 1), "-": () => zoomTo(state.zoom + 1),
+    0: () => zoomTo(sizes.length - 1), o: () => openColumn(state.column), s: () => save("svg"), p: () => save("png"),
+  };
+
+  function key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in actions) || !display.length) return;
+    if (event.key === "Escape" && !state.selection.length) return;
+    event.preventDefault();
+    actions[event.key](event);
+  }
+
+  // a view that was opened from elsewhere (a link, j and k) comes into sight; scrolling away from it stays possible
+  function follow() {
+    const selected = window.flipscopeMapSelected;
+    if (!selected) { if (state.shown) { state.shown = ""; state.focused = false; draw(); } return; }
+    const wanted = `${selected.item}|${selected.column}`;
+    if (state.shown === wanted && state.focused) return;
+    let position = ids.indexOf(selected.item);
+    if (selected.model && map.grouped) {
+      const g = groups.findIndex((group) => group.model === selected.model);
+      const inside = g < 0 ? -1 : ids.slice(groups[g].start, groups[g].end).indexOf(selected.item);
+      position = inside < 0 ? position : groups[g].start + inside;
+    }
+    state.shown = wanted;
+    state.focused = position >= 0;
+    if (state.focused) {
+      if (map.grouped) state.open.add(groupOf(position));
+      build();
+      state.row = rowOf(position);
+      const c = columns.findIndex((column) => column.id === selected.column);
+      state.column = c >= 0 ? c : Math.max(0, columns.findIndex((column) => column.id === selected.column.split("\x1f")[0]));
+      intoSight();
+    }
     draw();
   }
 
+  const jump = (event) => {
+    const box = overview.getBoundingClientRect();
+    scroller.scrollTop = ((event.clientY - box.top) / box.height) * display.length * ROW - (root.clientHeight - HEAD) / 2;
+  };
+  overview.onpointerdown = (event) => { overview.setPointerCapture(event.pointerId); jump(event); };
+  overview.onpointermove = (event) => { if (event.buttons) jump(event); };
   scroller.onscroll = () => requestAnimationFrame(draw);
   scroller.onmousemove = hover;
   scroller.onmouseleave = () => { tip.hidden = true; };
-  scroller.onclick = (event) => { const cell = cellAt(event); if (cell && cell.row !== UNDEFINED) choose(cell); };
+  scroller.onwheel = (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    zoomTo(state.zoom + (event.deltaY > 0 ? 1 : -1), rowAt(event));
+  };
+  scroller.onclick = (event) => {
+    const cell = press?.brushing ? null : cellAt(event);
+    if (!cell) return;
+    if (cell.row < 0) { openColumn(cell.column); return; }
+    if (event.shiftKey && state.focused) { select([...state.selection, rowsSpan(state.row, cell.row)]); sendSelection(); return; }
+    choose(cell);
+  };
   scroller.onkeydown = key;
+  whole.querySelector(".in").onclick = () => zoomTo(state.zoom - 1);
+  whole.querySelector(".out").onclick = () => zoomTo(state.zoom + 1);
+  whole.querySelector(".svg").onclick = () => save("svg");
+  whole.querySelector(".png").onclick = () => save("png");
+  const cleared = () => { if (state.selection.length) select([]); };
+  window.addEventListener("mousemove", moved);
+  window.addEventListener("mouseup", released);
+  window.addEventListener("flipscope-map-selected", follow);
+  window.addEventListener("flipscope-map-cleared", cleared);
+  build();
+  follow();
   draw();
   const seen = new ResizeObserver(draw);
   seen.observe(root);
-  return () => seen.disconnect();
+  return () => {
+    seen.disconnect();
+    window.removeEventListener("mousemove", moved);
+    window.removeEventListener("mouseup", released);
+    window.removeEventListener("flipscope-map-selected", follow);
+    window.removeEventListener("flipscope-map-cleared", cleared);
+  };
 }

@@ -1,7 +1,12 @@
-"""The flip map: items × axes for several readouts side by side, on a canvas, with a click on a cell."""
+"""The flip map on a canvas, and the relay that tells Python what was done on it.
+
+The map holds every row of a study, the relay next to nothing: a click runs the relay's fragment again, so that an answer never
+waits for 100,000 rows to be sent once more.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,47 +15,95 @@ import streamlit as st
 from flipcore.charts.theme import colours
 
 _HTML = """
-<div class="flipmap"><canvas aria-hidden="true"></canvas>
-<div class="scroller" tabindex="0" role="grid" aria-label="Flip map: arrow keys move, Enter opens">
-<div class="filler"></div></div>
+<div class="whole">
+<div class="tools"><span class="size" aria-live="polite"></span><span class="buttons">
+<button type="button" class="out" aria-label="More items a row" title="More items a row. Key: -">−</button>
+<button type="button" class="in" aria-label="Fewer items a row" title="Fewer items a row. Key: +">+</button>
+<button type="button" class="svg" title="Save what is seen as SVG. Key: s">SVG</button>
+<button type="button" class="png" title="Save what is seen as PNG. Key: p">PNG</button></span></div>
+<div class="flipmap"><canvas class="map" aria-hidden="true"></canvas>
+<div class="scroller" tabindex="0" role="grid" aria-label="Flip map: arrow keys move, Enter opens, Space selects">
+<div class="filler"></div></div><canvas class="overview" aria-hidden="true" hidden></canvas>
 <div class="tip" hidden></div></div>
-<div class="legend"><span>no pair flips</span><i class="scale"></i><span>every pair flips</span>
-<i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>answers that could not be read</span>
-<i class="cut"></i><span>answers that were cut off</span></div>
+<div class="live" aria-live="polite"></div>
+<div class="legend"><span class="end"></span><i class="scale"></i><span class="end"></span>
+<i class="hatch"></i><span>undefined</span><i class="dots">••</i><span>unreadable</span>
+<i class="cut"></i><span>cut off</span></div></div>
 """
 _CSS = """
-.flipmap { position: relative; width: 100%; font-family: var(--st-font); }
-.flipmap canvas { position: absolute; inset: 0; pointer-events: none; }
-.flipmap .scroller { position: absolute; inset: 0; overflow-y: auto; overflow-x: hidden; cursor: pointer; outline: none; }
+.whole { position: relative; font-family: var(--st-font); color: var(--st-text-color); }
+.tools { position: absolute; left: 0; top: 0; z-index: 4; width: min(24%, 300px); display: flex; flex-direction: column; gap: 7px;
+  font-size: 13px; }
+.tools .buttons { display: flex; flex-wrap: wrap; gap: 5px; }
+.tools button { font: inherit; font-weight: 600; min-width: 30px; height: 28px; padding: 0 8px; border-radius: 6px; cursor: pointer;
+  color: inherit; background: var(--st-background-color); border: 1px solid var(--st-border-color); }
+.tools button:disabled { opacity: 0.4; cursor: default; }
+.tools button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 1px; }
+.flipmap { position: relative; width: 100%; }
+.flipmap .map { position: absolute; inset: 0; pointer-events: none; }
+.flipmap .overview { position: absolute; cursor: ns-resize; z-index: 3; touch-action: none; }
+.flipmap .overview[hidden] { display: none; }
+.flipmap .scroller { position: absolute; inset: 0; overflow-y: auto; overflow-x: hidden; cursor: pointer; outline: none;
+  user-select: none; }
 .flipmap .scroller:focus-visible { box-shadow: 0 0 0 2px var(--st-primary-color); border-radius: 4px; }
 .flipmap .tip { position: absolute; max-width: 270px; white-space: pre-wrap; pointer-events: none; padding: 6px 9px;
   background: var(--st-background-color); color: var(--st-text-color); border: 1px solid var(--st-border-color);
-  border-radius: 6px; font-size: 13px; z-index: 5; overflow: hidden; max-height: 110px; }
-.legend { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; font: 13px var(--st-font); margin-top: 6px;
-  color: var(--st-text-color); opacity: 0.85; }
+  border-radius: 6px; font-size: 13px; z-index: 5; overflow: hidden; max-height: 130px; }
+.live { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.legend { display: flex; flex-wrap: wrap; gap: 6px 8px; align-items: center; font-size: 13px; margin-top: 6px; }
 .legend .scale { width: 120px; height: 12px; border-radius: 3px; }
 .legend .hatch { width: 22px; height: 14px; margin-left: 12px; border: 1px solid var(--st-border-color); }
 .legend .cut { width: 14px; height: 14px; margin-left: 12px;
   background: linear-gradient(225deg, var(--st-text-color) 50%, transparent 50%); }
 .legend .dots { margin-left: 12px; font-style: normal; letter-spacing: 1px; }
+@media (max-width: 760px) {
+  .tools { position: static; width: auto; flex-direction: row; align-items: center; justify-content: space-between;
+    margin-bottom: 6px; }
+}
 """
-_component = st.components.v2.component(
-    "flipscope_flip_map", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+_HERE = Path(__file__).parent
+_map = st.components.v2.component(
+    "flipscope_flip_map",
+    html=_HTML,
+    css=_CSS,
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("flip_map_pen.js", "flip_map.js")),
 )
+_RELAY_JS = """
+export default function (component) {
+  const { data, setTriggerValue } = component;
+  const pass = (event) => setTriggerValue(event.detail.kind, event.detail);
+  window.addEventListener("flipscope-map", pass);
+  window.flipscopeMapSelected = data.selected;
+  window.dispatchEvent(new Event("flipscope-map-selected"));
+  if (!data.n_selected) window.dispatchEvent(new Event("flipscope-map-cleared"));
+  return () => { window.removeEventListener("flipscope-map", pass); window.flipscopeMapSelected = null; };
+}
+"""
+_relay = st.components.v2.component("flipscope_flip_map_relay", html="<span hidden></span>", js=_RELAY_JS)
 
 
-def flip_map(
-    rows: list[dict], columns: list[dict], panels: list[dict], *, key: str, selected: dict | None = None, height: int = 520
-) -> dict | None:
-    """Draws the map; the cell that was clicked as {item, column, panel}, once, or None.
-
-    `rows` and `columns` are {id, label}; a panel is {title, values, unreadable, cut, means, strip}: values, unreadable and
-    cut (rows × columns) and means (rows) packed by `flipcore.boards.flip_map.permille`, strip [value, interval] per column."""
+def flip_map(arrays: dict, *, version: str, key: str, caption: str, name: str, height: int = 520) -> None:
+    """Draws the map. `arrays` is what `flipcore.boards.flip_map.map_arrays` made, `version` names it, `caption` and `name` are a
+    saved picture's. What is done on it comes from `map_events`."""
     c = colours(st.context.theme.type)
     palette = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
-    result = _component(
+    _map(
         key=key,
-        data={"rows": rows, "columns": columns, "panels": panels, "colours": palette, "selected": selected, "height": height},
-        on_cell_change=lambda: None,
+        data={"map": arrays, "version": version, "colours": palette, "height": height, "caption": caption, "name": name},
     )
-    return result.cell
+
+
+def map_events(
+    *, key: str, selected: dict | None, n_selected: int, on_column: Callable[[], None]
+) -> tuple[dict | None, dict | None]:
+    """(the cell that was clicked, the brush that was let go), each once, or None. The map shows `selected` (item, column,
+    model) as opened; with `n_selected` 0 it lets its selection go. `on_column` runs when a column was opened or closed."""
+    result = _relay(
+        key=key,
+        data={"selected": selected, "n_selected": n_selected},
+        height=0,
+        on_cell_change=lambda: None,
+        on_brush_change=lambda: None,
+        on_column_change=on_column,
+    )
+    return result.cell, result.brush

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import streamlit as st
 
 from flipcore.charts.matrix import matrix
@@ -44,10 +46,10 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     )
 
 
-def flip_table(first, second, rows: list[int], questions: dict[str, str], titles: tuple[str, str]) -> list[dict]:
-    """The 25 of the rows on the map that flip most, each with the column where it flips most: what `most_flips` shows."""
-    row_set = set(rows)
-    order = [i for i in surface.order_of(first, second, "field", first.items) if i in row_set][:25]
+def flip_table(first, second, items: Collection[str], questions: dict[str, str], titles: tuple[str, str]) -> list[dict]:
+    """The 25 of the items on the map that flip most, each with the column where it flips most: what `most_flips` shows."""
+    item_set = set(items)
+    order = [i for i in surface.order_of(first, second, "field", first.items) if first.items[i] in item_set][:25]
     means = [(title, surface.row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
     return [
         {
@@ -60,14 +62,13 @@ def flip_table(first, second, rows: list[int], questions: dict[str, str], titles
     ]
 
 
-def most_flips(table: list[dict], axis: str | None) -> None:
+def most_flips(table: list[dict]) -> None:
     """Beside the map while nothing is opened; a row opens in the inspector where it flips most."""
     st.markdown("**Which items flip most?** Click a cell of the map, or choose a row here, to read the two outputs behind it.")
 
     def opened() -> None:
         for row in st.session_state["most-flips"].selection.rows:
-            column = table[row]["column"]
-            open_item(table[row]["id"], axis=axis or column, **({"variant": column} if axis else {}))
+            open_item(table[row]["id"], axis=table[row]["column"])
 
     st.dataframe(
         table,

@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import streamlit as st
 
 from flipcore.claims.claim import Claim
 from flipcore.reports.flips import surface_claim
-from flipcore.stats.flips import surface
+from flipcore.stats.flips import label_mass, surface
 from flipcore.stats.flips.surface import Cells
 from pages.common import gates, session
 from pages.common.headline import headline
+
+
+@dataclass(frozen=True)
+class View:
+    """What the flip map shows and how: everything that its link says. `opened` are axes whose variants stand beside them,
+    `group` is "", "category", "template" or "model"."""
+
+    study_id: str
+    model: str
+    field: str
+    faithful: str
+    titles: tuple[str, str]
+    opened: tuple[str, ...] = ()
+    group: str = ""
+    is_difference: bool = False
+    sort: str = "field"
+    sort_title: str = ""
+    search: str = ""
+    flips_only: bool = False
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose rows stand on the map: all of the study where they are the groups."""
+        return tuple(use.name for use in session.declared(self.study_id).models) if self.group == "model" else (self.model,)
 
 
 def index_of(names: list[str], name: str, otherwise: int) -> int:
@@ -23,22 +49,38 @@ def leading_extractor(study_id: str) -> str:
 
 
 def questions(study_id: str) -> dict[str, str]:
-    items = session.study_items(study_id)
-    return dict(zip(items["item_id"], items["question"], strict=True))
+    return _column(study_id, session.store().revision(study_id), "question")
 
 
 def families(study_id: str) -> dict[str, str]:
     """Item -> the template or source that it shares with others, or itself."""
+    return _column(study_id, session.store().revision(study_id), "family")
+
+
+def categories(study_id: str) -> dict[str, str]:
+    return _column(study_id, session.store().revision(study_id), "category")
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _column(study_id: str, revision: int, name: str) -> dict[str, str]:
     items = session.study_items(study_id)
-    return dict(zip(items["item_id"], items["family"], strict=True))
+    return dict(zip(items["item_id"], items[name].fillna("").astype(str), strict=True))
 
 
-def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
-    """Both readouts' cells on the same rows and columns, computed again only when something new came."""
+@st.cache_data(show_spinner=False, max_entries=32)
+def label_warnings(study_id: str, revision: int, model: str) -> list[str]:
+    """Where labels cannot be read as first tokens at all."""
+    frame = session.readouts(study_id, revision)
+    return label_mass.unreadable_labels(frame[frame["model"] == model])
+
+
+def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None = None) -> tuple[Cells, Cells]:
+    """Both readouts' cells on the same rows and columns, computed again only when something new came: of all axes, or of the
+    variants of one."""
     return _cells(study_id, session.store().revision(study_id), model, field, faithful, axis)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
+@st.cache_resource(show_spinner=False, max_entries=48)
 def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
     frame = session.readouts(study_id, revision)
     frame = frame[frame["model"] == model]

@@ -1,35 +1,88 @@
-"""The map and beside it the inspector: a fragment, so that a click draws these two again and nothing else."""
+"""The map, and beside it in a fragment of its own what a click on it shows: a click draws the fragment and nothing else."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.stats.flips.map_cells import column_id, column_parts
 from pages.common.inspector import inspector_place, open_item
-from pages.components.flip_map import flip_map
-from pages.flip_surface import below
+from pages.components.flip_map import flip_map, map_events
+from pages.flip_surface import below, selected_items
+from pages.flip_surface.cached import View
+from pages.flip_surface.drawing import DrawnMap
 
 HEIGHT_PX = 560  # what 900 px leave under the header, the answer and the controls
+OPENED = "opened"  # the control that says which axes stand with their variants
 
 
-@st.fragment
-def explorer(
-    study_id: str, model: str, arrays: tuple, axis: str | None, readouts: tuple[str, str], flip_table: list[dict]
-) -> None:
-    """`arrays` are the rows, columns and panels of the map; `axis` is the opened one, `readouts` those of the panels;
-    `flip_table` is shown while no item is opened."""
+def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
+    """`flip_table` is shown while no item is opened."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
     with left:
-        clicked = flip_map(*arrays, key="map", selected=_selected(axis), height=HEIGHT_PX)
-    if clicked:
-        place = {"axis": axis or clicked["column"], "readout": readouts[clicked["panel"]]}
-        open_item(clicked["item"], **place, **({"variant": clicked["column"]} if axis else {}))
-    order = [row["id"] for row in arrays[0]]
+        flip_map(
+            flipmap.arrays,
+            version=flipmap.version,
+            key="map",
+            caption=flipmap.caption,
+            name=f"flip-map-{view.study_id}",
+            height=HEIGHT_PX,
+        )
     with right:
-        if not inspector_place(study_id, model, order, readout=readouts[0]):
-            below.most_flips(flip_table, axis)
+        _beside(view, flipmap, flip_table)
 
 
-def _selected(axis: str | None) -> dict | None:
+@st.fragment
+def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
+    """What was selected, and the inspector or the items that flip most."""
+    clicked, brush = map_events(
+        key="map-events", selected=_selected(view), n_selected=selected_items.n_selected(view, flipmap), on_column=_turn_column
+    )
+    if clicked and clicked["version"] == flipmap.version:
+        _open(view, flipmap, clicked)
+        st.rerun(scope="fragment")
+    if brush and brush["version"] == flipmap.version:
+        selected_items.keep(view, flipmap, brush["ranges"])
+        st.rerun(scope="fragment")
+    if st.session_state.pop("column-turned", False):
+        st.rerun()
+    selected_items.bar(view, flipmap)
+    if not inspector_place(view.study_id, _model(view), selected_items.order(view, flipmap), readout=view.field):
+        below.most_flips(flip_table)
+
+
+def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
+    """The outputs behind a cell, into the link."""
+    axis, variant = column_parts(clicked["column"])
+    position = int(clicked["position"])
+    if not 0 <= position < len(flipmap.items):
+        return
+    readout = view.field if clicked["panel"] == 0 else view.faithful
+    more = {"variant": variant} if variant else {}
+    if view.group == "model":
+        more["of"] = flipmap.models[position]
+    open_item(flipmap.items[position], axis=axis, readout=readout, **more)
+
+
+def _model(view: View) -> str:
+    """The model whose outputs are read: that of the row where models stand on one map."""
+    of = st.query_params.get("of", "")
+    return of if view.group == "model" and of in view.models else view.model
+
+
+def _turn_column() -> None:
+    """An axis's head was clicked: its variants come beside it, or go."""
+    turn = (st.session_state.get("map-events") or {}).get("column")
+    if turn:
+        opened = list(st.session_state.get(OPENED, ()))
+        axis = turn["axis"]
+        st.session_state[OPENED] = [one for one in opened if one != axis] if axis in opened else [*opened, axis]
+        st.session_state["column-turned"] = True
+
+
+def _selected(view: View) -> dict | None:
     item = st.query_params.get("item")
-    return None if not item else {"item": item, "column": st.query_params.get("variant" if axis else "axis", "identity")}
+    if not item:
+        return None
+    axis, variant = st.query_params.get("axis", "identity"), st.query_params.get("variant", "")
+    return {"item": item, "column": column_id(axis, variant), "model": _model(view)}

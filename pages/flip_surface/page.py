@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from flipcore.boards.flip_map import map_arrays, map_rows
 from flipcore.extractors import title_of
-from flipcore.stats.flips.label_mass import unreadable_labels
 from pages.common import screen, session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
 from pages.flip_surface import below, cached
-from pages.flip_surface.explorer import explorer
+from pages.flip_surface.cached import View
+from pages.flip_surface.drawing import drawn_map
+from pages.flip_surface.explorer import OPENED, explorer
 
 SORTS = {
     "field": "most flips, compared extractor",
@@ -17,38 +17,56 @@ SORTS = {
     "difference": "largest difference",
     "study": "the study's own order",
 }
+COMPARISONS = ["side by side", "difference"]
 
 
-def controls(frame, leading: str):
-    """What is opened, searched and filtered in sight; model, readouts and order behind "View"; all of it in the link."""
+def _behind_view(frame, leading: str) -> dict:
+    """Model, extractors, order and opened axes; `leading` is the extractor that is compared at first."""
     models, names, axes = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor", "axis"))
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
-        field = st.selectbox(
-            "Compared extractor",
-            names,
-            index=cached.index_of(names, leading, 0),
-            key="field",
-            bind="query-params",
-            format_func=title_of,
-        )
-        faithful = st.selectbox(
-            "Reference extractor",
-            names,
-            index=cached.index_of(names, "regex", -1),
-            key="faithful",
-            bind="query-params",
-            format_func=title_of,
+        field, faithful = (
+            st.selectbox(
+                label, names, index=cached.index_of(names, name, otherwise), key=key, bind="query-params", format_func=title_of
+            )
+            for label, key, name, otherwise in (
+                ("Compared extractor", "field", leading, 0),
+                ("Reference extractor", "faithful", "regex", -1),
+            )
         )
         sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.__getitem__)
-    opened = [axis for axis in axes if axis != "identity"]  # the noise floor has no variants to open
-    axis = st.selectbox(
-        "Columns",
-        ["all axes", *opened],
-        key="opened",
+        opened = st.multiselect(
+            "Axes with their variants",
+            [axis for axis in axes if axis != "identity"],  # the noise floor has no variants to open
+            key=OPENED,
+            bind="query-params",
+            format_func=lambda name: name.replace("_", " "),
+            placeholder="none; or click a column's name on the map",
+        )
+    titles = title_of(field), title_of(faithful)
+    return {"model": model, "field": field, "faithful": faithful, "titles": titles, "sort": sort, "opened": tuple(opened)}
+
+
+def controls(study_id: str, frame) -> View:
+    """Groups, comparison, search and filter in sight, what is changed rarely behind "View"; all of it in the link."""
+    settings = _behind_view(frame, cached.leading_extractor(study_id))
+    groups = _groups(study_id, list(dict.fromkeys(frame["model"])))
+    group = st.selectbox(
+        "Rows",
+        list(groups),
+        key="group",
         bind="query-params",
-        format_func=lambda name: name.replace("_", " ") if name == "all axes" else f"variants of {name.replace('_', ' ')}",
-        width=230,
+        format_func=groups.__getitem__,
+        width=190,
+        label_visibility="collapsed",
+    )
+    compare = st.segmented_control(
+        "Compare",
+        COMPARISONS,
+        default=COMPARISONS[0],
+        key="compare",
+        bind="query-params",
+        required=True,
         label_visibility="collapsed",
     )
     search = st.text_input(
@@ -56,41 +74,53 @@ def controls(frame, leading: str):
         key="item-search",
         bind="query-params",
         placeholder="Find words of a question",
-        width=220,
+        width=210,
         label_visibility="collapsed",
     )
     only = st.toggle("Flips only", key="flips-only", bind="query-params")
-    screen.view_line(model, f"{title_of(field).lower()} v {title_of(faithful).lower()}", SORTS[sort])
-    return model, field, faithful, None if axis == "all axes" else axis, sort, search, only
+    view = View(
+        study_id,
+        group="" if group == "items" else group,
+        is_difference=compare == COMPARISONS[1] and settings["field"] != settings["faithful"],
+        sort_title=SORTS[settings["sort"]],
+        search=search,
+        flips_only=only,
+        **settings,
+    )
+    screen.view_line(view.model, " v ".join(title.lower() for title in view.titles), view.sort_title)
+    return view
+
+
+def _groups(study_id: str, models: list[str]) -> dict[str, str]:
+    """What rows may be grouped by in this study."""
+    categories, families = cached.categories(study_id), cached.families(study_id)
+    there = {
+        "items": True,
+        "category": len(set(categories.values())) > 1,
+        "template": len(set(families.values())) < len(families),
+        "model": len(models) > 1,
+    }
+    return {name: "one row an item" if name == "items" else f"by {name}" for name, offered in there.items() if offered}
 
 
 def picture(study_id: str, frame) -> None:
     """The answer, the controls, the map with its inspector."""
     answer_place = st.container(gap=None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
-        model, field, faithful, axis, sort, search, only = controls(frame, cached.leading_extractor(study_id))
-    questions = cached.questions(study_id)
-    cells = cached.cells(study_id, model, field, faithful, axis)
-    answer = cached.answer(study_id, model, field, faithful, axis)
+        view = controls(study_id, frame)
+    one_axis = view.opened[0] if len(view.opened) == 1 else None
+    answer = cached.answer(study_id, view.model, view.field, view.faithful, one_axis)
     answer_place.markdown(f"### {plain(answer.text)}")
     answer_place.caption(plain(answer.detail))
-    for warning in unreadable_labels(frame[frame["model"] == model]):
+    for warning in cached.label_warnings(study_id, session.store().revision(study_id), view.model):
         st.warning(plain(warning), icon=":material/label_off:")
-    rows = map_rows(*cells, sort, search, only, questions)
-    titles = title_of(field), title_of(faithful)
-    if rows:
-        table = below.flip_table(*cells, rows, questions, titles)
-        explorer(
-            study_id,
-            model,
-            map_arrays(*cells, rows, questions, titles, cached.families(study_id)),
-            axis,
-            (field, faithful),
-            table,
-        )
+    flipmap = drawn_map(view)
+    if flipmap.items:
+        cells = cached.cells(study_id, view.model, view.field, view.faithful)
+        explorer(view, flipmap, below.flip_table(*cells, flipmap.items, cached.questions(study_id), view.titles))
     else:
         st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
-    below.disagreement(study_id, model, title_of)
+    below.disagreement(study_id, view.model, title_of)
 
 
 study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")

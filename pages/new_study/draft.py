@@ -20,10 +20,9 @@ def draft() -> Study:
     origin = st.query_params.get("from_study", "")
     if st.session_state.get("draft-of") != origin:
         parent, problem = _parent(origin)
-        base = parent or demo_study()
-        if origin in st.session_state.get("offered-drafts", {}):  # another page offers a study to start from
-            base = st.session_state["offered-drafts"][origin]
-        st.session_state["draft"] = replace(base, name=f"{base.name} (copy)" if parent else "")
+        base = replace(parent, name=f"{parent.name} (copy)") if parent else replace(demo_study(), name="")
+        # another page may offer a study to start from
+        st.session_state["draft"] = base = st.session_state.get("offered-drafts", {}).get(origin, base)
         st.session_state["draft-of"], st.session_state["draft-problem"] = origin, problem
         st.session_state["draft-sources"] = list(base.items)
     if st.session_state["draft-problem"]:

@@ -15,6 +15,7 @@ from pages.common.notes import plain, shown_problem
 from pages.components.pair_review import pair_review
 from pages.paraphrase_review import risk
 
+SELECTED = "selected on the flip map"
 ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}
 
 
@@ -75,13 +76,17 @@ def _settings() -> dict:
         )
         sources = sorted({(row["dataset"], row["generator"]) for row in strata})
         names = [f"{dataset} · {generator}" for dataset, generator in sources]
-        only = st.selectbox("Pairs of", ["all sources", *names], key="source", bind="query-params")
+        selection = [SELECTED] if st.session_state.get("review-pairs") else []
+        only = st.selectbox("Pairs of", ["all sources", *names, *selection], key="source", bind="query-params")
         order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__)
         study_id = risk.chosen_study() if order == "risk" else None
         if st.button("Leave: somebody else judges now", icon=":material/logout:"):
             st.query_params.pop("as")
             st.rerun()
-    return {"shared": shared / 100, "only": only, "study_id": study_id}
+    pairs = tuple(st.session_state["review-pairs"]) if only == SELECTED else ()
+    if pairs:
+        st.caption(f"{len(pairs):,} paraphrases of the items selected on the flip map", width="content")
+    return {"shared": shared / 100, "only": only, "study_id": study_id, "pairs": pairs}
 
 
 @st.fragment
@@ -90,7 +95,7 @@ def _desk(name: str, settings: dict) -> None:
     study_id = settings["study_id"]
     store = session.store()
     version = str(store.path), review.n_pairs(store), review.n_reworded_readouts(store, study_id) if study_id else 0
-    order = _order(name, settings["shared"], settings["only"], study_id, version)
+    order = _order(name, settings["shared"], settings["only"], settings["pairs"], study_id, version)
     place = f"desk-{name}"
     receipt = st.session_state.get(f"{place}-taken")
     view = desk(session.store(), name, order, receipt.acknowledged if receipt else (), _farewell(settings))
@@ -102,10 +107,17 @@ def _desk(name: str, settings: dict) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
-def _order(name: str, shared: float, only: str, study_id: str | None, version: tuple[str, int, int]) -> list[Place]:
+def _order(
+    name: str, shared: float, only: str, pair_ids: tuple[str, ...], study_id: str | None, version: tuple[str, int, int]
+) -> list[Place]:
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
-    `version`."""
-    pairs = [row for row in review.strata(session.store()) if only in ("all sources", f"{row['dataset']} · {row['generator']}")]
+    `version`. `pair_ids` are the pairs of items that were selected on the flip map."""
+    pairs = review.strata(session.store())
+    if pair_ids:
+        subset = set(pair_ids)
+        pairs = [row for row in pairs if row["pair_id"] in subset]
+    elif only != "all sources":
+        pairs = [row for row in pairs if only == f"{row['dataset']} · {row['generator']}"]
     return queue(pairs, name, shared=shared, risk=risk.moved_by(study_id) if study_id else None)
 
 

@@ -1,91 +1,155 @@
-"""In Chromium: from a drag of the level to the repainted board, and from a click on a cell to the inspector."""
+"""In Chromium, at 12,000 and at 100,000 items: from a drag of the level to the repainted board, from a click on the flip map to
+its ring and to the inspector, and from a brush, a zoom and a drag of the overview to the repainted map."""
 
+import json
+import os
+import platform
 import statistics
 import time
 
+import duckdb
 import pytest
 
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
 from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.test_main_job import settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.soak]
-N_ITEMS, N_CLICKS = 12_000, 7
-
-DRAG = """async (slider) => {
+N_RUN, N_CLICKS = 400, 9
+# columns that name something: in a copy they name the copy's own
+OWN_NAMES = {
+    "items": ("item_id",),
+    "study_items": ("item_id",),
+    "variants": ("variant_id", "item_id"),
+    "study_variants": ("item_id", "variant_id"),
+    "completions": ("call_id",),
+    "study_calls": ("call_id",),
+    "readouts": ("item_id", "variant_id"),
+    "readout_sources": ("item_id", "variant_id", "call_id"),
+}
+# milliseconds from an event to the second frame after it, when what it drew is on the screen
+PAINT = """async ([what, n]) => {
   const times = [];
-  for (let i = 0; i < 60; i += 1) {
+  const painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const acts = {
+    level: (i) => {
+      const slider = document.querySelector(".board input[type=range]");
+      slider.value = String(5 + (i % 40));
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    },
+    zoom: (i) => document.querySelector(i % 2 ? ".tools .in" : ".tools .out").click(),
+    scroll: (i) => { document.querySelector(".flipmap .scroller").scrollTop = 24 * 97 * (i + 1); },
+    brush: (i) => {
+      const scroller = document.querySelector(".flipmap .scroller"), box = scroller.getBoundingClientRect();
+      const at = (type, y) => new MouseEvent(type, { bubbles: true, clientX: box.left + 60, clientY: box.top + 90 + y });
+      if (i === 0) scroller.dispatchEvent(at("mousedown", 4));
+      window.dispatchEvent(at("mousemove", 20 + 7 * i));
+    },
+  };
+  for (let i = 0; i < n; i += 1) {
     const start = performance.now();
-    slider.value = String(5 + (i % 40));
-    slider.dispatchEvent(new Event("input", { bubbles: true }));
-    await new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted)));
+    acts[what](i);
+    await painted();
     times.push(performance.now() - start);
   }
   return times;
 }"""
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """A store with a study of N_ITEMS items that a simulated model answered."""
-    import json
-
-    from flipcore.core.study import ItemSource, ModelUse, Part, Study
-    from flipcore.runs import runner
-    from flipcore.store.connection import Store
-
-    folder = tmp_path_factory.mktemp("paint")
-    items = folder / "items.jsonl"
+def large_store(folder, n_items: int):
+    """A store in `folder` with a study of `N_RUN` items that a simulated model answered, copied in SQL until there are
+    `n_items`, each copy under names of its own."""
     options = ["tin", "oak", "rye", "owl"]
-    items.write_text(
-        "\n".join(json.dumps({"question": f"Question {i}?", "options": options, "answer": i % 4}) for i in range(N_ITEMS))
-    )
+    lines = [json.dumps({"question": f"Question {i}?", "options": options, "answer": i % 4}) for i in range(N_RUN)]
+    (folder / "items.jsonl").write_text("\n".join(lines))
     columns = {"question": "question", "options": "options", "target": "answer"}
     study = Study(
         "paint",
-        (ItemSource("file", path=str(items), columns=columns),),
+        (ItemSource("file", path=str(folder / "items.jsonl"), columns=columns),),
         (Part("identity"), Part("option_order")),
         (Part("first_token"), Part("regex")),
         (ModelUse("simulated-artifact-prone"),),
     )
-    store = Store.open(folder / "flips.duckdb")
+    path = folder / "flips.duckdb"
+    store = Store.open(path)
     assert runner.run(study, store).state == "done"
     store.close()
-    with dashboard(ROOT / "app.py", folder / "flips.duckdb") as url:
-        yield url
+    with duckdb.connect(str(path)) as database:
+        for table, names in OWN_NAMES.items():
+            renamed = ", ".join(f"{name} || '#' || k AS {name}" for name in names)
+            more = {
+                "items": ", question || ' (' || k || ')' AS question",
+                "study_items": f", position + {N_RUN} * k AS position",
+            }
+            database.execute(
+                f"INSERT INTO {table} SELECT * EXCLUDE (k) REPLACE ({renamed}{more.get(table, '')}) "
+                f"FROM (FROM {table}), range(1, {n_items // N_RUN}) copies(k)"
+            )
+    return path
 
 
-def test_drag_to_paint_and_click_to_inspector(address, capsys):
-    with browser_page() as page:
-        page.set_default_timeout(180_000)
+def machine() -> str:
+    """What the times were measured on."""
+    return f"{os.cpu_count()} cores ({platform.machine()}), Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
+
+
+@pytest.mark.parametrize("n_items", [12_000, 100_000])
+def test_clicks_and_drags_are_answered_at_once(tmp_path, capsys, n_items):
+    path = large_store(tmp_path, n_items)
+    with dashboard(ROOT / "app.py", path) as address, browser_page() as page:
+        page.set_default_timeout(400_000)
+        page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
+        start = time.perf_counter()
+        page.goto(address + "/flip_surface")
+        page.locator(".flipmap[data-painted]").wait_for()
+        loaded = time.perf_counter() - start
+        settled(page)
+        time.sleep(2)
+        assert page.locator(".flipmap .scroller").get_attribute("aria-rowcount") == str(n_items)
+        rings, inspectors = zip(*(_click(page, row) for row in range(N_CLICKS)), strict=True)
+        times = {name: page.evaluate(PAINT, [name, n]) for name, n in (("scroll", 40), ("brush", 40), ("zoom", 8))}
         page.goto(address + "/decomposition")
         page.locator(".board .sentence").first.wait_for()
         before = page.locator(".board .level").inner_text()
-        painted = page.locator(".board input[type=range]").evaluate(DRAG)
-        assert page.locator(".board .level").inner_text() != before
-        page.goto(address + "/flip_surface")
-        page.locator(".flipmap .scroller").wait_for()
-        time.sleep(2)
-        clicks = [_click(page, row) for row in range(N_CLICKS)]
-        assert page.errors == []
+        times["level"] = page.evaluate(PAINT, ["level", 60])
+        assert page.locator(".board .level").inner_text() != before and page.errors == []
     with capsys.disabled():
-        print(
-            f"\n{N_ITEMS:,} items: drag to paint median {statistics.median(painted):.0f} ms (two frames are 33), click to "
-            f"inspector median {1000 * statistics.median(clicks):.0f} ms, first {1000 * clicks[0]:.0f} ms"
-        )
+        print(f"\n{n_items:,} items on {machine()}: first map {loaded:.1f} s; ms, median and slowest of {N_CLICKS} clicks:")
+        print(f"  click to ring {_told(rings)}, click to inspector {_told(inspectors)}; two frames are 33 ms:")
+        print("  " + ", ".join(f"{name} to paint {_told(ms)}" for name, ms in times.items()))
+    assert statistics.median(rings) < 250
 
 
-def _click(page, row: int) -> float:
+def _told(ms) -> str:
+    return f"{statistics.median(ms):.0f} / {max(ms):.0f}"
+
+
+def _click(page, row: int) -> tuple[float, float]:
+    """(ms to the ring, ms to the inspector of another item)."""
     box = page.locator(".flipmap .scroller").bounding_box()
-    shown = page.locator("[data-testid=stMain] h4")
-    old = shown.first.inner_text() if shown.count() else ""
-    start = time.perf_counter()
-    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 24 * row + 12)
-    page.wait_for_function(
-        """old => {
-        const heading = document.querySelector('[data-testid=stMain] h4');
-        return heading && heading.innerText !== old }""",
-        arg=old,
-        polling=10,
+    heading = page.locator("[data-testid=stMain] h4")
+    old = heading.first.inner_text() if heading.count() else ""
+    page.evaluate(
+        """old => { window.clickTimes = {};
+        const scroller = document.querySelector('.flipmap .scroller');
+        scroller.addEventListener('mousedown', () => {
+          const start = performance.now();
+          const look = () => {
+            const heading = document.querySelector('[data-testid=stMain] h4');
+            const painted = Number(document.querySelector('.flipmap').dataset.painted);
+            if (!window.clickTimes.ring && painted > start) window.clickTimes.ring = performance.now() - start;
+            if (heading && heading.innerText !== old) window.clickTimes.inspector = performance.now() - start;
+            else requestAnimationFrame(look);
+          };
+          look();
+        }, { once: true }); }""",
+        old,
     )
-    taken = time.perf_counter() - start
-    time.sleep(0.7)
-    return taken
+    page.mouse.click(box["x"] + box["width"] * 0.45, box["y"] + 82 + 24 * (row % 18) + 12)
+    page.wait_for_function("window.clickTimes.inspector", polling=20)
+    page.wait_for_function("document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'")
+    time.sleep(0.5)
+    times = page.evaluate("window.clickTimes")
+    return times["ring"], times["inspector"]

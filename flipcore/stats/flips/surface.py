@@ -112,10 +112,11 @@ def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cel
     items = [item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in there]
     columns = list(dict.fromkeys([*first.columns, *second.columns]))
     columns = sorted(columns, key=_place) if "identity" in columns else columns
-    return _placed(first, items, columns), _placed(second, items, columns)
+    return placed(first, items, columns), placed(second, items, columns)
 
 
-def _placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
+def placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
+    """The cells among more items and columns; where they have nothing is NaN."""
     rate, unreadable, cut = np.full((3, len(items), len(columns)), np.nan)
     rows = _positions(cells.items, items)
     places = [columns.index(column) for column in cells.columns]
