@@ -46,7 +46,13 @@ def parser() -> argparse.ArgumentParser:
     audit.add_argument("study", help="its id, or the start of its name")
     again = commands.add_parser("reread", help="read the stored outputs of a study again, by another extractor or pattern")
     again.add_argument("study", help="its id, or the start of its name")
-    again.add_argument("--extractor", default="pattern", help="regex, pattern or text_match (default pattern)")
+    again.add_argument("--extractor", default="pattern", help="regex, pattern, text_match or judge (default pattern)")
+    again.add_argument(
+        "--judge", default="", metavar="MODEL", help="a model of data/models.toml that reads the answers as judge"
+    )
+    again.add_argument("--prompt", metavar="FILE", help="the judge's prompt, with {question}, {options} and {text}")
+    again.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on")
+    again.add_argument("--price", action="store_true", help="say what a judge would cost, and ask nothing")
     again.add_argument(
         "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="its parameters: expression=… group=1"
     )
@@ -256,7 +262,12 @@ def _reread(options) -> int:
     store = Store.open()
     try:
         study_id = _study_id(store, options.study)
-        name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
+        if options.judge or options.extractor == "judge":
+            name = _judged(store, study_id, options)
+        else:
+            name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
+        if not name:
+            return 0 if options.price else EXIT_CODES["incomplete"]
         print(f"Stored as the readout {name!r}; what was read before stays.")
         for change in changes(store, study_id, old_readout(store, study_id, name), name):
             print(f"{change.claim.text}\n   {change.claim.detail}")
@@ -264,6 +275,25 @@ def _reread(options) -> int:
         return 0
     finally:
         store.close()
+
+
+def _judged(store: Store, study_id: str, options) -> str:
+    """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
+    from flipcore.core.errors import BadInput
+    from flipcore.runs.judging_again import EXAMPLE, judge_again, priced, prompt_in
+
+    if not options.judge:
+        raise BadInput("A judge is a model: name one of data/models.toml with --judge MODEL.")
+    folders.admit(".", *([Path(options.prompt).parent] if options.prompt else []))
+    prompt = prompt_in(options.prompt) if options.prompt else EXAMPLE
+    print(f"{options.judge} as judge: {priced(store, study_id, options.judge, prompt).sentence()}.")
+    if options.price:
+        return ""
+    with interruptible() as cancel:
+        show = lambda p: print(f"\r{p.n_done:,} of {p.n_all:,} answers judged   ", end="", file=sys.stderr)  # noqa: E731
+        judged = judge_again(store, study_id, options.judge, prompt, budget_usd=options.budget, on_progress=show, cancel=cancel)
+    print(f"\n{judged.sentence}")
+    return judged.name
 
 
 def _variants(options) -> int:

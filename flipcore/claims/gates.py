@@ -17,6 +17,7 @@ from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
 PARAPHRASE, JUDGE = "paraphrase", "judge"
+OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 PARAPHRASES_PASS = Assertion(
     "paraphrases pass",
     "more than 0.80 of a source's paraphrases would be accepted by its reviewers",
@@ -61,6 +62,8 @@ def closed(
     if PARAPHRASE in set(axes) and (why := _paraphrases(store, study_id)):
         reason_of[PARAPHRASE] = why
     judges = sorted({name for name in extractors if name.startswith(JUDGE)})
+    reason_of |= {name: OWN_PROMPT for name in judges if name not in (judge_queries.JUDGE, judge_queries.BACKWARDS)}
+    judges = [name for name in judges if name not in reason_of]
     if judges:
         report = judge() if judge else judge_report(judge_queries.judged_texts(store, study_id), judge_queries.labels(store))
         if not report.gate.is_open:

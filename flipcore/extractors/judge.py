@@ -13,7 +13,7 @@ from typing import ClassVar
 from flipcore.core.contracts import Ask, Need
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import failure, no_answer, text_request, unfinished, unreadable
-from flipcore.text.answers import canonical_number
+from flipcore.text.answers import canonical_number, text_answer
 
 CHOICE_PROMPT = """You read out which option an answer names. You do not solve the question and do not correct the answer.
 
@@ -66,6 +66,8 @@ def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
         return unreadable("The judge found no single answer.")
     if item.kind == "number":
         answer = canonical_number(verdict)
+    elif item.kind == "text":
+        answer = text_answer(verdict, variant.target)
     else:
         answer = str(variant.order[variant.labels.index(verdict)]) if verdict in variant.labels else None
     if answer is None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flipcore import __version__
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, Item, Prompt, Readout, Variant, correctness
+from flipcore.core.records import BASE, Completion, Item, Prompt, Reading, Readout, Variant, correctness
 from flipcore.extractors import EXTRACTORS, VALUES, extractor_of
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -47,9 +48,7 @@ def reread(store: Store, study_id: str, extractor: str, params: Mapping[str, Any
         kinds = " or ".join(sorted(reader.applies_to))
         raise BadInput(f"This study holds no written answer to a {kinds} item, so {extractor} has nothing to read.")
     _keep(store, study_id, batch)
-    mark = {"key": _key(study_id), "value": json.dumps(versions, ensure_ascii=False)}
-    store.writer.add("store_info", [mark]).result()
-    store.touch([study_id])
+    _keep_mark(store, study_id, versions)
     return name
 
 
@@ -80,6 +79,27 @@ def _key(study_id: str) -> str:
     return f"reread {study_id}"
 
 
+def version_of(store: Store, study_id: str, extractor: str, params: dict[str, Any]) -> str:
+    """The name of this re-reading, which may have been made before."""
+    return _version(store, study_id, extractor, params)[0]
+
+
+def keep_version(
+    store: Store, study_id: str, name: str, extractor: str, params: dict[str, Any], readouts: Sequence[Readout]
+) -> None:
+    """Stores all readouts of a re-reading, and that it was made."""
+    versions = _version(store, study_id, extractor, params)[1]
+    for start in range(0, len(readouts), _BATCH):
+        _keep(store, study_id, list(readouts[start : start + _BATCH]))
+    _keep_mark(store, study_id, versions)
+
+
+def _keep_mark(store: Store, study_id: str, versions: Mapping[str, Any]) -> None:
+    mark = {"key": _key(study_id), "value": json.dumps(versions, ensure_ascii=False)}
+    store.writer.add("store_info", [mark]).result()
+    store.touch([study_id])
+
+
 def _version(store: Store, study_id: str, extractor: str, params: dict[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
     """The name of this re-reading, and all versions with it."""
     versions, names = versions_of(store, study_id), studies.axes_and_extractors(store, study_id)[1]
@@ -93,9 +113,26 @@ def _version(store: Store, study_id: str, extractor: str, params: dict[str, Any]
     return name, versions | {name: declared}
 
 
-def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iterator[Readout]:
-    """A readout of each stored answer to an item of a kind that the extractor reads, and to a prompt that asks for an answer."""
-    for row in planning.written_answers(store, study_id, sorted(reader.applies_to)):
+@dataclass(frozen=True)
+class Answer:
+    """One stored answer with its item and prompt, as a readout finds it."""
+
+    model: str
+    item: Item
+    variant: Variant
+    variant_id: str  # as stored: recordings may hold one prompt under several ids
+    sample: int
+    completion: Completion
+
+    def readout(self, name: str, reading: Reading, is_correct: bool | None, sources: Sequence[str]) -> Readout:
+        """What `name` reads in it."""
+        place = (self.model, self.item.item_id, self.variant.axis, self.variant_id, self.sample)
+        return Readout(*place, name, reading, is_correct, tuple(sources))
+
+
+def stored_answers(store: Store, study_id: str, kinds: Sequence[str]) -> Iterator[Answer]:
+    """Every stored answer of the study to an item of one of these kinds and to a prompt that asks for an answer."""
+    for row in planning.written_answers(store, study_id, sorted(kinds)):
         item = Item(row["item_id"], row["dataset"], row["kind"], row["question"], tuple(row["options"]), row["item_target"])
         variant = Variant(
             row["item_id"],
@@ -107,18 +144,14 @@ def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iter
             tuple(row["labels"]),
             row["layout"],
         )
-        reading = reader.read(item, variant, [rows.completion_of(row)])
-        yield Readout(
-            row["model"],
-            row["item_id"],
-            row["axis"],
-            row["variant_id"],
-            row["sample"],
-            name,
-            reading,
-            correctness(reading, variant.target),
-            (row["call_id"],),
-        )
+        yield Answer(row["model"], item, variant, row["variant_id"], row["sample"], rows.completion_of(row))
+
+
+def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iterator[Readout]:
+    for answer in stored_answers(store, study_id, sorted(reader.applies_to)):
+        reading = reader.read(answer.item, answer.variant, [answer.completion])
+        is_correct = correctness(reading, answer.variant.target)
+        yield answer.readout(name, reading, is_correct, [answer.completion.call_id])
 
 
 def _keep(store: Store, study_id: str, batch: list[Readout]) -> None:

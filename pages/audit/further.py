@@ -9,14 +9,16 @@ from flipcore.extractors.pattern import DEFAULT
 from flipcore.runs.asking_again import asked_again
 from flipcore.runs.rereading import CAN_REREAD, reread
 from flipcore.store.connection import default_path
+from pages.audit import judging
 from pages.common import session
 from pages.common.notes import shown_problem
 
 
 def buttons(study_id: str) -> None:
-    """Both, in one row under the headline."""
+    """All of them, in one row under the headline."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _read_again(study_id)
+        judging.button(study_id)
         if st.button("Ask again", icon=":material/replay:", help="Opens New study with these items and this model."):
             with shown_problem():
                 _ask_again(study_id)

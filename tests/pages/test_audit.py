@@ -50,3 +50,25 @@ def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
     assert not app.exception
     notes = " ".join(one.value for one in app.caption).replace("\\", "")
     assert "m-1 is not in data/models.toml" in notes
+
+
+def test_a_judge_is_priced_and_reads_the_stored_texts(imported):
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120)
+    app.query_params["study"] = imported
+    app.run()
+    app.switch_page("audit/page.py").run()
+    app.text_area(key="judge-prompt").set_value("Final: without the text").run()
+    assert any("must hold {text}" in one.value.replace("\\", "") for one in app.error)
+    app.text_area(key="judge-prompt").set_value("{text} Final:").run()
+    app.selectbox(key="judge-model").select("pocket").run()
+    assert any("30 calls" in one.value and "$0.00" in one.value for one in (_Plain(one) for one in app.caption))
+    app.button(key="judge-now").click().run()
+    assert not app.exception
+    assert any("judge v1 and regex read" in one.value.replace("\\", "") for one in app.markdown)
+
+
+class _Plain:
+    """A text of the page without the marks that show it letter by letter."""
+
+    def __init__(self, element):
+        self.value = element.value.replace("\\", "")

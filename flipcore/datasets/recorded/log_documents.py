@@ -105,11 +105,12 @@ class Documents:
                 fitting.append(number)
         same_task = [one for one in fitting if self._labels[self._tasks[one]] == record.task]
         other_run = [one for one in fitting if self._is_other_run(one, record, source)]
-        number = next(iter([*same_task, *other_run]), None)
-        if number is not None and self._sources[number] != source:
-            self._enter(record, number, text, gold)
-            self.n_by_text += self._own[number] != hash_of(record.item)
-        return number
+        for number in [*same_task, *other_run][:1]:
+            if self._sources[number] != source:
+                self._enter(record, number, text, gold)
+                self.n_by_text += self._own[number] != hash_of(record.item)
+            return number
+        return None
 
     def _agrees(self, number: int, gold: int) -> bool:
         """Whether the right answers are the same, where both are known: a contradiction is shown, not hidden."""

@@ -189,17 +189,9 @@ def _is_message(value: Any) -> bool:
 
 
 _FAMILY = (
-    "source_id",
-    "template_id",
-    "template",
-    "original_id",
-    "seed_id",
-    "parent_id",
-    "passage_id",
-    "document_id",
-    "group_id",
+    *("source_id", "template_id", "template", "original_id", "seed_id", "parent_id", "passage_id", "document_id", "group_id"),
+    *("family", "article_id", "story_id", "paragraph_id"),
 )
-_FAMILY += ("family", "article_id", "story_id", "paragraph_id")
 _PASSAGE = ("passage", "context", "article", "story", "document", "paragraph")
 _LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
 

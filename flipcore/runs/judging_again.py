@@ -1,0 +1,252 @@
+"""Stored outputs read again by a judge with a prompt of the user's own: priced before the first call, capped, resumable.
+
+The judge's replies are completions like any other, children of the answers that they read. Its readouts are a version of their own
+("judge v1"), written once every answer has its reply, so that no part of a study is shown for the whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import BadInput, OverBudget
+from flipcore.core.folders import allowed
+from flipcore.core.records import OK, Call, Completion, Readout, Request, correctness
+from flipcore.core.study import Study
+from flipcore.extractors.judge import judged_reading
+from flipcore.extractors.readings import failure, no_answer, unfinished, unreadable
+from flipcore.models import ModelCard, model_cards, open_backend
+from flipcore.runs.cost import NOTHING, Projection, projected, refusal
+from flipcore.runs.rereading import Answer, keep_version, stored_answers, version_of
+from flipcore.runs.spending import Spending
+from flipcore.store import rows
+from flipcore.store.connection import Store
+from flipcore.store.queries import budgets, planning, studies
+
+KINDS = ("choice", "number", "text")
+MAX_TOKENS = 32
+MOST_CHARS = 20_000  # of a prompt: a longer one is a file, pasted by mistake
+EXAMPLE = """You read out which answer a text gives. You do not solve the question and do not correct the text.
+
+Question:
+{question}
+
+{options}
+
+The text to read, between the marks:
+<<<
+{text}
+>>>
+
+Reply with one line, "Final: " and the label, number or words that the text settles on, or "Final: none".
+"""
+_FIELD = re.compile(r"\{(question|options|text)\}")
+_BLOCK = 256
+
+
+@dataclass(frozen=True)
+class JudgeProgress:
+    """How far a judge is, in answers."""
+
+    n_done: int
+    n_all: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """`name` is the new readout, "" where it stopped before its end; `sentence` says what happened and what to do."""
+
+    name: str
+    sentence: str
+
+
+def checked_prompt(prompt: str) -> str:
+    """The prompt itself. Raises BadInput where the text that is read, or the line that is wanted, does not occur in it."""
+    if len(prompt) > MOST_CHARS:
+        raise BadInput(f"The judge's prompt has {len(prompt):,} characters; at most {MOST_CHARS:,} are sent. Shorten it.")
+    if "{text}" not in prompt:
+        raise BadInput(
+            "The judge's prompt must hold {text}, where the stored answer goes; {question} and {options} are optional."
+        )
+    if "Final:" not in prompt:
+        raise BadInput('The judge\'s prompt must ask for one line that begins with "Final:"; nothing else of a reply is read.')
+    return prompt
+
+
+def prompt_in(path: str) -> str:
+    """The prompt that stands in a file. Raises BadInput for one that cannot be read."""
+    try:
+        return allowed(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise BadInput(
+            f"{path!r} is no text file that can be read; give a file in UTF-8 that holds the judge's prompt."
+        ) from None
+
+
+def priced(store: Store, study_id: str, judge: str, prompt: str) -> Projection:
+    """What the calls that are not answered yet cost at most."""
+    backend, card = open_backend(judge, model_cards()), model_cards().get(judge)
+    total = NOTHING
+    for block in _blocks(store, study_id):
+        calls = {call.call_id: call for _, call in _calls(block, backend, checked_prompt(prompt)) if call}
+        known = {row["call_id"] for row in planning.completions(store, list(calls))}
+        total += projected([call for key, call in calls.items() if key not in known], card)
+    return total
+
+
+def judge_again(
+    store: Store,
+    study_id: str,
+    judge: str,
+    prompt: str = EXAMPLE,
+    *,
+    budget_usd: float | None = None,
+    on_progress: Callable[[JudgeProgress], None] | None = None,
+    cancel: threading.Event | None = None,
+) -> Judged:
+    """Asks the judge about every stored answer of the study. `budget_usd` sets the study's budget from now on. Raises OverBudget
+    before the first call when the rest would pass the budget, BadInput for a prompt or model that cannot judge."""
+    study = studies.declared(store, study_id)
+    if budget_usd is not None:
+        budgets.set_budget(store, study_id, budget_usd)
+    cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
+    cards = model_cards()
+    refused = refusal(priced(store, study_id, judge, prompt), cap, {judge: cards.get(judge)}, spent)
+    if refused:
+        raise OverBudget(refused)
+    spending = Spending(cap, spent, cards, budgets.overbilling(store))
+    run = _Judging(store, study, open_backend(judge, cards), cards.get(judge), prompt, spending, cancel or threading.Event())
+    return asyncio.run(run.go(on_progress or (lambda progress: None)))
+
+
+class _Judging:
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        backend: Backend,
+        card: ModelCard | None,
+        prompt: str,
+        spending: Spending,
+        cancel: threading.Event,
+    ) -> None:
+        self.store, self.study, self.backend, self.prompt = store, study, backend, prompt
+        self.spending, self.cancel, self.over_budget = spending, cancel, False
+        self.slots = asyncio.Semaphore(card.n_in_flight if card else 4)
+
+    async def go(self, on_progress: Callable[[JudgeProgress], None]) -> Judged:
+        readouts: list[Readout] = []
+        params = {"model": self.backend.name, "prompt": self.prompt}
+        name = version_of(self.store, self.study.study_id, "judge", params)
+        n_all = sum(len(block) for block in _blocks(self.store, self.study.study_id))
+        n_failed, n_done = 0, 0
+        try:
+            for block in _blocks(self.store, self.study.study_id):
+                planned = list(_calls(block, self.backend, self.prompt))
+                replies = await self._replies([call for _, call in planned if call])
+                if self.cancel.is_set() or self.over_budget:
+                    return Judged("", self._stopped(n_done, n_all))
+                readouts += [self._readout(answer, call, replies, name) for answer, call in planned]
+                n_failed += sum(one.status != OK for one in replies.values())
+                n_done += len(block)
+                on_progress(JudgeProgress(n_done, n_all))
+        finally:
+            await self.backend.close()
+        if not n_all:
+            raise BadInput("This study holds no written answer, so there is nothing to judge.")
+        keep_version(self.store, self.study.study_id, name, "judge", params, readouts)
+        failed = f" {n_failed:,} calls failed; the same again asks only those." if n_failed else ""
+        return Judged(name, f"{self.backend.name} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
+
+    def _stopped(self, n_done: int, n_all: int) -> str:
+        why = "its budget is used up" if self.over_budget else "you stopped it"
+        return f"The judge read {n_done:,} of {n_all:,} answers before {why}. The same again asks only the missing ones."
+
+    async def _replies(self, calls: list[Call]) -> dict[str, Completion]:
+        """The stored replies, and new ones for the rest, each stored as it comes in."""
+        by_id = {call.call_id: call for call in calls}
+        replies = {row["call_id"]: rows.completion_of(row) for row in planning.completions(self.store, list(by_id))}
+        known = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in replies]
+        waiting = [self.store.writer.add("study_calls", known)]
+        tasks = [self._ask(call, waiting) for call_id, call in by_id.items() if call_id not in replies]
+        for one in await asyncio.gather(*tasks):
+            if one is not None:
+                replies[one.call_id] = one
+        for future in waiting:
+            await asyncio.wrap_future(future)
+        return replies
+
+    async def _ask(self, call: Call, waiting: list) -> Completion | None:
+        async with self.slots:
+            reserved = None
+            while reserved is None and not (self.cancel.is_set() or self.over_budget):
+                reserved = self.spending.reserve(call)
+                if reserved is None and not self.spending.can_wait():
+                    self.over_budget = True
+                elif reserved is None:
+                    await asyncio.sleep(0.02)
+            if reserved is None or self.cancel.is_set():
+                self.spending.release(call, reserved or 0.0)
+                return None
+            try:
+                completion = await self.backend.complete(call)
+            finally:
+                self.spending.release(call, reserved)
+        cost = self.spending.settle(call, completion)
+        bound = self.spending.bound(call) + self.spending.lost(call, completion)
+        study_id = self.study.study_id
+        parts: list[tuple[str, list[dict[str, Any]]]] = [
+            ("completions", [rows.completion_row(call, completion, self.backend.simulated)]),
+            ("study_calls", [{"study_id": study_id, "call_id": call.call_id}]),
+            ("purchases", [budgets.purchase_row(study_id, call, completion, cost, bound)] if cost else []),
+        ]
+        waiting.append(self.store.writer.add_together(parts))
+        return completion
+
+    def _readout(self, answer: Answer, call: Call | None, replies: dict[str, Completion], name: str) -> Readout:
+        reply = replies.get(call.call_id) if call else None
+        completions = [answer.completion, *([reply] if reply else [])]
+        reading = no_answer(completions[:1])
+        if reading is None and not answer.completion.text.strip():
+            reading = unreadable("The answer is empty, so there was nothing to judge.")
+        reading = reading or failure(completions, 2)
+        if reading is None and unfinished(completions[1]):
+            reading = unreadable("The judge's reply was cut off, so it was not read.")
+        reading = reading or judged_reading(answer.item, answer.variant, completions[1].text)
+        return answer.readout(name, reading, correctness(reading, answer.variant.target), [one.call_id for one in completions])
+
+
+def _blocks(store: Store, study_id: str) -> Iterator[list[Answer]]:
+    block: list[Answer] = []
+    for answer in stored_answers(store, study_id, KINDS):
+        block.append(answer)
+        if len(block) == _BLOCK:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _calls(block: list[Answer], backend: Backend, prompt: str) -> Iterator[tuple[Answer, Call | None]]:
+    """Each answer with the call that judges it; None for one that is missing, cut off or empty. A text under several axes is
+    judged once."""
+    for answer in block:
+        if no_answer([answer.completion]) is not None or not answer.completion.text.strip():
+            yield answer, None
+            continue
+        request = Request("generate", filled(prompt, answer), max_tokens=MAX_TOKENS)
+        yield answer, Call(backend.name, backend.revision, request, answer.sample, answer.completion.call_id)
+
+
+def filled(prompt: str, answer: Answer) -> str:
+    """The user's prompt with question, options and text put in, all at once: a field that stands in a text stays as it is."""
+    item, variant = answer.item, answer.variant
+    question = dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
+    shown = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
+    fields = {"question": question, "options": "\n".join(shown), "text": answer.completion.text}
+    return _FIELD.sub(lambda match: fields[match[1]], prompt)

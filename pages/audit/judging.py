@@ -1,0 +1,49 @@
+"""The stored texts read by a judge with a prompt of the user's own: priced, then asked."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.models import model_cards
+from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
+from flipcore.store.queries import budgets
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+
+
+def price(study_id: str, judge: str, prompt: str) -> str:
+    """What a judge would cost now, for people; raises BadInput for a prompt that cannot be one."""
+    return _price(study_id, judge, prompt, session.store().revision(study_id))
+
+
+@st.cache_data(show_spinner="Counting the calls …", max_entries=8)
+def _price(study_id: str, judge: str, prompt: str, revision: int) -> str:
+    return priced(session.store(), study_id, judge, prompt).sentence()
+
+
+def button(study_id: str) -> None:
+    """The popover beside the other ways to go on."""
+    with st.popover("Read with a judge", icon=":material/gavel:"):
+        st.markdown("A model reads the stored texts by your prompt. What was read before stays; nothing is claimed of a judge.")
+        judge = st.selectbox("Model", list(model_cards()), key="judge-model")
+        prompt = st.text_area("Prompt", EXAMPLE, key="judge-prompt", height=240, max_chars=MOST_CHARS)
+        with shown_problem():
+            st.caption(plain(f"{judge}: {price(study_id, judge, prompt)}."))
+            known = budgets.budget_usd(session.store(), session.declared(study_id))
+            budget = st.number_input(
+                "Budget of the study, US dollars", 0.0, value=known, key="judge-budget", placeholder="none"
+            )
+            if st.button("Judge the stored texts", type="primary", key="judge-now"):
+                _judge(study_id, judge, prompt, None if budget == known else budget)
+
+
+def _judge(study_id: str, judge: str, prompt: str, budget: float | None) -> None:
+    bar = st.progress(0.0, "Judging …")
+
+    def on_progress(progress: JudgeProgress) -> None:
+        bar.progress(progress.n_done / progress.n_all, f"{progress.n_done:,} of {progress.n_all:,} answers judged")
+
+    judged = judge_again(session.store(), study_id, judge, prompt, budget_usd=budget, on_progress=on_progress)
+    if judged.name:
+        st.rerun()
+    st.info(plain(judged.sentence), icon=":material/pause_circle:")
