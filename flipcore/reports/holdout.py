@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease
+from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
+from flipcore.vectors.comparison import Comparison
 
 PREFERRED = ("rotation_single", "regex", "first_token", "rotation")
 
@@ -36,3 +39,22 @@ def difficulty_result(
         f"conditions {len(blind):,} ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''}); "
         f"{test.estimate.method.replace('_', ' ')}, Holm over conditions, interval 90 %; n = {n_target:,} + {n_retro:,}"
     )
+
+
+def bound_text(test: HoldoutTest) -> str:
+    """The limits that are held against the margin, in the test's own units."""
+    low, high = test.bound
+    if test.name in ONE_SIDED:
+        return f"below {high:.3f} (95 %, one-sided)"
+    if test.name == "difficulty":
+        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] pp (90 %)"
+    return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90 %)"
+
+
+def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
+    """Entries as rows of a table, with further columns by name."""
+    return [
+        {"set": "retro" if sets.labels[row] else "target", "entry": sets.texts[row]}
+        | {name.replace("_", " "): values[i] for name, values in more.items()}
+        for i, row in enumerate(rows)
+    ]

@@ -35,6 +35,11 @@ def demo_studies() -> list[Study]:
     return [*(Study.read(DATA / name) for name in ("holdout.toml", "memory.toml") if pocket), flips]
 
 
+def example_holdout() -> Study:
+    """data/holdout.toml: the pocket model on problems that it read and on others that it never did."""
+    return Study.read(DATA / "holdout.toml")
+
+
 def fill_store(store: Store) -> None:
     """Puts the shipped paraphrases, their items and their verdicts into the store; doing it again changes nothing."""
     pairs = _lines("shipped.jsonl")

@@ -10,6 +10,7 @@ from flipcore.annotation.surveys.results import survey_results
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.models import model_cards
 from flipcore.reports.holdout import difficulty_result
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.difficulty import TOP_K, Condition, PreRelease, conditions, pre_release
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
@@ -18,7 +19,6 @@ from flipcore.vectors import classifiers, embeddings
 from flipcore.vectors.embeddings import entry_text
 from pages.common import session
 from pages.holdout.prediction import prediction
-from pages.holdout.sets import Sets
 
 START: dict[str, Any] = {
     "difficulty": verdict.DIFFICULTY_MARGIN,

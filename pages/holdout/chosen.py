@@ -9,11 +9,12 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import ItemSource, Part, Study
 from flipcore.datasets.sources import written_from
-from flipcore.runs.demo import DATA
+from flipcore.reports.holdout_sets import Sets
+from flipcore.runs.demo import example_holdout
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
-from pages.holdout.sets import Sets, divided, sets_of_sources
+from pages.holdout.sets import divided, read_sets
 from pages.new_study.items import items_step
 
 EXAMPLES = {
@@ -31,14 +32,9 @@ _SOURCES = {
 OWN = "own"
 
 
-def example_study() -> Study:
-    """The declared study of the first example: the pocket model on both sets."""
-    return Study.read(DATA / "holdout.toml")
-
-
 def box_study(sets: Sets) -> Study:
     """The pocket model on these two sets."""
-    example = example_study()
+    example = example_holdout()
     return (
         example
         if sets.sources == example.items
@@ -93,7 +89,7 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
         return divided(Sets.of(name, *sides), confirmatory)
     if kind == OWN:
         return _own(name, confirmatory)
-    return divided(sets_of_sources(name, list(example_study().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)
+    return divided(read_sets(name, list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)
 
 
 def _own(name: str, confirmatory: bool) -> Sets | None:
@@ -108,7 +104,7 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
             icon=":material/library_add:",
         )
         return None
-    return divided(sets_of_sources(name, sources), confirmatory)
+    return divided(read_sets(name, sources), confirmatory)
 
 
 def ask_models(sets: Sets) -> None:
@@ -117,7 +113,7 @@ def ask_models(sets: Sets) -> None:
         return
     boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
     drafts = st.session_state.setdefault("offered-drafts", {})
-    drafts[sets.record_id] = replace(example_study(), name="", axes=boosted, items=sets.sources)
+    drafts[sets.record_id] = replace(example_holdout(), name="", axes=boosted, items=sets.sources)
     st.page_link(
         "new_study/page.py",
         label="Ask models about these sets",

@@ -8,13 +8,13 @@ from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
 from flipcore.claims.holdout import inflation_claim
 from flipcore.reports.holdout import ways
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models, box_study
-from pages.holdout.sets import Sets
 
 # Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))

@@ -56,12 +56,3 @@ def _compared(items: str, embedding: str, revision: str, _target, _retro, _store
 def layouts(_store: Store) -> Layouts:
     """The maps that are known or on their way, one shelf for all sessions."""
     return Layouts(_store)
-
-
-def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
-    """Entries as rows of a table, with further columns by name."""
-    return [
-        {"set": "retro" if sets.labels[row] else "target", "entry": sets.texts[row]}
-        | {name.replace("_", " "): values[i] for name, values in more.items()}
-        for i, row in enumerate(rows)
-    ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.reports.holdout_sets import Sets
 from flipcore.store.queries import locks
 from pages.common import modes, session
-from pages.holdout.sets import Sets
 
 
 def offer_lock(sets: Sets, settings: dict) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.next_steps import next_step
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from pages.holdout import cached
-from pages.holdout.sets import Sets
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from flipcore.boards.margins import board
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, screen, session
@@ -12,7 +13,7 @@ from pages.components.margin_board import margin_board
 from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map
 from pages.holdout.likeness import layouts
-from pages.holdout.sets import Sets, choose_share_aside
+from pages.holdout.sets import choose_share_aside
 
 PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]

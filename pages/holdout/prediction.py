@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.verdict import prediction_test
 from flipcore.vectors import classifiers
-from pages.holdout.sets import Sets
 
 MOST_KEPT = 24
 

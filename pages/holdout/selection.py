@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from flipcore.reports.holdout import entry_rows
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain
-from pages.holdout.likeness import entry_rows
 
 MAP, BARS, SELECTION = "entry-map", "closest-bars", "entries-chosen"
 ROUND, MOST_ROWS = "entries-let-go", 500

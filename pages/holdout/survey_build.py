@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.surveys.sheets import most_triples, new_survey
+from flipcore.reports.holdout_sets import Sets
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import shown_problem
-from pages.holdout.sets import Sets
 
 
 def build_survey(sets: Sets) -> None:

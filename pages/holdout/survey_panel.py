@@ -9,11 +9,11 @@ from flipcore.annotation.surveys.results import NO_ANSWER, survey_results
 from flipcore.annotation.surveys.sheets import Survey
 from flipcore.claims.holdout import survey_claim
 from flipcore.models import model_cards
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain, shown_problem
-from pages.holdout.sets import Sets
 from pages.holdout.survey_build import build_survey
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
-from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.reports.holdout import bound_text
+from flipcore.reports.holdout_sets import Sets
+from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
-from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text, detectable_text, estimate_text
+from flipcore.stats.holdout.units import TITLES, detectable_text, estimate_text
 from pages.common.notes import plain
 from pages.holdout import cached
-from pages.holdout.sets import Sets
 
 
 def what_is_compared(sets: Sets) -> None:
@@ -46,7 +47,7 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
             "p": p_text(test.p),
             "source's rule": test.source_state,
             "source's p": ", ".join(p_text(p) for p in test.p_source),
-            "bound against the margin": _bound(test),
+            "bound against the margin": bound_text(test),
             "could detect": detectable_text(test),
             "how": about[name],
         }
@@ -59,15 +60,6 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
     for name, why in missing.items():
         st.caption(plain(f"{TITLES[name]}. {why}"))
     _difficulty(sets, confirmatory)
-
-
-def _bound(test) -> str:
-    low, high = test.bound
-    if test.name in ONE_SIDED:
-        return f"below {high:.3f} (95 %, one-sided)"
-    if test.name == "difficulty":
-        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] pp (90 %)"
-    return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90 %)"
 
 
 def _difficulty(sets: Sets, confirmatory: bool) -> None:

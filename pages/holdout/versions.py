@@ -6,11 +6,11 @@ import streamlit as st
 
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.theme import colours
+from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.versions import edited, read_results, result_of
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
-from pages.holdout.sets import Sets
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:

@@ -9,11 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
 from flipcore.core.study import ItemSource
+from flipcore.reports.holdout_sets import Sets
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 from pages.common import session
-from pages.holdout.sets import Sets
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.browser.serving import ROOT
 from tests.store.queries.test_holdout import STUDY

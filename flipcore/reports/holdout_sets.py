@@ -1,0 +1,98 @@
+"""Two sets of entries, target and retro, as they are compared: read from their sources, less what must stay hidden, and divided
+into the part that is explored and the part that only a lock opens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from flipcore.core.records import Item, digest
+from flipcore.core.study import ItemSource
+from flipcore.datasets import load_report
+from flipcore.datasets.sources import written_from
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Target and retro as they are compared; `study_ids` are the stored studies that ask them in these roles, `record_id` is
+    what moves, locks and decisions are kept under: a study's id where the sets are its roles."""
+
+    name: str
+    target: tuple[Item, ...]
+    retro: tuple[Item, ...]
+    record_id: str
+    study_ids: tuple[str, ...] = ()
+    share_aside: float = 0.0
+    n_aside: int = 0
+    notes: tuple[str, ...] = ()
+    sources: tuple[ItemSource, ...] = ()
+
+    @property
+    def sets_id(self) -> str:
+        """What both sets hold, whatever they are called."""
+        return digest(sorted(item.item_id for item in self.target), sorted(item.item_id for item in self.retro))
+
+    @classmethod
+    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> Sets:
+        """Whole sets that are no study's roles: what is decided on them is kept under what they hold."""
+        sets = cls(name, tuple(target), tuple(retro), "", **rest)
+        return replace(sets, record_id=f"sets-{sets.sets_id}")
+
+    @property
+    def is_of_study(self) -> bool:
+        """Whether the sets are a study's roles."""
+        return self.record_id in self.study_ids
+
+
+def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
+    """Both sets read from their sources. An item that stands in both belongs to the target: it is published, so it is no
+    holdout. Raises BadInput where a source cannot be read."""
+    roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
+    notes = []
+    for source in sources:
+        if source.role in roles:
+            report = load_report(source)
+            roles[source.role] |= {item.item_id: item for item in report.items}
+            notes += [note for note in report.notes if "refused" in note]
+    both = [one for one in roles["retro"] if one in roles["target"]]
+    if both:
+        notes.append(f"{len(both):,} items of the retro source are target items and were left out of retro.")
+    retro = written_from([item for one, item in roles["retro"].items() if one not in roles["target"]], roles["target"])
+    return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(sources))
+
+
+def divided_sets(store: Store, sets: Sets, share: float, confirmatory: bool) -> Sets:
+    """Sets that are no study's, with the studies that asked them: the part set aside where `confirmatory`, else the rest. A
+    `share` above 0 is set aside now, for good, where none was before."""
+    sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
+    if share and not aside:
+        target, retro = ([item.item_id for item in items] for items in (sets.target, sets.retro))
+        aside = holdout.keep_aside(store, sets.record_id, target, retro, share)
+    if not aside:
+        return _with_studies(store, sets)
+
+    def part(items: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(item for item in items if (item.item_id in aside) == confirmatory)
+
+    n_all = len(sets.target) + len(sets.retro)
+    subset = replace(sets, target=part(sets.target), retro=part(sets.retro), share_aside=len(aside) / max(n_all, 1))
+    n_other = n_all - len(subset.target) - len(subset.retro)
+    return _with_studies(store, replace(subset, n_aside=0 if confirmatory else n_other))
+
+
+def _without_hidden(store: Store, sets: Sets) -> Sets:
+    """The sets less what a study set aside and no lock has opened: nothing shows that, wherever else it may be read from."""
+    hidden = holdout.hidden_items(store, [item.item_id for item in (*sets.target, *sets.retro)])
+    hidden -= holdout.entries_aside(store, sets.record_id)
+    if not hidden:
+        return sets
+    note = f"{len(hidden):,} entries are left out: a study set them aside, and only its lock opens them."
+    target, retro = (tuple(item for item in items if item.item_id not in hidden) for items in (sets.target, sets.retro))
+    return replace(sets, target=target, retro=retro, notes=(*sets.notes, note))
+
+
+def _with_studies(store: Store, sets: Sets) -> Sets:
+    ids = [[item.item_id for item in items] for items in (sets.target, sets.retro)]
+    return replace(sets, study_ids=holdout.studies_of(store, *ids))
