@@ -67,6 +67,54 @@ def test_a_page_is_short_and_holds_no_sql_numpy_or_figure_code(path):
     assert calls(path, r"\.groupby\(|SELECT .* FROM|unsafe_allow_html=True|st\.html\(") == []
 
 
+# What a page's function may do without touching the screen: words and drawings of the page itself, and what Streamlit hands over
+OFF_SCREEN = {
+    "pages/common/notes.py": {
+        "plain": "escapes text for Streamlit's Markdown",
+        "saved_upload": "takes Streamlit's upload apart",
+    },
+    "pages/glossary/pictures.py": {"*": "drawings of the glossary"},
+    "pages/glossary/terms.py": {"*": "words of the glossary"},
+    "pages/memorization/titles.py": {"*": "what the page calls its parts"},
+    "pages/new_study/params.py": {"_number": "what was typed into a field"},
+    "pages/studies/import_logs.py": {"upload_folder": "takes Streamlit's uploads apart"},
+}
+
+
+def off_screen(tree: ast.Module) -> list[str]:
+    """Functions of a module that use nothing of Streamlit or of another page, directly or through one another. A parameter called
+    `controls`, `column` or `place` is a part of the screen."""
+    screen = {"controls", "column", "place"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            screen |= {alias.asname or alias.name for alias in node.names if alias.name.split(".")[0] == "streamlit"}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in {"pages", "streamlit"}:
+            screen |= {alias.asname or alias.name for alias in node.names}
+    used = {}
+    for node in tree.body:
+        names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            used[node.name] = names
+        elif isinstance(node, ast.Assign) and names & screen:
+            screen |= {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    while on_screen := {name for name in used if name not in screen and used[name] & screen}:
+        screen |= on_screen
+    return [name for name in used if name not in screen]
+
+
+@named(PAGES)
+def test_what_a_page_computes_is_computed_in_the_core(path):
+    """A function of a page shows something, asks somebody, or keeps what the core computed; what does neither is in flipcore."""
+    reasons = OFF_SCREEN.get(path.relative_to(ROOT).as_posix(), {})
+    if "*" not in reasons:
+        assert set(off_screen(ast.parse(path.read_text(encoding="utf-8")))) == set(reasons)
+
+
+def test_a_function_that_touches_no_screen_is_seen():
+    tree = ast.parse("import streamlit as st\nshow = st.button\ndef a(): return b()\ndef b(): show()\ndef c(x): return x + 1")
+    assert off_screen(tree) == ["c"]
+
+
 @named([*PAGES, ROOT / "app.py"])
 def test_a_page_asks_the_core_to_write_and_to_query(path):
     """Each kind of row is written in one place of the core, which checks it; pages, command line and imports call that."""

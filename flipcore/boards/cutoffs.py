@@ -13,7 +13,7 @@ from flipcore.claims.memory_sets import dragged_bound
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
-from flipcore.stats.memory.loss_analysis import CutoffCurve, LossTest, cutoff_curve
+from flipcore.stats.memory.loss_analysis import RULES, CutoffCurve, LossTest, cutoff_curve
 from flipcore.stats.memory.pearl_analysis import AlphaCurve, Pearl
 
 
@@ -216,3 +216,26 @@ def _numbers(rows: list[dict]) -> list[dict]:
 
 
 __all__ = ["alpha_line", "dkw_half_width", "loss_line", "margin_line", "packed"]
+
+
+def rule_rows(test: LossTest) -> list[dict]:
+    """What each rule flags, with its share, as a table shows it; no smallest D where a rule flags nothing."""
+    rows = []
+    for rule, title in RULES.items():
+        rate = test.rate(rule)
+        rows.append(
+            {
+                "rule": title,
+                "flagged": int(test.flagged[rule].sum()),
+                "of": rate.n,
+                "share": rate.text(3),
+                "smallest D flagged": None if test.cutoff(rule) == math.inf else round(test.cutoff(rule), 3),
+            }
+        )
+    return rows
+
+
+def pearl_cutoff(pearl: Pearl) -> float:
+    """Where alpha's line stands at first: at alpha, or at the largest sensitivity where non-members are too few to set one."""
+    alpha = pearl.calibration.alpha
+    return alpha if alpha < 2 else float(pearl.sensitivity[~np.isnan(pearl.sensitivity)].max(initial=0.0))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flipcore.axes import AXES
-from flipcore.core.study import ItemSource, Study
+from flipcore.core.study import ItemSource, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, VALUES
 
@@ -44,3 +44,20 @@ def duration_text(seconds: float | None) -> str:
     if seconds is None:
         return "unknown"
     return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+
+
+def source_title(source: ItemSource) -> str:
+    """What people call a source; one of the hub with its repository."""
+    name = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
+    return f"{name} ({source.options['repo']})" if source.options.get("repo") else name
+
+
+def filter_text(value) -> str:
+    """What a filter keeps; a long list is counted."""
+    return f"one of {len(value):,}" if isinstance(value, (list, tuple)) and len(value) > 6 else str(value)
+
+
+def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The parts in the order of the draft, new ones last; a part whose parameters say the same stays as it was written."""
+    places = {part.name: place for place, part in enumerate(before)}
+    return tuple(sorted(parts, key=lambda part: places.get(part.name, len(places))))

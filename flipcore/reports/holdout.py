@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from flipcore.core.records import Item
+from flipcore.models import model_cards
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease
+from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease, pre_release
 from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
 from flipcore.vectors.comparison import Comparison
@@ -58,3 +62,16 @@ def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[
         | {name.replace("_", " "): values[i] for name, values in more.items()}
         for i, row in enumerate(rows)
     ]
+
+
+def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, PreRelease]:
+    """Whether each model can have seen the target, by its declared training cut-off."""
+    cards = model_cards()
+    published = [item.published for item in target]
+    return {name: pre_release(name, cards[name].cutoff if name in cards else None, published) for name in models}
+
+
+def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]:
+    """(n, 2) places on the first two principal components, and what their axes say."""
+    where, shares = comparison.principal
+    return where, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from flipcore.core.records import Item, digest
-from flipcore.core.study import ItemSource
+from flipcore.core.study import ItemSource, Study
 from flipcore.datasets import load_report
 from flipcore.datasets.sources import written_from
+from flipcore.runs.demo import example_holdout
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 
@@ -41,6 +42,11 @@ class Sets:
         return replace(sets, record_id=f"sets-{sets.sets_id}")
 
     @property
+    def items(self) -> dict[str, Item]:
+        """All entries by id."""
+        return {item.item_id: item for item in (*self.target, *self.retro)}
+
+    @property
     def is_of_study(self) -> bool:
         """Whether the sets are a study's roles."""
         return self.record_id in self.study_ids
@@ -61,6 +67,16 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
         notes.append(f"{len(both):,} items of the retro source are target items and were left out of retro.")
     retro = written_from([item for one, item in roles["retro"].items() if one not in roles["target"]], roles["target"])
     return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(sources))
+
+
+def pocket_study(sets: Sets) -> Study:
+    """The pocket model on these two sets, as the example declares it."""
+    example = example_holdout()
+    return (
+        example
+        if sets.sources == example.items
+        else replace(example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
+    )
 
 
 def divided_sets(store: Store, sets: Sets, share: float, confirmatory: bool) -> Sets:

@@ -163,3 +163,8 @@ def _estimate(estimate: Estimate) -> dict:
 
 def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def matches(row: dict, words: str) -> bool:
+    """True where the study's name or one of its models holds the words looked for."""
+    return words.strip().lower() in " ".join([row["name"], *row["models"]]).lower()

@@ -14,6 +14,7 @@ from flipcore.datasets.recorded.outputs import Record, Recording, recorded
 from flipcore.extractors import EXTRACTORS
 from flipcore.store import rows
 from flipcore.store.connection import Store
+from flipcore.text.answers import answer_text
 
 # generated text of a recording is read by the written answer, the default reference, and short answers in words by their match
 READ_TEXT, READ_WORDS = "regex", "text_match"
@@ -144,3 +145,16 @@ def _study(
         tuple(ModelUse(model) for model in dict.fromkeys(models)),
         protocol=Part(RECORDED),
     )
+
+
+def preview_row(record: Record, readouts: Sequence[Readout]) -> dict:
+    """One record as a row: the question, the version, and what each readout says."""
+    row = {
+        "question": record.item.question[:200],
+        "version": record.variant.key,
+        "options shown": " | ".join(record.item.options[place] for place in record.variant.order),
+    }
+    for readout in readouts:
+        if record.call.call_id in readout.source_ids:
+            row[readout.extractor] = answer_text(record.item, readout.reading.answer)
+    return row

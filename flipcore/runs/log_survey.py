@@ -275,3 +275,13 @@ class _Items:
             n, among = self.n_families[task], self.n_items[task]
             sentences.append(f"{task}: {among:,} items share {n:,} templates or passages; each counts as one cluster.")
         return sentences
+
+
+def preview_row(record: LogRecord) -> dict:
+    """One record as a row of a table: its texts shortened, and what each readout says."""
+    return {
+        "item": record.item,
+        "question": record.question[:160],
+        "written": (record.text or "")[-160:],
+        "right": " or ".join(record.targets)[-80:],
+    } | {one.name: one.answer or one.score for one in record.readouts}

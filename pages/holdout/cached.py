@@ -8,11 +8,10 @@ import streamlit as st
 
 from flipcore.annotation.surveys.results import survey_results
 from flipcore.core.errors import BadInput, FlipscopeError
-from flipcore.models import model_cards
-from flipcore.reports.holdout import difficulty_result
+from flipcore.reports.holdout import checked_models, difficulty_result
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout import verdict
-from flipcore.stats.holdout.difficulty import TOP_K, Condition, PreRelease, conditions, pre_release
+from flipcore.stats.holdout.difficulty import TOP_K, Condition, conditions
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
 from flipcore.store.queries import holdout
 from flipcore.vectors import classifiers, embeddings
@@ -93,17 +92,10 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     return list(by_label.values())
 
 
-def checked_models(sets: Sets, models: list[str]) -> dict[str, PreRelease]:
-    """Whether each model can have seen the target."""
-    cards = model_cards()
-    published = [item.published for item in sets.target]
-    return {name: pre_release(name, cards[name].cutoff if name in cards else None, published) for name in models}
-
-
 def difficulty(sets: Sets, confirmatory: bool):
     """(test, how) by all models from before the target, or (None, why there is none)."""
     candidates = all_conditions(sets, confirmatory)
-    return difficulty_result(candidates, checked_models(sets, list(dict.fromkeys(one.model for one in candidates))))
+    return difficulty_result(candidates, checked_models(sets.target, list(dict.fromkeys(one.model for one in candidates))))
 
 
 def four_tests(sets: Sets, view: dict, confirmatory: bool):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.study import ItemSource, Part, Study
+from flipcore.core.study import ItemSource, Part
 from flipcore.datasets.sources import written_from
 from flipcore.reports.holdout_sets import Sets
 from flipcore.runs.demo import example_holdout
@@ -30,16 +30,6 @@ _SOURCES = {
     ],
 }
 OWN = "own"
-
-
-def box_study(sets: Sets) -> Study:
-    """The pocket model on these two sets."""
-    example = example_holdout()
-    return (
-        example
-        if sets.sources == example.items
-        else replace(example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
-    )
 
 
 def set_choice() -> tuple[str, str]:

@@ -7,14 +7,14 @@ import streamlit as st
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
 from flipcore.claims.holdout import inflation_claim
-from flipcore.reports.holdout import ways
-from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout import checked_models, ways
+from flipcore.reports.holdout_sets import Sets, pocket_study
 from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.holdout import cached
-from pages.holdout.chosen import ask_models, box_study
+from pages.holdout.chosen import ask_models
 
 # Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
@@ -22,7 +22,7 @@ PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B"
 
 def show(sets: Sets, confirmatory: bool) -> None:
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
-    begun = {box_study(sets).study_id} if sets.sources else set()
+    begun = {pocket_study(sets).study_id} if sets.sources else set()
     running = [one for one in {*sets.study_ids} | begun if session.registry().progress(one) is not None]
     for study_id in running:
         _running(study_id)
@@ -60,7 +60,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
     rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in subset]
     claim = inflation_claim(subset)
     st.markdown(f"#### {plain(claim.text)}")
-    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in subset)))
+    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in subset)))
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
     st.caption(
         plain(
@@ -95,7 +95,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
 
 
 def _nothing_yet(sets: Sets) -> None:
-    study = box_study(sets) if sets.sources else None
+    study = pocket_study(sets) if sets.sources else None
     st.info("No model has answered both sets yet, so their accuracies cannot be compared.", icon=":material/query_stats:")
     with st.container(horizontal=True):
         if study is not None and st.button(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.likeness import map_quality_text
+from flipcore.reports.holdout import component_axes
 from flipcore.vectors import embeddings
 from flipcore.vectors.comparison import Comparison
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
@@ -29,7 +30,7 @@ def choice(is_umap: bool) -> Drawing | None:
 def places(comparison: Comparison, layouts: Layouts, embedding: str, drawing: Drawing | None):
     """(places, names of the axes): UMAP's where they are wanted and there; until then the last map or the components."""
     if drawing is None:
-        return _components(comparison)
+        return component_axes(comparison)
     key = f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
     umap = layouts.places(key, comparison.items, comparison.units, drawing)
     if umap is not None:
@@ -37,15 +38,10 @@ def places(comparison: Comparison, layouts: Layouts, embedding: str, drawing: Dr
         return umap, UMAP_AXES
     if why_not := layouts.problem(key, comparison.items, drawing):
         st.caption(plain(f"{why_not} These are the principal components."))
-        return _components(comparison)
+        return component_axes(comparison)
     latest = layouts.latest(key, comparison.items)
     _waiting(layouts, key, comparison, drawing, "the principal components" if latest is None else "the map before")
-    return _components(comparison) if latest is None else (latest, UMAP_AXES)
-
-
-def _components(comparison: Comparison):
-    where, shares = comparison.principal
-    return where, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))
+    return component_axes(comparison) if latest is None else (latest, UMAP_AXES)
 
 
 @st.fragment(run_every=1.5)

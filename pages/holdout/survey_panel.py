@@ -78,10 +78,6 @@ def _one(survey: Survey, sets: Sets) -> None:
                 )
 
 
-def _items(sets: Sets) -> dict:
-    return {item.item_id: item for item in (*sets.target, *sets.retro)}
-
-
 def _ask(survey: Survey, sets: Sets) -> None:
     cards = {name: card for name, card in model_cards().items() if card.backend != "simulated"}  # they know their study alone
     model = st.selectbox("Model", list(cards), key=f"ask-model-{survey.survey_id}")
@@ -91,11 +87,11 @@ def _ask(survey: Survey, sets: Sets) -> None:
         "Budget (US dollars)", 0.0, 10_000.0, None, key=f"ask-budget-{survey.survey_id}", placeholder="none: no paid call"
     )
     with shown_problem():
-        st.caption(plain(models.projection(survey, _items(sets), own or model, n, cards).sentence()))
+        st.caption(plain(models.projection(survey, sets.items, own or model, n, cards).sentence()))
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
                 survey_run = models.ask_model(
-                    session.store(), survey, _items(sets), own or model, cards, n_sheets=n, budget_usd=budget
+                    session.store(), survey, sets.items, own or model, cards, n_sheets=n, budget_usd=budget
                 )
             st.session_state["model-asked"] = f"{own or model}: {survey_run.sentence()}"
             st.rerun()
@@ -104,7 +100,7 @@ def _ask(survey: Survey, sets: Sets) -> None:
 def _out(survey: Survey, sets: Sets) -> None:
     st.markdown("One sheet per annotator. The answer column is for 1, 2 or 3.")
     names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
-    rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], _items(sets))
+    rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], sets.items)
     for kind in ("csv", "json"):
         st.download_button(
             f"Download as {kind.upper()}",

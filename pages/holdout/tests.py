@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
-from flipcore.reports.holdout import bound_text
+from flipcore.reports.holdout import bound_text, checked_models
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
@@ -79,7 +79,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
             icon=":material/science:",
         )
         return
-    states = cached.checked_models(sets, list(dict.fromkeys(one.model for one in conditions)))
+    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in conditions)))
     for one in states.values():
         st.markdown(plain(one.sentence))
     rows = []

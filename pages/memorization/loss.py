@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.boards.cutoffs import loss_cutoff, loss_line
+from flipcore.boards.cutoffs import loss_cutoff, loss_line, rule_rows
 from flipcore.claims.memory_sets import corrected_accuracy_claim
 from flipcore.extractors import title_of
 from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, LossTest
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
 from pages.common import modes, record
 from pages.common.notes import how_to_read, plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, loss, losses, measures_of, readouts_of
 from pages.memorization.items import item_table
-from pages.memorization.verdicts import say, say_dragged, verdict, withheld
+from pages.memorization.verdicts import say, say_dragged, verdict
 
 START = {"loss_cutoff": None}
 UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
@@ -47,8 +47,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     start = settings["loss_cutoff"]
     start = loss_cutoff(test, DEFAULT_RULE) if start is None or measure == "min_k" else start
     unit = UNITS.get(measure, "D: loss of the paraphrase minus loss of the published wording, nats")
+    withheld = judged_test.claim.withheld if judged_test else ""
     moved, decision = cutoff_line(
-        loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous", withheld(judged_test)),
+        loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous", withheld),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )
@@ -60,7 +61,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     record.offer(view.study_id, "memorization", mode, decision and decision | {"measure": measure})
     modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
     st.markdown(plain(test.reach.sentence()))
-    st.dataframe(_rules(test), hide_index=True)
+    st.dataframe(rule_rows(test), hide_index=True)
     _published()
     left_out = test.n_excluded + test.n_controls_excluded
     if left_out:
@@ -81,22 +82,6 @@ def _guide() -> None:
         "what chance gives. Benjamini–Hochberg only names items. A line that you drag after looking is exploratory. Min-k %"
         " needs no paraphrase: there D is the mean log-probability of the least likely tokens."
     )
-
-
-def _rules(test: LossTest) -> list[dict]:
-    rows = []
-    for rule, title in RULES.items():
-        rate = test.rate(rule)
-        rows.append(
-            {
-                "rule": title,
-                "flagged": int(test.flagged[rule].sum()),
-                "of": rate.n,
-                "share": rate.text(3),
-                "smallest D flagged": None if test.cutoff(rule) == float("inf") else round(test.cutoff(rule), 3),
-            }
-        )
-    return rows
 
 
 def _published() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from flipcore.boards.cutoffs import alpha_line
+from flipcore.boards.cutoffs import alpha_line, pearl_cutoff
 from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
 from flipcore.extractors import title_of
@@ -41,7 +41,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     warn_of_few(pearl.calibration.n, rule, fpr)
     _warn_of_compressor(view, metric, axis)
     start = settings["alpha"]
-    start = _start(pearl) if start is None else start
+    start = pearl_cutoff(pearl) if start is None else start
     moved, decision = cutoff_line(
         alpha_line(
             pearl, start, f"sensitivity: largest fall of {title_of(metric)} from one level to the next", mode == "simultaneous"
@@ -94,11 +94,6 @@ def _guide() -> None:
         "% confidence, the conformal rule on average, the source's quantile promises nothing. **p** shuffles a text's "
         "outputs over the levels."
     )
-
-
-def _start(pearl: Pearl) -> float:
-    alpha = pearl.calibration.alpha
-    return alpha if alpha < 2 else float(pearl.sensitivity[~pd.isna(pearl.sensitivity)].max(initial=0.0))
 
 
 def _levels(view: View, metric: str, axis: str) -> list[str]:

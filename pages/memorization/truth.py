@@ -15,7 +15,7 @@ from pages.memorization.titles import KINDS
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    ground_truth.show(*_known(view))
+    ground_truth.show(*_scores_and_doses(view))
     st.caption(
         "The same with all doses, 150 controls and 400 fresh items a family: `python -m flipcore run "
         "data/ground_truth.toml`, some ten minutes on two cores."
@@ -35,14 +35,14 @@ def _open_truth() -> None:
 
 @st.cache_data(show_spinner=False, max_entries=16)
 def _best(view: View) -> str:
-    known_scores, doses, fresh = _known(view)
+    known_scores, doses, fresh = _scores_and_doses(view)
     if not known_scores or 0 not in doses.values() or not any(doses.values()):
         return ""
     truth = truth_of_scores(known_scores, doses, fresh, rules_of(known_scores, doses, fresh)[0])
     return truth_claim(truth).text if truth.detectors else ""
 
 
-def _known(view: View) -> tuple[dict, dict, set]:
+def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
     """(detector -> item -> score, item -> times read, items that set no cut-off)."""
     by_detector = {name.split(" (")[0]: mine for name, mine in scores(view).items()}  # units would only lengthen the sentence
     doses = session.doses(view.study_id)

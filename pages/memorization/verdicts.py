@@ -54,11 +54,6 @@ def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()
 
 
-def withheld(test: MemoryTest | None) -> str:
-    """Why nothing is claimed of a set; "" where it may be."""
-    return "" if test is None else test.claim.withheld
-
-
 def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl) -> list[str]:
     """After a drag the declared cut-off no longer decides: what every cut-off together shows; returns it for the record."""
     if test is None or test.measurement is None:

@@ -11,6 +11,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import ROLES, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, few_valued, load_report
+from flipcore.reports.declaration import filter_text, source_title
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
@@ -25,8 +26,8 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
         with st.container(horizontal=True, vertical_alignment="center"):
             number = f"{source.n:,} items" if source.n else "all items"
             of = f" in {', '.join(source.categories)}" if source.categories else ""
-            of += "".join(f" where {name} is {_values(value)}" for name, value in source.where.items())
-            st.markdown(f"**{number}** of {plain(_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
+            of += "".join(f" where {name} is {filter_text(value)}" for name, value in source.where.items())
+            st.markdown(f"**{number}** of {plain(source_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
             if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
                 sources.pop(position)
                 st.rerun()
@@ -65,16 +66,6 @@ def items_of(source: ItemSource) -> tuple[Item, ...]:
     """The source's items, to count and to ask them; none where it cannot be read. What is shown comes from `shown_items`."""
     report, _ = report_of(source)
     return report.items if report else ()
-
-
-def _title(source: ItemSource) -> str:
-    name = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
-    return f"{name} ({source.options['repo']})" if source.options.get("repo") else name
-
-
-def _values(value) -> str:
-    """What a filter keeps; a long list is counted."""
-    return f"one of {len(value):,}" if isinstance(value, (list, tuple)) and len(value) > 6 else str(value)
 
 
 def _report(source: ItemSource) -> None:

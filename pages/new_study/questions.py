@@ -12,6 +12,7 @@ from flipcore.core.study import ItemSource, Part, Study
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
+from flipcore.reports.declaration import in_order
 from flipcore.stats.memory.frames import OPERATORS, TASKS
 from flipcore.text.prompts import LAYOUTS
 from pages.new_study.items import items_of
@@ -24,8 +25,10 @@ REWRITING = frozenset({*OPERATORS, *TASKS}) - {"paraphrase"}
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     """The study's axes, extractors, protocol and layout, as keyword arguments of `Study`."""
     kinds = {item.kind for source in sources for item in items_of(source)}
-    harmless, rewriting = _split(AXES, lambda axis: axis.name not in REWRITING)
-    answers, values = _split(EXTRACTORS, lambda extractor: extractor.name not in VALUES)
+    harmless = {name: AXES[name] for name in AXES if name not in REWRITING}
+    rewriting = {name: AXES[name] for name in AXES if name in REWRITING}
+    answers = {name: EXTRACTORS[name] for name in EXTRACTORS if name not in VALUES}
+    values = {name: EXTRACTORS[name] for name in EXTRACTORS if name in VALUES}
     axes = (
         *_parts("What is changed without touching the answer: flips", harmless, base.axes, kinds, "axis"),
         *_parts("What is rewritten or damaged: memory", rewriting, base.axes, kinds, "axis"),
@@ -38,12 +41,6 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
     preview(replace(base, items=tuple(sources), **settings))
     return settings
-
-
-def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts in the order of the draft, new ones last; a part whose parameters say the same stays as it was written."""
-    places = {part.name: place for place, part in enumerate(before)}
-    return tuple(sorted(parts, key=lambda part: places.get(part.name, len(places))))
 
 
 def _judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
@@ -92,13 +89,6 @@ def _settings(base: Study) -> dict:
         "confirmatory_share": base.confirmatory_share if share == percent else share / 100,
         "seed": int(seed),
     }
-
-
-def _split(plugins: dict, first) -> tuple[dict, dict]:
-    return (
-        {name: one for name, one in plugins.items() if first(one)},
-        {name: one for name, one in plugins.items() if not first(one)},
-    )
 
 
 def _parts(label: str, plugins: dict, selection: tuple[Part, ...], kinds: set[str], what: str) -> tuple[Part, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates, struck_rows
+from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, source_gates
 from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_effect
 from flipcore.charts.interval_rows import interval_rows
@@ -101,7 +101,7 @@ def _estimate(studies: dict[str, str]) -> None:
         if name := st.query_params.get("as", ""):
             st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
         _table(effect)
-        _strikes(study_id)
+        risk.strikes(study_id)
         marked_flips(study_id, model, readout, effect.subsets[1][2])
     how_to_read(
         "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="
@@ -111,19 +111,22 @@ def _estimate(studies: dict[str, str]) -> None:
     )
 
 
+def _rows(study_id: str, model: str, revision: int):
+    frame = session.readouts(study_id, revision, paraphrases="all")
+    return frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
+
+
 @st.cache_data(show_spinner=False, max_entries=24)
 def _own(study_id: str, model: str, readout: str, reference: str, name: str, revision: int) -> str:
     store = session.store()
-    frame = session.readouts(study_id, revision, paraphrases="all")
-    rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
+    rows = _rows(study_id, model, revision)
     return own_effect(rows, review.materials(store, study_id), review.verdicts(store), name, readout, reference)
 
 
 @st.cache_resource(show_spinner="Striking out …", max_entries=24)
 def _effect(study_id: str, model: str, readout: str, reference: str, revision: int) -> Effect:
     store = session.store()
-    frame = session.readouts(study_id, revision, paraphrases="all")
-    rows = frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
+    rows = _rows(study_id, model, revision)
     return effect_of(rows, review.materials(store, study_id), queries.paraphrase_states(store), readout, reference)
 
 
@@ -140,12 +143,3 @@ def _table(effect: Effect) -> None:
         st.caption(plain(effect.unbounded))
     elif effect.subsets[1][1] > effect.subsets[2][1]:
         st.caption("None of this study's paraphrases has been reviewed, so nothing is known of how bad they are.")
-
-
-def _strikes(study_id: str) -> None:
-    states = queries.paraphrase_states(session.store())
-    pair_ids = set(review.materials(session.store(), study_id).values())
-    rows = struck_rows(states, pair_ids, risk.moved_by(study_id))
-    if rows:
-        with st.expander(f"The {len(rows):,} that were struck out"):
-            st.dataframe(rows, hide_index=True)

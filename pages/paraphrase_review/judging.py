@@ -16,6 +16,8 @@ from pages.components.pair_review import pair_review
 from pages.paraphrase_review import risk
 
 SELECTED = "selected on the flip map"
+ALL_DONE = "All done. Effect says what your verdicts changed. Press Z to undo."
+NOT_ALL_SHARED = "Pairs that only one person judges belong to the first reviewer."
 ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}
 
 
@@ -98,7 +100,8 @@ def _desk(name: str, settings: dict) -> None:
     order = _order(name, settings["shared"], settings["only"], settings["pairs"], study_id, version)
     place = f"desk-{name}"
     receipt = st.session_state.get(f"{place}-taken")
-    view = desk(session.store(), name, order, receipt.acknowledged if receipt else (), _farewell(settings))
+    farewell = f"{ALL_DONE} {NOT_ALL_SHARED}" if settings["shared"] < 1 else ALL_DONE
+    view = desk(session.store(), name, order, receipt.acknowledged if receipt else (), farewell)
     pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
     if view.n_done:
         st.button(f"See what your {view.n_done:,} verdicts changed", key="to-effect", on_click=_open, args=("Effect",))
@@ -128,8 +131,3 @@ def _receive(place: str, name: str) -> None:
         st.session_state[f"{place}-taken"] = take(session.store(), name, (payload.get("outbox") or {}).get("messages", []))
     except (FlipscopeError, TimeoutError) as error:
         st.toast(plain(f"Not stored yet, it will be sent again: {error}"), icon=":material/sync_problem:")
-
-
-def _farewell(settings: dict) -> str:
-    more = " Pairs that only one person judges belong to the first reviewer." if settings["shared"] < 1 else ""
-    return f"All done. Effect says what your verdicts changed.{more} Press Z to undo."

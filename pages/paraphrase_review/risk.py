@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.annotation.paraphrases.effect import struck_rows
 from flipcore.stats.flips.strike_bounds import moved_by_each
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
@@ -37,3 +38,13 @@ def moved_by(study_id: str) -> dict[str, float]:
 def _moved_by(study_id: str, n_readouts: int) -> dict[str, float]:
     store = session.store()
     return moved_by_each(queries.readouts(store, study_id, paraphrases="all"), review.materials(store, study_id))
+
+
+def strikes(study_id: str) -> None:
+    """The paraphrases that were struck out, with how far each moves the estimate."""
+    store = session.store()
+    pair_ids = set(review.materials(store, study_id).values())
+    rows = struck_rows(queries.paraphrase_states(store), pair_ids, moved_by(study_id))
+    if rows:
+        with st.expander(f"The {len(rows):,} that were struck out"):
+            st.dataframe(rows, hide_index=True)

@@ -16,11 +16,6 @@ from pages.studies.provenance import provenance
 from pages.studies.state import live, state
 
 
-def matches(row: dict, words: str) -> bool:
-    """True where the study's name or one of its models holds the words looked for."""
-    return words.strip().lower() in " ".join([row["name"], *row["models"]]).lower()
-
-
 def card(row: dict) -> None:
     if row["problem"]:
         unreadable(row)

@@ -14,7 +14,7 @@ from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.import_command import are_logs
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import Survey, corrections_of, survey
+from flipcore.runs.log_survey import Survey, corrections_of, preview_row, survey
 from flipcore.store.uploads import uploads_folder
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
@@ -31,7 +31,7 @@ def section() -> None:
     if uploads:
         with shown_problem():
             paths = upload_folder(uploads)
-            if has_logs(paths):
+            if are_logs(paths, ()):
                 offer(paths)
             else:
                 st.info("No known log is among these. Use the field below for a table of outputs.", icon=":material/table:")
@@ -41,11 +41,6 @@ def upload_folder(uploads: list) -> list[str]:
     """The uploads as one folder, names kept, because results files are found by the names of their samples."""
     folder = store_uploads(uploads_folder(), [(one.name, one.getvalue()) for one in uploads])
     return [str(folder)]
-
-
-def has_logs(paths: list[str]) -> bool:
-    """Whether these are logs that a reader knows."""
-    return are_logs(paths, ())
 
 
 def offer(paths: list[str]) -> None:
@@ -59,7 +54,7 @@ def offer(paths: list[str]) -> None:
     if log_survey.refused:
         with st.popover(f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"):
             st.dataframe([{"why": sentence} for sentence in log_survey.refused], hide_index=True)
-    st.dataframe([_row(one) for one in log_survey.first], hide_index=True)
+    st.dataframe([preview_row(one) for one in log_survey.first], hide_index=True)
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
         _run_import(log_survey)
 
@@ -87,15 +82,6 @@ def _corrections(log_survey: Survey, key: str) -> list[str]:
             if st.toggle(f"{plain(task)} is a control", key=f"log-role-{key}-{task}"):
                 words.append(f"role:{task}=control")
     return words
-
-
-def _row(record) -> dict:
-    return {
-        "item": record.item,
-        "question": record.question[:160],
-        "written": (record.text or "")[-160:],
-        "right": " or ".join(record.targets)[-80:],
-    } | {one.name: one.answer or one.score for one in record.readouts}
 
 
 def _run_import(log_survey: Survey) -> None:

@@ -10,8 +10,7 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.datasets.recorded.columns import columns_of, guessed, looked_at, unused
 from flipcore.datasets.recorded.outputs import Recording
-from flipcore.runs.importing import imported, store_imported
-from flipcore.text.answers import answer_text
+from flipcore.runs.importing import imported, preview_row, store_imported
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
 from pages.studies import import_logs
@@ -80,20 +79,7 @@ def _offer(path: Path, recording: Recording, title: str) -> None:
     if outputs.refused:
         with st.popover(f"Rows that were refused: {len(outputs.refused):,}", icon=":material/warning:"):
             st.dataframe([{"line": line, "why": why} for line, why in outputs.refused[:200]], hide_index=True)
-    st.dataframe([_preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]], hide_index=True)
+    st.dataframe([preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]], hide_index=True)
     if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:"):
         store_imported(outputs, session.store())
         st.rerun()
-
-
-def _preview_row(record, readouts) -> dict:
-    """One record as a row: the question, the version, and what each readout says."""
-    row = {
-        "question": record.item.question[:200],
-        "version": record.variant.key,
-        "options shown": " | ".join(record.item.options[place] for place in record.variant.order),
-    }
-    for readout in readouts:
-        if record.call.call_id in readout.source_ids:
-            row[readout.extractor] = answer_text(record.item, readout.reading.answer)
-    return row

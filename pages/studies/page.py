@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
+from flipcore.reports.study import matches
 from flipcore.store.merge import merge
 from flipcore.store.queries import studies
 from pages.common import session
@@ -42,13 +43,13 @@ import_recorded.section()
 
 
 rows = studies.studies(session.store()).to_dict("records")
-matches = [row for row in rows if card.matches(row, words)]
+hits = [row for row in rows if matches(row, words)]
 if not rows:
     st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")
-elif not matches:
+elif not hits:
     st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
 with st.container(key="cards"):
-    for row in matches:
+    for row in hits:
         card.card(row)
 with look:
     questions.strip(rows)

@@ -1,12 +1,15 @@
 """Bands over every cut-off at once, against simulation, and the arrays under a dragged line."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from flipcore.boards import cutoffs
 from flipcore.core.randomness import generator
 from flipcore.stats.base.proportions import clopper_pearson
-from flipcore.stats.memory.loss_analysis import cutoff_curve, loss_test
+from flipcore.stats.memory.loss_analysis import RULES, cutoff_curve, loss_test
 from flipcore.stats.memory.pearl_analysis import alpha_curve
 
 
@@ -74,3 +77,18 @@ def test_where_nothing_is_claimed_of_the_set_the_line_prints_no_lower_bound(simu
     assert (
         "lower bound {low|pct}" in line and "at least" not in line and "bound" not in quiet and quiet.endswith("of the items.")
     )
+
+
+def test_the_rules_are_a_row_each_and_one_that_flags_nothing_has_no_smallest_d():
+    ids = [str(i) for i in range(40)]
+    rows = cutoffs.rule_rows(loss_test(ids, np.linspace(5, 6, 40), np.linspace(-1, 1, 60)))
+    assert len(rows) == len(RULES) and rows[0]["of"] == 40 and {row["smallest D flagged"] for row in rows} == {5.0}
+    nothing = cutoffs.rule_rows(loss_test(ids, np.linspace(-1, 1, 40), np.linspace(-1, 1.5, 60)))
+    by_rule = {row["rule"]: row for row in nothing}
+    assert by_rule[RULES["conformal_bh"]]["flagged"] == 0 and by_rule[RULES["conformal_bh"]]["smallest D flagged"] is None
+
+
+@pytest.mark.parametrize(("alpha", "start"), [(0.4, 0.4), (math.inf, 0.7)])
+def test_alphas_line_starts_at_alpha_or_at_the_largest_sensitivity(alpha, start):
+    pearl = SimpleNamespace(calibration=SimpleNamespace(alpha=alpha), sensitivity=np.array([0.2, math.nan, 0.7]))
+    assert cutoffs.pearl_cutoff(pearl) == start

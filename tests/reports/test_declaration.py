@@ -3,7 +3,15 @@
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.declaration import duration_text, items_summary, n_readings, questions_summary
+from flipcore.reports.declaration import (
+    duration_text,
+    filter_text,
+    in_order,
+    items_summary,
+    n_readings,
+    questions_summary,
+    source_title,
+)
 
 
 def test_items_are_summed_up_with_their_role():
@@ -33,3 +41,18 @@ def test_only_extractors_that_read_an_answer_of_this_kind_count():
 @pytest.mark.parametrize(("seconds", "text"), [(None, "unknown"), (119.4, "119 s"), (120, "2 min"), (3600, "60 min")])
 def test_two_minutes_and_more_are_minutes(seconds, text):
     assert duration_text(seconds) == text
+
+
+def test_a_source_is_called_by_its_title_and_one_of_the_hub_with_its_repository():
+    assert source_title(ItemSource("hub", options={"repo": "a/b"})) == "A Hugging Face dataset (a/b)"
+    assert source_title(ItemSource("mine")) == "mine"
+
+
+@pytest.mark.parametrize(("wanted", "text"), [("test", "test"), ([1, 2], "[1, 2]"), (list(range(7)), "one of 7")])
+def test_a_long_filter_is_counted(wanted, text):
+    assert filter_text(wanted) == text
+
+
+def test_parts_keep_the_order_of_the_draft_and_new_ones_come_last():
+    parts = (Part("a"), Part("b"), Part("c"), Part("d"))
+    assert [part.name for part in in_order(parts, (Part("d"), Part("b")))] == ["d", "b", "a", "c"]

@@ -1,11 +1,17 @@
 """Only models from before the target enter the difficulty test; without one the reason is said."""
 
-import pandas as pd
+import re
+from dataclasses import replace
 
-from flipcore.reports.holdout import difficulty_result, ways
+import pandas as pd
+import pytest
+
+from flipcore.reports.holdout import bound_text, checked_models, component_axes, difficulty_result, entry_rows, ways
 from flipcore.stats.holdout.difficulty import conditions, pre_release
 from flipcore.stats.holdout.verdict import difficulty_test
 from tests.stats.holdout.test_difficulty import rows
+from tests.vectors.embeddings.items import entry
+from tests.vectors.test_comparison import planted
 
 STATES = {"m": pre_release("m", "2020-01-01", ["2022-01-01"]), "n": pre_release("n", "2024-01-01", ["2022-01-01"])}
 
@@ -32,3 +38,26 @@ def test_the_plain_layout_and_the_preferred_extractor_come_first():
         pd.DataFrame(rows(layout="helpful") + rows(extractor="cloze") + rows(extractor="first_token") + rows())
     )
     assert ways(several) == [("regex", "plain"), ("first_token", "plain"), ("cloze", "plain"), ("regex", "helpful")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("difficulty", "[-5.0, +12.5] pp (90 %)"), ("odd one out", "below 0.125 (95 %, one-sided)")]
+)
+def test_a_bound_stands_in_the_tests_own_unit(name, text):
+    test = replace(difficulty_test(6, 12, 6, 12, 0.1), name=name, bound=(-0.05, 0.125))
+    assert bound_text(test).replace("−", "-") == text
+
+
+def test_a_model_without_a_declared_cut_off_may_have_seen_the_target():
+    states = checked_models([entry("t", "When?", published="2022-01-01")], ["nobody declares this"])
+    assert states["nobody declares this"].state == pre_release("x", None, ["2022-01-01"]).state
+
+
+def test_entries_are_rows_with_their_set_and_axes_say_the_share_of_the_variance():
+    sets = planted([0, 10, 90], [12, 80])
+    assert entry_rows(sets, [0, 3], mean_cosine=[1, 2]) == [
+        {"set": "target", "entry": sets.texts[0], "mean cosine": 1},
+        {"set": "retro", "entry": sets.texts[3], "mean cosine": 2},
+    ]
+    places, axes = component_axes(sets)
+    assert places.shape == (5, 2) and re.fullmatch(r"component 1: \d+\.\d % of the variance", axes[0])

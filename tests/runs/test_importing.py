@@ -13,7 +13,7 @@ from flipcore.datasets.recorded.fields import Field
 from flipcore.datasets.recorded.outputs import Recording
 from flipcore.reports.study import study_report
 from flipcore.runs import runner
-from flipcore.runs.importing import imported, store_imported
+from flipcore.runs.importing import imported, preview_row, store_imported
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
@@ -175,3 +175,10 @@ def test_paths_lists_and_several_right_words(tmp_path, store):
 def test_rows_that_are_numbered_are_grouped_by_their_question(tmp_path):
     rows = [{"id": n, "prompt": f"Q{n % 300}?", "response": str(n % 300), "target": n % 300} for n in range(600)]
     assert imported(written(tmp_path, rows), guessed(str(written(tmp_path, rows)))).n_items == 300
+
+
+def test_a_preview_row_has_the_question_the_version_and_every_readout(tmp_path):
+    found = imported(written(tmp_path, ROWS), RECORDING, "Mine")
+    row = preview_row(found.records[0], found.readouts)
+    assert row["version"] == "base" and set(row) == {"question", "version", "options shown", "first_token", "regex"}
+    assert row["first_token"] == row["regex"] and row["first_token"] in row["options shown"].split(" | ")[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -25,6 +25,11 @@ class Pair:
     both: int
     first_only: int
     second_only: int
+
+    @property
+    def is_silent(self) -> bool:
+        """One of the two flags nothing: kappa is then 0 whatever the other does, or undefined."""
+        return min(self.both + self.first_only, self.both + self.second_only) == 0
 
 
 def pairs(flags: Flags) -> list[Pair]:
@@ -63,3 +68,29 @@ def share_flagged_by_all(flags: Flags) -> Estimate:
     items = {item for mine in flags.values() for item, flag in mine.items() if flag}
     everywhere = [item for item in items if all(mine[item] for mine in flags.values() if item in mine)]
     return share_estimate(len(everywhere), len(items))
+
+
+def pair_rows(overlaps: Sequence[Pair]) -> list[dict]:
+    """A row for each pair of detectors, as a table shows them; no kappa where one of them flags nothing."""
+    return [
+        {
+            "detector": one.first,
+            "and": one.second,
+            "κ": "–" if one.is_silent else one.agreement.estimate.text(),
+            "same verdict, %": round(100 * one.agreement.raw, 1),
+            "both flag": one.both,
+            "first only": one.first_only,
+            "second only": one.second_only,
+            "items": one.agreement.n_items,
+        }
+        for one in overlaps
+    ]
+
+
+def pairs_note(overlaps: Sequence[Pair]) -> str:
+    """Why some kappas mean little: one detector flags nothing, or two never differ; "" where none does."""
+    rare = sum(one.is_silent for one in overlaps)
+    same = [f"{one.first} and {one.second}" for one in overlaps if one.both and not one.first_only and not one.second_only]
+    sentences = [f"In {rare} of {len(overlaps)} pairs one detector flags nothing, so κ says nothing there."] if rare else []
+    sentences += [f"{', '.join(same)} flag the very same items."] if same else []
+    return " ".join(sentences)

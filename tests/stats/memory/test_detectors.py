@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from flipcore.stats.memory.detectors import flag_table, pairs, share_flagged_by_all
+from flipcore.stats.memory.detectors import flag_table, pair_rows, pairs, pairs_note, share_flagged_by_all
 
 FLAGS = {"loss": {"a": True, "b": True, "c": False}, "pearl": {"b": True, "c": False, "d": True}, "other": {"z": False}}
 
@@ -25,3 +25,19 @@ def test_items_that_every_detector_flags_are_counted_among_those_that_any_does()
     """a: by loss alone, which alone judged it; b by both; d by pearl alone: all that judged them. Nothing else is flagged."""
     share = share_flagged_by_all(FLAGS | {"loss": {**FLAGS["loss"], "d": False}})
     assert (share.value, share.n) == (2 / 3, 3)
+
+
+def test_rows_of_pairs_have_no_kappa_where_one_detector_flags_nothing():
+    silent, both = pairs({"loss": {"a": True, "b": False}, "pearl": {"a": False, "b": False}}), pairs(FLAGS)
+    assert [one.is_silent for one in (*silent, *both)] == [True, False]
+    (row,) = pair_rows(silent)
+    assert (row["detector"], row["and"], row["κ"], row["same verdict, %"], row["items"]) == ("loss", "pearl", "–", 50.0, 2)
+    assert pair_rows(both)[0]["κ"] != "–" and pair_rows(both)[0]["both flag"] == 1
+
+
+def test_the_note_on_pairs_says_who_is_silent_and_who_is_the_same():
+    flags = {"x": {"a": True, "b": False}, "y": {"a": True, "b": False}, "z": {"a": False, "b": False}}
+    assert pairs_note(pairs(flags)) == (
+        "In 2 of 3 pairs one detector flags nothing, so κ says nothing there. x and y flag the very same items."
+    )
+    assert pairs_note([]) == ""
