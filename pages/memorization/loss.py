@@ -32,15 +32,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/ssid_chart:",
         )
         return
-    measure = controls.place.segmented_control(
-        "Measured by",
-        measures,
-        default=measures[0],
-        required=True,
-        format_func=title_of,
-        key=f"measure-{view.study_id}-{view.kind}",
-    )
-    controls.note(title_of(measure).lower())
+    measure = _measure(view, measures, controls)
     test = loss(view, measure)
     judged_test = verdict(view, settings["margin"], "paraphrase", measure)
     sentences = say(judged_test)
@@ -73,6 +65,19 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown("**Items, the largest D first**")
     item_table(view, judged.sort_values("d", ascending=False, ignore_index=True), "paraphrase", measure, key=f"loss-{measure}")
     _guide()
+
+
+def _measure(view: View, measures: list[str], controls) -> str:
+    measure = controls.place.segmented_control(
+        "Measured by",
+        measures,
+        default=measures[0],
+        required=True,
+        format_func=title_of,
+        key=f"measure-{view.study_id}-{view.kind}",
+    )
+    controls.note(title_of(measure).lower())
+    return measure
 
 
 def _guide() -> None:
