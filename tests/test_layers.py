@@ -73,6 +73,7 @@ OFF_SCREEN = {
         "plain": "escapes text for Streamlit's Markdown",
         "saved_upload": "takes Streamlit's upload apart",
     },
+    "pages/flip_surface/drawing.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/glossary/pictures.py": {"*": "drawings of the glossary"},
     "pages/glossary/terms.py": {"*": "words of the glossary"},
     "pages/memorization/titles.py": {"*": "what the page calls its parts"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.map_cells import Group
-from flipcore.stats.flips.surface import Cells, flip_mask, order_of
+from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping, order_of, row_means
 
 UNDEFINED = -32_768
 LABEL_CHARS = 90
@@ -186,3 +186,21 @@ def _told(estimate: Estimate, signed: bool) -> list:
 def caption(study: str, study_id: str, parts: Sequence[str], version: str, day: str) -> str:
     """What stands under a saved picture, before what the browser adds of the rows in sight."""
     return f"Flip map of {study} ({study_id}): {'; '.join(filter(None, parts))}. Flipscope {version}, {day}."
+
+
+def flip_table(
+    first: Cells, second: Cells, items: Collection[str], questions: Mapping[str, str], titles: tuple[str, str]
+) -> list[dict]:
+    """The 25 of the items on the map that flip most, each with the column where it flips most."""
+    item_set = set(items)
+    order = [i for i in order_of(first, second, "field", first.items) if first.items[i] in item_set][:25]
+    means = [(title, row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
+    return [
+        {
+            "id": first.items[i],
+            "column": most_flipping(first, i),
+            "question": questions.get(first.items[i], first.items[i].split("@")[0]),
+        }
+        | {f"{title}, %": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1) for title, mean in means}
+        for i in order
+    ]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 import streamlit as st
 
 from flipcore.charts.matrix import matrix
 from flipcore.charts.theme import colours
-from flipcore.stats.flips import surface
 from flipcore.stats.flips.readout_mismatch import disagreements
 from pages.common import session
 from pages.common.inspector import open_item
@@ -44,22 +41,6 @@ def disagreement(study_id: str, model: str, title_of) -> None:
         "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
         "own, then where both read one. Absent readouts and answers that were cut off are left out."
     )
-
-
-def flip_table(first, second, items: Collection[str], questions: dict[str, str], titles: tuple[str, str]) -> list[dict]:
-    """The 25 of the items on the map that flip most, each with the column where it flips most: what `most_flips` shows."""
-    item_set = set(items)
-    order = [i for i in surface.order_of(first, second, "field", first.items) if first.items[i] in item_set][:25]
-    means = [(title, surface.row_means(cells)) for title, cells in dict(zip(titles, (first, second), strict=True)).items()]
-    return [
-        {
-            "id": first.items[i],
-            "column": surface.most_flipping(first, i),
-            "question": questions.get(first.items[i], first.items[i].split("@")[0]),
-        }
-        | {f"{title}, %": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1) for title, mean in means}
-        for i in order
-    ]
 
 
 def most_flips(table: list[dict]) -> None:

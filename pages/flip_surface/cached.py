@@ -38,10 +38,6 @@ class View:
         return tuple(use.name for use in session.declared(self.study_id).models) if self.group == "model" else (self.model,)
 
 
-def index_of(names: list[str], name: str, otherwise: int) -> int:
-    return names.index(name) if name in names else otherwise % len(names)
-
-
 def leading_extractor(study_id: str) -> str:
     """The extractor of which the study's card speaks."""
     flips = headline(study_id).flips

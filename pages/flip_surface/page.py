@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from flipcore.boards.flip_map import flip_table
 from flipcore.extractors import title_of
 from pages.common import screen, session
 from pages.common.header import page_header
@@ -27,7 +28,12 @@ def _behind_view(frame, leading: str) -> dict:
         model = st.selectbox("Model", models, key="model", bind="query-params")
         field, faithful = (
             st.selectbox(
-                label, names, index=cached.index_of(names, name, otherwise), key=key, bind="query-params", format_func=title_of
+                label,
+                names,
+                index=names.index(name) if name in names else otherwise % len(names),
+                key=key,
+                bind="query-params",
+                format_func=title_of,
             )
             for label, key, name, otherwise in (
                 ("Compared extractor", "field", leading, 0),
@@ -117,7 +123,7 @@ def picture(study_id: str, frame) -> None:
     flipmap = drawn_map(view)
     if flipmap.items:
         cells = cached.cells(study_id, view.model, view.field, view.faithful)
-        explorer(view, flipmap, below.flip_table(*cells, flipmap.items, cached.questions(study_id), view.titles))
+        explorer(view, flipmap, flip_table(*cells, flipmap.items, cached.questions(study_id), view.titles))
     else:
         st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
     below.disagreement(study_id, view.model, title_of)

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from flipcore.boards.flip_map import UNDEFINED, in_groups, map_arrays, map_rows, permille_or_none
+from flipcore.boards.flip_map import UNDEFINED, flip_table, in_groups, map_arrays, map_rows, permille_or_none
 from flipcore.stats.flips import map_cells, surface
 from tests.stats.flips.test_surface import asked, frame
 
@@ -77,3 +77,10 @@ def test_a_difference_is_told_in_points_with_its_sign_and_may_be_undefined(cells
 
 def test_what_is_nowhere_takes_no_room():
     assert permille_or_none(np.zeros((3, 2))) == "" and unpacked(permille_or_none(np.array([0, 0.5]))) == [0, 500]
+
+
+def test_the_table_beside_the_map_has_the_items_in_sight_that_flip_most_first(cells):
+    rows = flip_table(*cells, "ijk", QUESTIONS, ("one", "other"))
+    assert [row["id"] for row in rows] == ["j", "k", "i"] and rows[0]["column"] == "option_order"
+    assert rows[0]["one, %"] == rows[0]["other, %"] == round(100 * float(cells[0].rate[1, 0]), 1) and rows[2]["one, %"] == 0
+    assert [row["id"] for row in flip_table(*cells, "i", {}, ("one", "other"))] == ["i"]

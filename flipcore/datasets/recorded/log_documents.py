@@ -201,7 +201,7 @@ class ItemIds:
     def __init__(self) -> None:
         self._packed, self._ends = bytearray(), array("Q")
 
-    def known(self, number: int, item: Item) -> Item:
+    def as_first_met(self, number: int, item: Item) -> Item:
         """The item under its stored id and with its options in the stored order; the first one of a document as it is.
 
         Raises BadInput for other options than the first time."""
