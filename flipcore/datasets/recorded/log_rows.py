@@ -108,7 +108,7 @@ class Builder:
             meta=dict(record.meta),
             source_id=self._source(record, document.task),
         )
-        item = self._items.known(document.number, checked(item))
+        item = self._items.as_first_met(document.number, checked(item))
         self._last = (own, item)
         return item
 
