@@ -168,13 +168,14 @@ async def slowly(self, call):
     return await answered(self, call)
 Simulated.complete = slowly
 store = Store.open(sys.argv[1])
-add = store.writer.add
-def told(table, rows):
-    done = add(table, rows)
-    if table == "completions":
-        done.add_done_callback(lambda _: print(rows[0]["call_id"], flush=True))
+add = store.writer.add_together
+def told(parts):
+    parts = list(parts)
+    done = add(parts)
+    for row in dict(parts).get("completions", []):
+        done.add_done_callback(lambda _, call_id=row["call_id"]: print(call_id, flush=True))
     return done
-store.writer.add = told
+store.writer.add_together = told
 runner.run(tiny_study(), store)
 store.close()
 """
