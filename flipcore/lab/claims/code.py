@@ -1,6 +1,7 @@
 """Which code says a claim, as fingerprints: a row that was run on other code is older than its sentence.
 
-A fingerprint is of the syntax without comments, docstrings and layout. `sentence` covers the module of claims that defines the
+A fingerprint is of the syntax without comments, docstrings, layout, the types of parameters and the names of local variables:
+none of them can change what a function returns. `sentence` covers the module of claims that defines the
 assertion; `below` that module and all of `flipcore.claims`, `flipcore.stats` and `flipcore.vectors` that it imports, directly
 or not.
 """
@@ -17,6 +18,8 @@ import flipcore
 
 ROOT = Path(flipcore.__file__).parent.parent
 CLAIMS = ROOT / "flipcore" / "claims"
+_FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+_NAMED = ast.arg | ast.Name | ast.ExceptHandler | _FUNCTIONS
 ROOMS = ("flipcore.claims", "flipcore.stats", "flipcore.vectors")
 
 
@@ -50,12 +53,44 @@ def _defined(path: Path) -> list[str]:
 
 @cache
 def _tree(path: Path) -> ast.Module:
-    """The syntax without docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return behaviour(path.read_text(encoding="utf-8"))
+
+
+def behaviour(source: str) -> ast.Module:
+    """The syntax of a module without docstrings and types of parameters, local names replaced by their order."""
+    tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
-            node.body = node.body[1:]
+        if isinstance(node, ast.Module | ast.ClassDef | _FUNCTIONS) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+        if isinstance(node, _FUNCTIONS):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    _number_locals(tree)
     return tree
+
+
+def _number_locals(node: ast.AST) -> None:
+    """Numbers the local names of each outermost function or lambda, those of functions inside it included."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, _FUNCTIONS | ast.Lambda):
+            _number_locals(child)
+            continue
+        inside = [one for part in ast.iter_child_nodes(child) for one in ast.walk(part)]
+        places = {name: f"local {i}" for i, name in enumerate(dict.fromkeys(filter(None, map(_bound, inside))))}
+        for one in inside:
+            for key in ("id", "arg", "name"):
+                if isinstance(one, _NAMED) and getattr(one, key, None) in places:
+                    setattr(one, key, places[getattr(one, key)])
+
+
+def _bound(node: ast.AST) -> str | None:
+    """The name that this node makes local, if any."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return node.id
+    return node.name if isinstance(node, _FUNCTIONS | ast.ExceptHandler) else None
 
 
 def _digest(paths: list[Path]) -> str:

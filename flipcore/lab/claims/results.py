@@ -49,7 +49,7 @@ def ages_sentence(rows: Sequence[Row]) -> str:
     return (
         f"Of {len(rows)} rows {n[CURRENT]} were run on the code that says their sentence now, {n[BELOW]} (†) before the last change "
         f"of an estimator below it, {n[OLDER]} (‡) before the last change of the module that makes it, or on code that was not "
-        "recorded. A new name counts as a change."
+        "recorded. A new name counts as a change, except of a local variable."
     )
 
 

@@ -14,7 +14,7 @@ from flipcore.lab.claims import MODULES, all_cells, results
 from flipcore.lab.claims.__main__ import run, sample
 from flipcore.lab.claims.acceptance import Row, failures
 from flipcore.lab.claims.cell import Cell, each
-from flipcore.lab.claims.code import code_of
+from flipcore.lab.claims.code import behaviour, code_of
 from flipcore.lab.claims.memory_gaps import promising, verdict
 from flipcore.lab.claims.memory_worlds import WORLDS, studies
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
@@ -132,6 +132,22 @@ def test_a_changed_line_changes_the_fingerprint_and_a_changed_comment_does_not(t
         prints.append(code._digest([tmp_path / "one.py"]))
     code._tree.cache_clear()
     assert prints[0] == prints[1] == prints[2] != prints[3]
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("def f(a: int, b) -> list[int]:\n    return [a - one for one in b]\n", True),
+        ("def f(a, b):\n    try:\n        return [b - x for x in a]\n    except E as e:\n        raise e\n", False),
+        ("def f(x, y):\n    return [y - x for x in y]\n", False),
+        ("def g(a, b):\n    return [a - x for x in b]\n", False),
+        ("def f(a, b):\n    return [a - x for x in c]\n", False),
+        ("def f(a, b=1):\n    return [a - x for x in b]\n", False),
+    ],
+)
+def test_a_new_name_of_a_local_variable_changes_no_fingerprint(other, same):
+    one = "def f(first, second):\n    return [first - x for x in second]\n"
+    assert (ast.dump(behaviour(one)) == ast.dump(behaviour(other))) is same
 
 
 def test_the_code_below_a_sentence_reaches_its_estimators():
