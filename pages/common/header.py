@@ -10,6 +10,7 @@ import streamlit as st
 from flipcore.core.study import Study
 from flipcore.store.queries import studies
 from pages.common import gates, session
+from pages.common.links import say_missing
 from pages.common.notes import plain
 
 BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"], str]] = {
@@ -97,6 +98,7 @@ def page_header(
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
     row = session.study_row(study_id)
+    say_missing("study", row["name"])
     with line:
         _provenance(row)
         show_badges(badges(row) + list(extra))

@@ -12,6 +12,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, studies
+from pages.common.links import remember_missing
 
 
 @st.cache_resource(show_spinner="Opening the results …")
@@ -69,6 +70,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         width=330,
         format_func=lambda study_id: names.get(study_id, study_id),
     )
+    remember_missing("study", st.query_params.get("study", ""), names, choice)
     if candidates or choice != start:
         st.session_state["study-id"] = choice
     if st.query_params.get("study") != choice:

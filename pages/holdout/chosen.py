@@ -13,6 +13,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.runs.demo import example_holdout
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.common.links import remember_missing
 from pages.common.notes import plain
 from pages.holdout.sets import divided, read_sets
 from pages.new_study.items import items_step
@@ -51,6 +52,7 @@ def set_choice() -> tuple[str, str]:
         label_visibility="collapsed",
         width=430,
     )
+    remember_missing("sets", st.query_params.get("sets", ""), names, choice)
     st.session_state["sets-chosen"] = st.query_params["sets"] = choice
     return choice, names[choice]
 

@@ -9,6 +9,7 @@ from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, screen, session
 from pages.common.header import badges, header_line, show_badges
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.links import say_missing
 from pages.components.margin_board import margin_board
 from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map
@@ -21,6 +22,7 @@ PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guid
 header = header_line("Holdout", "Could these have come from the same source?")
 with header:
     key, name = chosen.set_choice()
+say_missing("sets", name)
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
     mode = modes.mode_selector()
     controls = screen.Controls()

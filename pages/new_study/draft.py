@@ -23,6 +23,8 @@ def draft() -> Study:
         base = replace(parent, name=f"{parent.name} (copy)") if parent else replace(demo_study(), name="")
         # another page may offer a study to start from
         st.session_state["draft"] = base = st.session_state.get("offered-drafts", {}).get(origin, base)
+        if origin and not parent and not problem and origin not in st.session_state.get("offered-drafts", {}):
+            problem = f"The study of this link is not here; this is a copy of {demo_study().name}."
         st.session_state["draft-of"], st.session_state["draft-problem"] = origin, problem
         st.session_state["draft-sources"] = list(base.items)
     if st.session_state["draft-problem"]:
@@ -34,8 +36,10 @@ def _parent(study_id: str) -> tuple[Study | None, str]:
     """The stored study to be duplicated, or None, and why it cannot be. An import has nothing to ask."""
     try:
         study = studies.study(session.store(), study_id)
-        if study is None or study.is_recorded:
+        if study is None:
             return None, ""
+        if study.is_recorded:
+            return None, "This study was imported: recorded outputs cannot be asked again. The demo stands here in its place."
         parts(study)
         return study, ""
     except BadInput as error:

@@ -19,6 +19,7 @@ from pages.common import session
 from pages.common.flip_verdicts import marked_flips
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.paraphrase_review import risk
+from pages.common.links import study_choice
 
 
 def show() -> None:
@@ -82,7 +83,8 @@ def _gates(gates: list[SourceGate]) -> None:
 def _estimate(studies: dict[str, str]) -> None:
     st.subheader("What it did to the estimate", anchor=False)
     first, second, third = st.columns(3)
-    study_id = first.selectbox("Study", list(studies), format_func=studies.__getitem__, key="effect-study", bind="query-params")
+    with first:
+        study_id = study_choice("Study", studies, "effect-study")
     frame = session.readouts(study_id, paraphrases="all")
     frame = frame[frame["axis"].isin(["paraphrase", "identity"])]
     there = frame[frame["axis"] == "paraphrase"]

@@ -12,6 +12,7 @@ from flipcore.store.queries import judges
 from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.differences import marked_span
+from pages.common.links import study_choice
 from pages.common.notes import plain, shown_problem
 from pages.paraphrase_review.judge_gate import judge_gate
 
@@ -27,9 +28,7 @@ def show() -> None:
         )
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
-    study_id = st.selectbox(
-        "Study", list(studies), format_func=studies.__getitem__, key="judge-study", bind="query-params", width=420
-    )
+    study_id = study_choice("Study", studies, "judge-study", 420)
     name = st.session_state.get("labels-as")
     if name:
         _label(study_id, name)

@@ -9,6 +9,7 @@ from flipcore.stats.flips.strike_bounds import moved_by_each
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
+from pages.common.links import study_choice
 
 
 def studies() -> dict[str, str]:
@@ -26,7 +27,7 @@ def chosen_study() -> str | None:
         "Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
         "of all: go through to the end, or judge at random for the gate."
     )
-    return st.selectbox("By the flips of", list(names), format_func=names.__getitem__, key="risk-study", bind="query-params")
+    return study_choice("By the flips of", names, "risk-study")
 
 
 def moved_by(study_id: str) -> dict[str, float]:

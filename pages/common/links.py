@@ -1,0 +1,35 @@
+"""What a link names and this store does not hold is said, wherever a page reads a study from its link."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import streamlit as st
+
+from pages.common.notes import plain
+
+
+def remember_missing(name: str, link: str, there: Collection[str], choice: str) -> None:
+    """Remembers that `link`, the value of the link's parameter `name`, is not `there`, so that `choice` stands in. Forgotten
+    with another choice, or with a page that is opened without the parameter."""
+    place = f"missing-{name}"
+    if link and link not in there:
+        st.session_state[place] = choice
+    elif not link or st.session_state.get(place) != choice:
+        st.session_state.pop(place, None)
+
+
+def say_missing(name: str, title: str) -> None:
+    """The sentence, where something stands in for what the link named; `title` is its name."""
+    if f"missing-{name}" in st.session_state:
+        st.warning(f"The study of this link is not here; this is {plain(title)}.", icon=":material/link_off:")
+
+
+def study_choice(label: str, names: Mapping[str, str], key: str, width: int | str = "stretch") -> str:
+    """A selector of studies (id -> name) that stands in the link under its key; says where a link names one that is not here."""
+    link = st.query_params.get(key, "")
+    choice = st.selectbox(label, list(names), format_func=names.__getitem__, key=key, bind="query-params", width=width)
+    if link or st.session_state.get(f"missing-{key}") != choice:  # Streamlit takes a value that is none out of the link
+        remember_missing(key, link, {*names, *names.values()}, choice)
+    say_missing(key, names[choice])
+    return choice

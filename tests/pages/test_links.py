@@ -1,0 +1,80 @@
+"""A link to a study that is not here says so, on every page that reads a study from its link."""
+
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore.core.study import Part
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from tests.browser.serving import ROOT
+from tests.runs.test_runner import tiny_study
+
+NOT_HERE = "The study of this link is not here; this is "
+STUDY = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": True})))
+WAYS = {
+    "flip_surface": {"study": "nonsense"},
+    "decomposition": {"study": "nonsense"},
+    "memorization": {"study": "nonsense"},
+    "audit": {"study": "nonsense"},
+    "holdout": {"sets": "study:nonsense", "part": "Guide"},
+    "new_study": {"from_study": "nonsense"},
+    "paraphrase_review": {"effect-study": "nonsense", "part": "Effect"},
+}
+READS_A_STUDY = re.compile(r'page_header\((?!.*choose=False)|query_params\.get\("(from_)?study|set_choice\(|study_choice\(')
+pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    place = tmp_path_factory.mktemp("links") / "flips.duckdb"
+    store = Store.open(place)
+    demo.fill_store(store)
+    runner.run(STUDY, store)
+    store.close()
+    return place
+
+
+@pytest.fixture
+def app(path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    return AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
+
+
+def opened(app: AppTest, page: str, link: dict[str, str]) -> AppTest:
+    app.run()
+    for key, value in link.items():
+        app.query_params[key] = value
+    app.switch_page(f"{page}/page.py").run()
+    assert not app.exception
+    return app
+
+
+def said(app: AppTest) -> list[str]:
+    return [str(one.value) for kind in ("warning", "error") for one in getattr(app, kind) if NOT_HERE in str(one.value)]
+
+
+@pytest.mark.parametrize("page", [pytest.param(one, marks=[pytest.mark.slow] if one != "flip_surface" else []) for one in WAYS])
+def test_a_link_to_a_study_that_is_not_here_says_so(app, page):
+    sentences = said(opened(app, page, WAYS[page]))
+    assert len(sentences) == 1 and sentences[0] != NOT_HERE + "."
+    assert len(said(app.run())) == 1  # also when the page is drawn again
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["flip_surface", "holdout"])
+def test_a_link_to_a_study_that_is_here_says_nothing(app, page):
+    name = {"flip_surface": {"study": STUDY.study_id}, "holdout": {"sets": "pocket", "part": "Guide"}}[page]
+    assert said(opened(app, page, name)) == []
+
+
+def test_every_page_that_reads_a_study_from_its_link_is_walked():
+    readers = {
+        path.parent.name
+        for path in (ROOT / "pages").glob("*/*.py")
+        if path.parent.name != "common" and READS_A_STUDY.search(path.read_text(encoding="utf-8"))
+    }
+    assert readers == set(WAYS)
