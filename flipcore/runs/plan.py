@@ -106,7 +106,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     items, notes, warnings = _items(study)
     order = generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
-    axis_material = replace(material(store), examples=_examples(items))
+    axis_material = replace(material(store), examples=_examples(study, items, store))
     item_plans, refused, n_variants = [], [], 0
     selection = [one for one in items if only in (None, one[0].item_id)]
     for item, role in selection[:items_limit]:
@@ -135,12 +135,13 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     return Plan(study, tuple(item_plans), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
 
 
-def _examples(items: Sequence[tuple[Item, str]]) -> dict[str, tuple[Item, ...]]:
+def _examples(study: Study, items: Sequence[tuple[Item, str]], store) -> dict[str, tuple[Item, ...]]:
     """Item id -> the first items of its own role and kind: what an axis may show before it. Never an item of another role, or
-    the target would teach what the retro set is asked."""
+    the target would teach what the retro set is asked; never one that was set aside, or the prompts of open items would show it."""
+    unseen = planning.set_aside_before(store, study.study_id) if store is not None else set()
     first: dict[tuple[str, str], list[Item]] = {}
     for item, role in items:
-        if item.target is not None:
+        if item.target is not None and item.item_id not in unseen and not is_set_aside(study, item):
             first.setdefault((role, item.kind), []).append(item)
     pools = {key: tuple(candidates[:N_EXAMPLES]) for key, candidates in first.items()}
     return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}

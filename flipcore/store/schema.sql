@@ -37,6 +37,7 @@ CREATE TABLE IF NOT EXISTS studies (
 -- Membership: the role belongs to the item's place in a study. Confirmatory items are shown only under a lock.
 CREATE TABLE IF NOT EXISTS study_items (
     study_id TEXT, item_id TEXT, role TEXT NOT NULL, position INTEGER NOT NULL, confirmatory BOOLEAN NOT NULL,
+    since    TIMESTAMPTZ,               -- when two sets that are no study set it aside; items of a study share its created_at
     PRIMARY KEY (study_id, item_id)
 );
 

@@ -1,9 +1,11 @@
 """Which items may be read: the one rule of every query, in SQL.
 
-An item that a study set aside for confirmation is read under a lock of that study and not before. Queries of one study take
+An item that a study set aside for confirmation is read under a lock of that study and not before, and until then it is
+held against every study that was declared later: a new study over the same items would show what the first one keeps unseen.
+A study that showed the item before keeps it, since hiding cannot undo that; the lock then says so. Queries of one study take
 `OPEN` (never what is set aside), `OPENED` (what is set aside too, once the study has a lock) or `SIGHT` (only what is set
 aside, under one lock, as it was when the lock was stored; its parameters come from `sight`). Queries that know no study take
-`HIDDEN`: items that every study holding them set aside, without a lock. What a run has to know of all items is in
+`HIDDEN`: items that a study set aside without a lock, and that no study shows. What a run has to know of all items is in
 `flipcore.store.queries.planning`, which no page, report or export may import.
 """
 
@@ -12,11 +14,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-OPEN = "NOT i.confirmatory"
-OPENED = "(NOT i.confirmatory OR EXISTS (SELECT 1 FROM locks k WHERE k.study_id = i.study_id))"
-HIDDEN = """SELECT m.item_id FROM study_items m GROUP BY m.item_id
-    HAVING bool_and(m.confirmatory AND NOT EXISTS (SELECT 1 FROM locks k WHERE k.study_id = m.study_id))"""
-SIGHT = """(NOT $locked AND NOT i.confirmatory
+# one row for each item that a study, or two sets, set aside and no lock of theirs has opened
+_HOLDS = """SELECT m.item_id, m.study_id, coalesce(m.since, s.created_at) AS since FROM study_items m LEFT JOIN studies s USING (study_id)
+    WHERE m.confirmatory AND m.study_id NOT IN (SELECT k.study_id FROM locks k)"""
+# (study, item) of later studies; a set and not a correlated question, which costs a hundred times as much
+_HELD = f"""SELECT m.study_id, m.item_id FROM ({_HOLDS}) h JOIN study_items m ON m.item_id = h.item_id AND m.study_id <> h.study_id
+    JOIN studies s ON s.study_id = m.study_id AND h.since < s.created_at"""
+
+
+def held(i: str = "i") -> str:
+    """Whether an earlier study keeps the item of this row of `study_items` unseen."""
+    return f"({i}.study_id, {i}.item_id) IN ({_HELD})"
+
+
+def opened(i: str = "i") -> str:
+    """Whether the study of this row of `study_items` shows its item, to somebody at least."""
+    return f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) AND NOT {held(i)})"
+
+
+OPEN = f"(NOT i.confirmatory AND NOT {held()})"
+OPENED = opened()
+HIDDEN = f"SELECT item_id FROM ({_HOLDS}) EXCEPT SELECT i.item_id FROM study_items i WHERE {OPENED}"
+SIGHT = f"""(NOT $locked AND {OPEN}
     OR $locked AND i.confirmatory AND i.item_id IN (SELECT unnest($locked_items)))"""
 SIGHT_OF_MODELS = f"{SIGHT} AND (NOT $locked OR r.model IN (SELECT unnest($locked_models)))"
 

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from flipcore.core.study import Study
-from flipcore.store.queries import studies
+from flipcore.store.queries import locks, studies
 from pages.common import gates, session
 from pages.common.links import say_missing
 from pages.common.notes import plain
@@ -99,6 +99,8 @@ def page_header(
         return None
     row = session.study_row(study_id)
     say_missing("study", row["name"])
+    if hidden := locks.held_sentence(session.store(), study_id):
+        st.info(plain(hidden), icon=":material/visibility_off:")
     with line:
         _provenance(row)
         show_badges(badges(row) + list(extra))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.common.notes import plain
 
@@ -25,10 +27,17 @@ def say_missing(name: str, title: str) -> None:
         st.warning(f"The study of this link is not here; this is {plain(title)}.", icon=":material/link_off:")
 
 
-def study_choice(label: str, names: Mapping[str, str], key: str, width: int | str = "stretch") -> str:
+def study_choice(
+    label: str,
+    names: Mapping[str, str],
+    key: str,
+    width: int | Literal["stretch"] = "stretch",
+    place: DeltaGenerator | None = None,
+) -> str:
     """A selector of studies (id -> name) that stands in the link under its key; says where a link names one that is not here."""
     link = st.query_params.get(key, "")
-    choice = st.selectbox(label, list(names), format_func=names.__getitem__, key=key, bind="query-params", width=width)
+    draw = st.selectbox if place is None else place.selectbox
+    choice = draw(label, list(names), format_func=names.__getitem__, key=key, bind="query-params", width=width)
     if link or st.session_state.get(f"missing-{key}") != choice:  # Streamlit takes a value that is none out of the link
         remember_missing(key, link, {*names, *names.values()}, choice)
     say_missing(key, names[choice])

@@ -51,15 +51,13 @@ def registry():
 def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     """The study that the page looks at, chosen in the header. Its id stands in the link (`?study=`): names may be alike.
 
-    Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does.
-    """
+    Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does."""
     names = names_of_studies()
     if not names:
         return None
     suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(names)
-    previous_id = st.session_state.get("study-id", "")
-    places: tuple = ((st.query_params.get("study", ""), names), (previous_id, suited))
-    candidates: list[str] = [one for one, there in places if one in there]
+    link = st.query_params.get("study", "")
+    candidates = [link] if link in names else [one for one in suited if one == st.session_state.get("study-id")]
     start = candidates[0] if candidates else suited[0]
     choice = st.selectbox(
         "Study",
@@ -70,10 +68,10 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         width=330,
         format_func=lambda study_id: names.get(study_id, study_id),
     )
-    remember_missing("study", st.query_params.get("study", ""), names, choice)
+    remember_missing("study", link, names, choice)
     if candidates or choice != start:
         st.session_state["study-id"] = choice
-    if st.query_params.get("study") != choice:
+    if link != choice:
         st.query_params["study"] = choice
     return choice
 

@@ -8,8 +8,8 @@ from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, screen, session
 from pages.common.header import badges, header_line, show_badges
-from pages.common.notes import how_to_read, plain, shown_problem
 from pages.common.links import say_missing
+from pages.common.notes import how_to_read, plain, shown_problem
 from pages.components.margin_board import margin_board
 from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
 from pages.holdout import map as entry_map

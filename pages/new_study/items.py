@@ -80,7 +80,10 @@ def _report(source: ItemSource) -> None:
             st.dataframe([{"line": line, "why": why} for line, why in report.refused[:200]], hide_index=True)
     items = shown_items(source)
     if n_hidden := len(report.items) - len(items):
-        st.caption(f"{n_hidden:,} items are not shown: a study set them aside, and only its lock opens them.")
+        st.caption(
+            f"{n_hidden:,} items are not shown: a study set them aside. A new study asks them and shows nothing of them until that one "
+            "is locked or deleted."
+        )
     st.dataframe(
         [
             {

@@ -17,9 +17,9 @@ from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.flip_verdicts import marked_flips
+from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.paraphrase_review import risk
-from pages.common.links import study_choice
 
 
 def show() -> None:
@@ -83,8 +83,7 @@ def _gates(gates: list[SourceGate]) -> None:
 def _estimate(studies: dict[str, str]) -> None:
     st.subheader("What it did to the estimate", anchor=False)
     first, second, third = st.columns(3)
-    with first:
-        study_id = study_choice("Study", studies, "effect-study")
+    study_id = study_choice("Study", studies, "effect-study", place=first)
     frame = session.readouts(study_id, paraphrases="all")
     frame = frame[frame["axis"].isin(["paraphrase", "identity"])]
     there = frame[frame["axis"] == "paraphrase"]
@@ -133,9 +132,8 @@ def _effect(study_id: str, model: str, readout: str, reference: str, revision: i
 
 
 def _table(effect: Effect) -> None:
-    rows, bounds = effect_rows(effect), effect.bounds
-    st.dataframe(rows, hide_index=True)
-    if bounds:
+    st.dataframe(effect_rows(effect), hide_index=True)
+    if bounds := effect.bounds:
         st.caption(
             f"{bounds.n_unreviewed:,} paraphrases have no verdict. If as large a share of them is bad as of the "
             f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "

@@ -1,5 +1,7 @@
 """Other questions of the same set stand before the question, itself never among them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,9 @@ from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
 from flipcore.runs.plan import plan
+from flipcore.store.connection import Store
 
 CHOICES = [
     Item.make(dataset="t", key=str(i), kind="choice", question=f"Which is {i}?", options=("tin", f"oak {i}"), target="1")
@@ -79,3 +83,18 @@ def test_a_study_shows_examples_of_the_items_own_role_only():
         assert shown == {(one.role, one.item.kind)} and one.item.question not in shots
     # a pilot of a few items shows the same examples as the study
     assert plan(study, items_limit=3).items == plan(study).items[:3]
+
+
+def test_no_example_was_set_aside_by_the_study_or_by_an_earlier_one(tmp_path):
+    """The prompts of open items are shown, and with them their examples."""
+    items = (ItemSource("flipscope_choice", n=30),)
+    own = Study("s", items, (Part("few_shot", {"n": 5}),), (Part("regex"),), (ModelUse("simulated-clean"),))
+    halved = replace(own, name="halved", confirmatory_share=0.5)
+    store = Store.open(tmp_path / "flips.duckdb")
+    runner.run(replace(halved, axes=(Part("identity"),)), store)
+    for study, place in ((halved, None), (own, store)):
+        hidden = [one.item.question for one in plan(halved).items if one.confirmatory]
+        shots = [dict(variant.prompt.parts).get("shots", "") for one in plan(study, place).items for variant in one.variants]
+        assert hidden and any(shots) and [one for one in hidden if any(one in text for text in shots)] == []
+    assert plan(own, store).items[0].variants != plan(own).items[0].variants
+    store.close()

@@ -5,6 +5,7 @@ said as a claim.
 """
 
 import json
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from flipcore import __main__ as command_line
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.claims import gates
+from flipcore.core.study import Part
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, locks, review
@@ -23,6 +25,14 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
 FLIPS, MEMORY, HOLDOUT = (f"{name}/page.py" for name in ("flip_surface", "memorization", "holdout"))
 DECOMPOSITION, REVIEW = (f"{name}/page.py" for name in ("decomposition", "paraphrase_review"))
+LATER = replace(  # over the same items, with none set aside
+    STUDY,
+    name="later",
+    axes=(Part("identity"), Part("few_shot", {"n": 4})),
+    extractors=(Part("regex"),),
+    confirmatory_share=0.0,
+)
+L = LATER.study_id
 # New study shows the first rows of the files that items come from, which no study has set aside; its preview is tested there
 WAYS = [
     ("studies/page.py", {}),
@@ -33,6 +43,10 @@ WAYS = [
     *((HOLDOUT, {"sets": f"study:{S}", "mode": mode}) for mode in ("Explore", "Locked")),
     (HOLDOUT, {"sets": f"study:{S}", "part": "Look inside"}),
     (HOLDOUT, {"sets": "version:VERSION", "part": "Look inside"}),
+    *((page, {"study": L, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "few_shot")),
+    (FLIPS, {"study": L, "item": "OPEN", "axis": "few_shot"}),
+    (DECOMPOSITION, {"study": L}),
+    ("audit/page.py", {"study": L}),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
     (REVIEW, {"part": "Review", "as": "Ada", "shared": "100"}),
 ]
@@ -45,6 +59,7 @@ def path(tmp_path_factory):
     store = Store.open(place)
     demo.fill_store(store)
     runner.run(STUDY, store)
+    runner.run(LATER, store)
     review.keep_verdicts(store, [verdict_row(pair, "Bea", OTHER, "changes it") for pair in review.pairs(store)[:20]])
     ids = hidden_ids(store)
     row = {"name": "v", "note": "", "parent_id": None, "sets_id": "s", "target_ids": ids[:8], "retro_ids": ids[8:]}
@@ -106,7 +121,7 @@ def fresh_caches():
 
 @pytest.mark.parametrize(("page", "link"), WAYS, ids=[f"{page.split('/')[1]}-{i}" for i, (page, _) in enumerate(WAYS)])
 def test_no_page_or_link_sends_anything_that_is_set_aside(opened, page, link):
-    known = {"HIDDEN": hidden_ids(opened)[0], "VERSION": holdout.versions(opened)[0]["version_id"]}
+    known = {"HIDDEN": hidden_ids(opened)[0], "OPEN": open_ids(opened)[0], "VERSION": holdout.versions(opened)[0]["version_id"]}
     link = {key: known.get(value, value.replace("VERSION", known["VERSION"])) for key, value in link.items()}
     if "item-search" in link:
         link["item-search"] = marks(opened)[0]
@@ -124,11 +139,12 @@ def test_the_walk_would_see_a_leak(opened):
     assert any(piece in sent(app) for piece in shown)
 
 
-def test_stats_and_export_hold_nothing_that_is_set_aside(opened, capsys, tmp_path):
-    command_line.main(["stats", S, "--json"])
+@pytest.mark.parametrize("study_id", [S, L])
+def test_stats_and_export_hold_nothing_that_is_set_aside(study_id, opened, capsys, tmp_path):
+    command_line.main(["stats", study_id, "--json"])
     said = capsys.readouterr().out
     assert json.loads(said) and [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in said] == []
-    command_line.main(["export", S, "--format", "csv", "--folder", str(tmp_path)])
+    command_line.main(["export", study_id, "--format", "csv", "--folder", str(tmp_path)])
     files = list(tmp_path.iterdir())
     assert len(files) > 2
     for file in files:

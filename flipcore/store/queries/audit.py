@@ -6,14 +6,15 @@ import pandas as pd
 
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
+from flipcore.store.visible import OPEN
 
 _CALLS = """
 SELECT c.model, c.status, c.finish_reason, TRY_CAST(c.request->>'$.max_tokens' AS BIGINT) AS max_tokens, count(*) AS n
 FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id GROUP BY ALL
 """
-_ITEMS = """
-SELECT m.item_id, i.question, i.options, i.target, i.category, i.source_id FROM study_items m JOIN items i USING (item_id)
-WHERE m.study_id = $study_id AND NOT m.confirmatory ORDER BY m.position
+_ITEMS = f"""
+SELECT i.item_id, q.question, q.options, q.target, q.category, q.source_id FROM study_items i JOIN items q USING (item_id)
+WHERE i.study_id = $study_id AND {OPEN} ORDER BY i.position
 """
 
 

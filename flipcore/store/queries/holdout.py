@@ -11,7 +11,7 @@ from flipcore.core.records import CONTINUATION, Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import sight
 from flipcore.store.rows import item_row, now
-from flipcore.store.visible import HIDDEN, SIGHT, SIGHT_OF_MODELS
+from flipcore.store.visible import HIDDEN, OPEN, SIGHT, SIGHT_OF_MODELS
 
 _STUDIES = """
 SELECT s.study_id, s.name, count(*) FILTER (role = 'target') AS n_target, count(*) FILTER (role = 'retro') AS n_retro
@@ -25,11 +25,11 @@ def studies_with_both(store: Store) -> list[dict]:
     return store.rows_of(_STUDIES)
 
 
-_COVERING = """
+_COVERING = f"""
 WITH wanted AS (SELECT unnest($target) AS item_id, 'target' AS role UNION ALL SELECT unnest($retro), 'retro'),
-     held AS (SELECT study_id, count(*) AS n FROM study_items JOIN wanted USING (item_id, role)
-              WHERE NOT confirmatory GROUP BY study_id)
-SELECT study_id FROM studies JOIN held USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
+     there AS (SELECT i.study_id, count(*) AS n FROM study_items i JOIN wanted USING (item_id, role)
+               WHERE {OPEN} GROUP BY i.study_id)
+SELECT study_id FROM studies JOIN there USING (study_id) WHERE n = (SELECT count(*) FROM wanted)
 ORDER BY created_at DESC, study_id
 """
 
@@ -57,7 +57,7 @@ def keep_aside(store: Store, record_id: str, target_ids: Sequence[str], retro_id
     page. Each entry falls on its side by its own id. Sets that have entries set aside already keep those. Their ids."""
     ids_by_role = {"target": target_ids, "retro": retro_ids}
     rows = [
-        {"study_id": record_id, "item_id": item, "role": role, "position": place, "confirmatory": True}
+        {"study_id": record_id, "item_id": item, "role": role, "position": place, "confirmatory": True, "since": now()}
         for role, ids in ids_by_role.items()
         for place, item in enumerate(ids)
         if int(digest("aside", item)[:8], 16) / 16**8 < share
@@ -85,7 +85,8 @@ def items(store: Store, item_ids: list[str]) -> list[Item]:
 
 
 def hidden_items(store: Store, item_ids: list[str]) -> set[str]:
-    """Those of the ids that every study holding them set aside and no lock has opened: no page may show their text."""
+    """Those of the ids that a study set aside, that no lock of it has opened and no other study shows: no page may show their
+    text."""
     return {
         one for (one,) in store.rows(f"SELECT item_id FROM ({HIDDEN}) WHERE item_id IN (SELECT unnest($ids))", ids=item_ids)
     }

@@ -17,7 +17,7 @@ from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import stands, verdict_state
 from flipcore.store.rows import now
-from flipcore.store.visible import Sight
+from flipcore.store.visible import Sight, held, opened
 
 STATE = "state"
 
@@ -49,7 +49,7 @@ def keep_lock(
         raise BadInput("A lock needs the name of whoever stores it.")
     state = _state(store, record_id) if items is None else {"items": [[item, ""] for item in sorted(items)]}
     if not state["items"]:
-        raise BadInput("No item is set aside here, so there is nothing to lock. Wait until the study's items are stored.")
+        raise BadInput(_nothing_to_lock(store, record_id))
     fixed = json.loads(json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str))
     row = {"lock_id": lock_id(fixed), "study_id": record_id, "settings": fixed, "reviewer": reviewer.strip()}
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
@@ -88,18 +88,21 @@ def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any])
     return Sight(True, tuple(item for item, _ in state["items"]), tuple(state["models"]), None)
 
 
-_SET_ASIDE = "SELECT item_id, role FROM study_items WHERE study_id = $study_id AND confirmatory ORDER BY item_id"
+_SET_ASIDE = f"""
+SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory AND NOT {held()} ORDER BY i.item_id
+"""
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
-_SEEN_BEFORE = """
+_SEEN_BEFORE = f"""
 SELECT count(DISTINCT i.item_id) FROM study_items i
-JOIN study_items o ON o.item_id = i.item_id AND o.study_id <> i.study_id AND NOT o.confirmatory
+JOIN study_items o ON o.item_id = i.item_id AND o.study_id <> i.study_id AND {opened("o")}
 JOIN readouts r ON r.study_id = o.study_id AND r.item_id = o.item_id
 WHERE i.study_id = $study_id AND i.confirmatory AND r.model IN (SELECT unnest($models))
 """
 
 
 def _state(store: Store, study_id: str) -> dict[str, Any]:
-    """What a result of the study depends on besides its settings. `seen_before` are items that were set aside here while
+    """What a result of the study depends on besides its settings; without the items that an earlier study keeps unseen.
+    `seen_before` are items that were set aside here while
     another study shows what the same models answered to them."""
     tomls = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     declared = Study.from_toml(tomls[0][0]) if tomls else None
@@ -113,6 +116,31 @@ def _state(store: Store, study_id: str) -> dict[str, Any]:
         "verdicts": {pair: now_stands.get(pair, "unreviewed") for (pair,) in sorted(pairs, key=str) if pair is not None},
         "seen_before": store.rows(_SEEN_BEFORE, study_id=study_id, models=names or [""])[0][0],
     }
+
+
+def held_by(store: Store, study_id: str) -> dict[str, int]:
+    """Names of earlier studies (or of two sets) -> how many of this study's items they set aside and keep unseen, here too."""
+    sql = """SELECT coalesce(s.name, 'two sets on the Holdout page'), count(*) FROM study_items h JOIN study_items i USING (item_id)
+             LEFT JOIN studies s ON s.study_id = h.study_id JOIN studies mine ON mine.study_id = i.study_id
+             WHERE i.study_id = $study_id AND h.study_id <> i.study_id AND h.confirmatory
+               AND coalesce(h.since, s.created_at) < mine.created_at
+               AND NOT EXISTS (SELECT 1 FROM locks k WHERE k.study_id = h.study_id) GROUP BY ALL ORDER BY ALL"""
+    return dict(store.rows(sql, study_id=study_id))
+
+
+def held_sentence(store: Store, study_id: str) -> str:
+    """Why items of this study are not shown although it does not set them aside itself; "" where none is held."""
+    parts = [f"{n:,} of its items stay hidden: {name} set them aside" for name, n in held_by(store, study_id).items()]
+    return "; ".join(parts) + ". Lock or delete that study to see them here." if parts else ""
+
+
+def _nothing_to_lock(store: Store, record_id: str) -> str:
+    held = held_sentence(store, record_id)
+    return (
+        f"There is nothing to lock here. {held}"
+        if held
+        else "No item is set aside here, so there is nothing to lock. Wait until the study's items are stored."
+    )
 
 
 def n_verdicts_changed(store: Store, lock: Mapping[str, Any]) -> int:

@@ -12,6 +12,7 @@ from flipcore.stats.memory.matching import Pairs
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import locks
 from flipcore.store.rows import now
+from flipcore.store.visible import OPEN
 
 UNPAIRED = ""  # the control of a benchmark item for which the latest matching found none
 
@@ -50,14 +51,14 @@ def store_pairs(
     return store.writer.add("control_pairs", rows)
 
 
-_REFERENCE = """
+_REFERENCE = f"""
 WITH first AS (
     SELECT r.model, r.item_id, r.is_correct, row_number() OVER (
                PARTITION BY r.study_id, r.model, r.item_id ORDER BY r.axis, r.sample, r.extractor <> 'regex', r.extractor) AS place
     FROM readouts r
     JOIN study_items i USING (study_id, item_id)
     JOIN study_variants v USING (study_id, item_id, axis, variant_id)
-    WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND NOT i.confirmatory AND r.item_id IN (SELECT unnest($item_ids))
+    WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND {OPEN} AND r.item_id IN (SELECT unnest($item_ids))
       AND r.model IN (SELECT unnest($models)))
 SELECT item_id, avg(is_correct::DOUBLE) FROM first WHERE place = 1 GROUP BY item_id
 """

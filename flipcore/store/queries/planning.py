@@ -47,6 +47,19 @@ def members(store: Store, study_id: str) -> list[dict]:
     return [row | {"meta": json.loads(row["meta"] or "{}")} for row in store.rows_of(_MEMBERS, study_id=study_id)]
 
 
+_SET_ASIDE_BEFORE = """
+SELECT DISTINCT m.item_id FROM study_items m LEFT JOIN studies s USING (study_id)
+WHERE m.confirmatory AND m.study_id <> $study_id
+  AND coalesce(m.since, s.created_at) < coalesce((SELECT created_at FROM studies WHERE study_id = $study_id), 'infinity')
+"""
+
+
+def set_aside_before(store: Store, study_id: str) -> set[str]:
+    """Items that others set aside before this study was declared, opened since or not: what a study asks is not to change with
+    a lock."""
+    return {item_id for (item_id,) in store.rows(_SET_ASIDE_BEFORE, study_id=study_id)}
+
+
 _ANSWERS = """
 WITH answers AS (
     SELECT DISTINCT l.model, l.item_id, l.axis, l.variant_id, l.sample, l.call_id FROM readout_sources l

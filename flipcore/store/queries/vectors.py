@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from flipcore.store.connection import Store
+from flipcore.store.visible import OPEN
 
 _VECTORS = """
 SELECT text_hash, vector FROM embeddings
@@ -32,12 +33,12 @@ def keep(store: Store, backend: str, revision: str, vectors_by_hash: Mapping[str
 
 
 # Base prompts alone, so that a set on which more was tried is no harder for it; the confirmatory share stays unseen.
-_ACCURACY = """
+_ACCURACY = f"""
 SELECT r.item_id, avg(r.is_correct::DOUBLE) AS accuracy
 FROM readouts r
 JOIN study_items i USING (study_id, item_id)
 JOIN study_variants v USING (study_id, item_id, axis, variant_id)
-WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND NOT i.confirmatory AND r.item_id IN (SELECT unnest($item_ids))
+WHERE r.is_correct IS NOT NULL AND v.key = 'base' AND {OPEN} AND r.item_id IN (SELECT unnest($item_ids))
 GROUP BY r.item_id
 """
 
