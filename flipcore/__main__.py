@@ -1,4 +1,4 @@
-"""The command line: python -m flipcore demo | run | stats | match | import | audit | merge | export."""
+"""The command line: python -m flipcore demo | run | models | stats | match | import | audit | merge | export."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from flipcore.annotation import match_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
+from flipcore.models import command as models_command
 from flipcore.runs import import_command
 from flipcore.runs.harnesses import writing
 from flipcore.runs.interrupts import interruptible
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="ITEMS",
         help="ask the first items only: what would the study cost, how many answers are cut off?",
     )
+    models_command.add_arguments(commands.add_parser("models", help="which models can be asked: list, add, test, remove"))
     stats = commands.add_parser("stats", help="every estimate of a study")
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
@@ -74,6 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
         return {
             "demo": _demo,
             "run": _run,
+            "models": models_command.models,
             "stats": _stats,
             "match": _match,
             "import": _import,

@@ -62,6 +62,13 @@ PAGES = [
         help="What does this log say, and does it hold?",
     ),
     st.Page(
+        "models/page.py",
+        title="Models",
+        icon=":material/smart_toy:",
+        url_path="models",
+        help="Which models can I ask, and what can they do?",
+    ),
+    st.Page(
         "paraphrase_review/page.py",
         title="Paraphrase review",
         icon=":material/rate_review:",

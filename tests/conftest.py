@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nobody's own models are in a test
+
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
 
 # a busy machine is slow, not wrong: examples have no deadline of their own

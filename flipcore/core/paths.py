@@ -21,3 +21,8 @@ POCKET = DATA / "pocket"
 MODELS_TOML = DATA / "models.toml"
 HOME = Path(os.environ.get("FLIPSCOPE_HOME") or Path.home() / ".flipscope")  # the user's own files, never in the clone
 DATABASE = (DATA if IS_CLONE else HOME) / "flips.duckdb"
+
+
+def own_models_toml() -> Path:
+    """The user's own models: beside no code, so that an update or a commit never touches them."""
+    return Path(os.environ.get("FLIPSCOPE_HOME") or HOME) / "models.toml"

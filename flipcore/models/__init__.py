@@ -1,4 +1,4 @@
-"""One way to get completions each: Call -> Completion. Which models there are is declared in data/models.toml."""
+"""One way to get completions each: Call -> Completion. Which there are: data/models.toml and the user's own."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
 
         return PythonCallable(name)
     raise BadInput(
-        f"There is no model {name!r} in data/models.toml; there are {', '.join(cards)}. A Python function is named "
-        "module:function."
+        f"There is no model {name!r}; there are {', '.join(cards)}. Add one under Models, or by `python -m flipcore models add`. "
+        "A Python function is named module:function."
     )
 
 

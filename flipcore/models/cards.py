@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from flipcore.core.errors import BadInput
-from flipcore.core.paths import MODELS_TOML
+from flipcore.core.paths import MODELS_TOML, own_models_toml
 from flipcore.core.records import ABILITIES
+from flipcore.text.dates import span
+
+APIS = ("chat", "completions")
+# what a server may refuse: it is left out then; a system prompt goes before the question instead
+REFUSABLE = ("temperature", "top_p", "seed", "stop", "system", "reasoning_effort")
+SERVED = "openai_compatible"
+_MOST_CHARS = 200
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{2,63}")
+_NUMBERS = {  # key -> (least, most)
+    "price_in": (0.0, 1e5),
+    "price_out": (0.0, 1e5),
+    "n_in_flight": (1, 4_096),
+    "timeout_s": (0.1, 7_200.0),
+    "requests_per_minute": (1, 10_000_000),
+    "tokens_per_minute": (1, 10_000_000_000),
+}
 
 
 @dataclass(frozen=True)
 class ModelCard:
-    """One [name] table of data/models.toml. Prices are US dollars a million tokens; None means unknown."""
+    """One [name] table of data/models.toml or of the user's own models.toml. Prices are US dollars a million tokens; None means
+    unknown. `refuses` are parameters that are never sent, `probe` is what the last test found out (`probe_record`)."""
 
     name: str
     backend: str
@@ -29,26 +50,104 @@ class ModelCard:
     timeout_s: float = 120.0
     options: dict = field(default_factory=dict)
     notes: str = ""
+    refuses: tuple[str, ...] = ()
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    preset: str = ""
+    probe: dict = field(default_factory=dict)
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
-    """All declared models by name; BadInput names the table and the key that is wrong."""
-    path = path or MODELS_TOML
+    """All declared models by name, the user's own last and over those that are shipped; with `path` those of that file alone.
+    BadInput names the table and the key that is wrong."""
+    if path is not None:
+        return cards_of(path)
+    own = own_models_toml()
+    return cards_of(MODELS_TOML) | (cards_of(own) if own.is_file() else {})
+
+
+def cards_of(path: Path) -> dict[str, ModelCard]:
+    """The models of one file."""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise BadInput(f"{path.name} cannot be read: {error}.") from error
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path.name} cannot be read: {error}. Mend it at {path}.") from error
     return {name: _card(name, table, path) for name, table in tables.items()}
 
 
-def _card(name: str, table: dict, path: Path) -> ModelCard:
-    keys = {f.name for f in fields(ModelCard)}
+def _card(name: str, table: Any, path: Path) -> ModelCard:
+    if not isinstance(table, dict):
+        raise BadInput(f"{path.name} has {name} = …; a model is a table, [{name}].")
+    keys = {f.name for f in fields(ModelCard)} - {"name"}
     unknown = sorted(set(table) - keys)
     if unknown:
         raise BadInput(f"[{name}] in {path.name} has the unknown key {unknown[0]!r}; it may have {', '.join(sorted(keys))}.")
     if "backend" not in table:
         raise BadInput(f"[{name}] in {path.name} names no backend.")
-    abilities = tuple(table.get("abilities", ABILITIES))
-    if set(abilities) - set(ABILITIES):
-        raise BadInput(f"[{name}] in {path.name} has an unknown ability; known are {', '.join(ABILITIES)}.")
-    return ModelCard(name, **dict(table) | {"abilities": abilities})
+    lists = {key: tuple(table.get(key, default)) for key, default in (("abilities", ABILITIES), ("refuses", ()))}
+    return checked(ModelCard(name, **dict(table) | lists), f"[{name}] in {path.name}")
+
+
+def checked(card: ModelCard, where: str = "") -> ModelCard:
+    """The card, after everything that a card must keep to; raises BadInput with a sentence that names the field."""
+    where = where or f"The model {card.name[:60]!r}"
+    for key, words in (("abilities", ABILITIES), ("refuses", REFUSABLE)):
+        if set(getattr(card, key)) - set(words):
+            raise BadInput(f"{where} has an unknown entry in {key}; known are {', '.join(words)} (an ability or a parameter).")
+    for key in ("model", "endpoint", "api", "api_key_env", "notes", "preset"):
+        if not isinstance(getattr(card, key), str):
+            raise BadInput(f"{where} has {key} = {getattr(card, key)!r}; it must be text in quotes.")
+    for key, (low, high) in _NUMBERS.items():
+        _check_number(where, key, getattr(card, key), low, high)
+    if not isinstance(card.options, dict) or not isinstance(card.probe, dict):
+        raise BadInput(f"{where} has options or probe that is no table.")
+    if card.backend == SERVED:
+        _check_server(card, where)
+    return card
+
+
+def check_own(card: ModelCard) -> ModelCard:
+    """A card that a user adds or edits: as `checked`, with a name that a study can use, a server and a model."""
+    name = card.name
+    if not name.strip() or name != name.strip() or len(name) > 80 or not name.isprintable() or ":" in name:
+        raise BadInput(f"The name {name[:80]!r} cannot be used: take 1 to 80 letters, digits, dots or hyphens, and no colon.")
+    shipped = cards_of(MODELS_TOML).get(name)
+    if shipped and shipped.backend != SERVED:
+        raise BadInput(f"{name} is the name of a shipped model whose results carry a label. Take another name.")
+    if card.backend != SERVED:
+        raise BadInput(f"A model that is added is a server that speaks the OpenAI API, not {card.backend!r}.")
+    if not card.endpoint:
+        raise BadInput("The address of the server is missing, for example http://localhost:8000/v1.")
+    if not card.model.strip() or len(card.model) > _MOST_CHARS:
+        raise BadInput(f"Say which model of the server is meant, in at most {_MOST_CHARS} characters.")
+    if card.cutoff:
+        span("end of its training", card.cutoff)
+    return checked(card)
+
+
+def _check_number(where: str, key: str, value: Any, low: float, high: float) -> None:
+    if value is None and key not in ("n_in_flight", "timeout_s"):
+        return
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or not low <= value <= high:
+        raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be a number from {low:,} to {high:,}.")
+
+
+def _check_server(card: ModelCard, where: str) -> None:
+    """An address that can be asked and holds no key, and the name of a variable instead of a key. What was typed is not repeated:
+    it may be the key."""
+    if card.api not in APIS:
+        raise BadInput(f"{where} has api = {card.api[:40]!r}; it must be {' or '.join(APIS)}.")
+    try:
+        address = urlsplit(card.endpoint)
+        is_whole = address.scheme in ("http", "https") and bool(address.hostname) and (address.port or 1) > 0
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise BadInput(f"{where} has an endpoint that is no address; it must begin with http:// or https://.")
+    if address.username or address.password or address.query or address.fragment:
+        raise BadInput(f"{where} has an endpoint with a key or a query in it. Put the key into an environment variable.")
+    if card.api_key_env and not _VARIABLE.fullmatch(card.api_key_env):
+        raise BadInput(
+            f"{where} has an api_key_env that is no name of an environment variable, for example OPENAI_API_KEY. Put the key "
+            "itself into that variable, never here."
+        )

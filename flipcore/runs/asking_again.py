@@ -33,7 +33,7 @@ def asked_again(store: Store, study_id: str, folder: str | Path, item_ids: Colle
     """The open items of a study (of `item_ids` where they are given), each in its role, written to `folder`, and a draft with
     its models and two axes to begin with.
 
-    A model is found by its name in data/models.toml, or by the name that its server knows. Raises BadInput where no item of the
+    A model is found by its own name, or by the name that its server knows. Raises BadInput where no item of the
     study can be asked in another way."""
     study = studies.declared(store, study_id)
     items = studies.study_items(store, study_id)
@@ -67,7 +67,7 @@ def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
     for use in study.models:
         name = use.name if use.name in cards else by_served.get(use.name) or by_served.get(use.name.rpartition("/")[2])
         if name is None:
-            missing.append(f"{use.name} is not in data/models.toml; add it there, or choose another model.")
+            missing.append(f"{use.name} is not among your models; add it under Models, or choose another.")
         else:
             uses.append(ModelUse(name, use.temperature, use.n_samples, use.seed, use.max_tokens, use.top_p, use.stop))
     return uses or list(demo_study().models[:1]), missing

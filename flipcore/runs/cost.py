@@ -153,8 +153,8 @@ def refusal(
     unknown = [name for name, card in cards.items() if card and (card.price_in is None or card.price_out is None)]
     if unknown:
         return (
-            f"The price of {unknown[0]} is unknown, so no budget can be kept: write price_in and price_out into "
-            "data/models.toml. Nothing was asked."
+            f"The price of {unknown[0]} is unknown, so no budget can be kept. Say what it costs: edit it under Models. Nothing was "
+            "asked."
         )
     if paid and budget_usd is None and projection.n_calls:
         return f"{paid[0]} costs money and the study has no budget. Projection: {projection.sentence()}. Nothing was asked."

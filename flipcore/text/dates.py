@@ -35,7 +35,7 @@ def could_have_been_seen(published: str | None, cutoff: str | None) -> Exposure:
     if not cutoff:
         return Exposure(
             UNKNOWN,
-            "The model's training cut-off is not declared in data/models.toml, so nothing says what it could have seen.",
+            "The model's training cut-off is not declared (edit it under Models), so nothing says what it could have seen.",
         )
     first, last = span("publication date", published)
     begins, ends = span("training cut-off", cutoff)

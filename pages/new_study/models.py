@@ -23,7 +23,7 @@ def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[Mo
         [*cards, *(m.name for m in models if m.name not in cards)],
         [model.name for model in models],
         key="model-names",
-        help="declared in data/models.toml",
+        help="the shipped ones and those that you added under Models",
     )
     own = right.text_input(
         "Or a Python function",
@@ -31,6 +31,7 @@ def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[Mo
         placeholder="module:function",
         help="answer(prompt) -> str, or an object with is_correct(item) -> bool",
     )
+    st.page_link("models/page.py", label="Add a model", icon=":material/add_circle:")
     by_name = {model.name: model for model in models}
     selection = [*names, own] if own and own not in names else names
     return [_settings(by_name.get(name, ModelUse(name)), extractors) for name in selection]

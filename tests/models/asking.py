@@ -30,11 +30,14 @@ def asked(backend, requests, samples=(0,)):
     """Completions of all requests and samples, in order."""
 
     async def main():
-        return [
-            await backend.complete(Call(backend.name, backend.revision, request, sample))
-            for request in requests
-            for sample in samples
-        ]
+        try:
+            return [
+                await backend.complete(Call(backend.name, backend.revision, request, sample))
+                for request in requests
+                for sample in samples
+            ]
+        finally:
+            await backend.close()
 
     return asyncio.run(main())
 

@@ -45,8 +45,7 @@ class Server:
 
     async def _serve(self) -> None:
         app = web.Application(client_max_size=2**24)
-        app.router.add_post("/v1/chat/completions", self._answer)
-        app.router.add_post("/v1/completions", self._answer)
+        self.routes(app)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -56,6 +55,11 @@ class Server:
         self._ready.set()
         await self._stop.wait()
         await runner.cleanup()
+
+    def routes(self, app: web.Application) -> None:
+        """What is answered where."""
+        app.router.add_post("/v1/chat/completions", self._answer)
+        app.router.add_post("/v1/completions", self._answer)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()

@@ -49,7 +49,7 @@ def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
     button.click().run()
     assert not app.exception
     notes = " ".join(one.value for one in app.caption).replace("\\", "")
-    assert "m-1 is not in data/models.toml" in notes
+    assert "m-1 is not among your models" in notes
 
 
 def test_a_judge_is_priced_and_reads_the_stored_texts(imported):

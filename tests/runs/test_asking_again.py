@@ -26,7 +26,7 @@ def test_an_imported_log_is_asked_again_on_its_own_items(tmp_path, store):
     )
     study_id = store_logs(survey([log]), store)
     draft = asked_again(store, study_id, tmp_path / "uploads")
-    assert draft.notes == ("openai/m-1 is not in data/models.toml; add it there, or choose another model.",)
+    assert draft.notes == ("openai/m-1 is not among your models; add it under Models, or choose another.",)
     items = [one.item for one in plan(draft.study, store).items]
     assert {(one.question, one.options, one.target) for one in items} == {
         (f"Which is {i}?", ("oak", "tin", "ash"), "0") for i in (1, 2, 3)

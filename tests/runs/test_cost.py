@@ -62,7 +62,7 @@ def test_without_a_budget_no_paid_model_is_asked_and_free_ones_are():
 
 
 def test_an_unknown_price_keeps_no_budget_so_it_is_refused():
-    assert "price_in" in refusal(projected(calls(1), UNKNOWN), 100.0, {"unknown": UNKNOWN})
+    assert "edit it under Models" in refusal(projected(calls(1), UNKNOWN), 100.0, {"unknown": UNKNOWN})
 
 
 def test_a_projection_of_nothing_is_a_sentence():

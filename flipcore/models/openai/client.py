@@ -7,7 +7,6 @@ the parameters that matter are sent, and what came back is looked at before it i
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from collections.abc import Mapping
@@ -18,13 +17,51 @@ from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.breaker import Breaker
-from flipcore.models.openai.replies import Fault, body_of, fields_of, path_of
+from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of
 from flipcore.models.openai.retries import exhausted, explained, may_be_billed, pause, scrubbed
 
 N_ATTEMPTS = 5
 _RAW_CHARS = 4_000
 _CONTROL = Call("", "", Request("generate", "Hello", max_tokens=1))  # asked of a server that fails: does it answer anything?
 _LONGEST_CONTROL_S = 60.0
+
+
+def revision_of(card: ModelCard) -> str:
+    """What is asked, as far as it is known. A parameter that is left out makes it another model in effect, so it is named."""
+    extra = card.options.get("extra_body", {})
+    without = f" without {', '.join(sorted(card.refuses))}" if card.refuses else ""
+    return f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}{without}"
+
+
+def key_of(card: ModelCard) -> str:
+    """The key that the environment holds for this model, "" where none is named or set."""
+    return os.environ.get(card.api_key_env, "") if card.api_key_env else ""
+
+
+def missing_key(card: ModelCard) -> str:
+    """A sentence where a key is named and not set; "" otherwise."""
+    if not card.api_key_env or os.environ.get(card.api_key_env):
+        return ""
+    return f"The environment variable {card.api_key_env}, which should hold the key for {card.name}, is not set. Set it and run again."
+
+
+def open_client(card: ModelCard) -> Any:
+    """A client without retries of its own, for the running event loop."""
+    from openai import AsyncOpenAI, DefaultAioHttpClient
+
+    return AsyncOpenAI(
+        base_url=card.endpoint,
+        api_key=key_of(card) or "none",
+        max_retries=0,
+        timeout=card.timeout_s,
+        http_client=DefaultAioHttpClient(timeout=card.timeout_s),
+    )
+
+
+def error_texts(error: Exception, card: ModelCard) -> tuple[str, str]:
+    """A sentence about a fault and what the server sent, both without the key."""
+    sentence, raw = explained(error, card)
+    return scrubbed(exhausted(error, card) or sentence, key_of(card)), scrubbed(raw[:_RAW_CHARS], key_of(card))
 
 
 class OpenAICompatible:
@@ -35,8 +72,7 @@ class OpenAICompatible:
 
     def __init__(self, card: ModelCard) -> None:
         self.card, self.name = card, card.name
-        extra = card.options.get("extra_body", {})
-        self.revision = f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}"
+        self.revision = revision_of(card)
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
         self._clients: dict[int, Any] = {}
         self._breaker = Breaker(self._control, lambda error: self._error_texts(error)[0])
@@ -60,17 +96,13 @@ class OpenAICompatible:
             return ""
         if ability == "score" and self.card.api == "chat":
             return f"{self.name} is asked through the chat API, which gives no log-probabilities of a given text."
-        return f"{self.name} does not give {ability.replace('_', ' ')}, says its table in data/models.toml."
+        return f"{self.name} does not give {ability.replace('_', ' ')}, says its entry under Models."
 
     async def complete(self, call: Call) -> Completion:
         """One completion, after as many attempts as the server's faults make worth while."""
         if not self.abilities & {call.request.ability}:
             return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
-        if self.card.api_key_env and not os.environ.get(self.card.api_key_env):
-            self._breaker.down = (
-                f"The environment variable {self.card.api_key_env}, which should hold the key for "
-                f"{self.name}, is not set. Set it and run again."
-            )
+        self._breaker.down = missing_key(self.card) or self._breaker.down
         most, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
         for attempt in range(1, most + 1):
             async with self._breaker.turn():
@@ -131,24 +163,11 @@ class OpenAICompatible:
         """One client for each event loop; aiohttp as transport takes about half the time of the default."""
         loop = id(asyncio.get_running_loop())
         if loop not in self._clients:
-            from openai import AsyncOpenAI, DefaultAioHttpClient
-
-            key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
-            self._clients[loop] = AsyncOpenAI(
-                base_url=self.card.endpoint,
-                api_key=key or "none",
-                max_retries=0,
-                timeout=self.card.timeout_s,
-                http_client=DefaultAioHttpClient(timeout=self.card.timeout_s),
-            )
+            self._clients[loop] = open_client(self.card)
         return self._clients[loop]
 
     def _read(self, call: Call, text: str, attempt: int, latency_s: float) -> Completion:
-        try:
-            reply = json.loads(text)
-        except ValueError as error:
-            raise Fault("The server's reply is not valid JSON", text) from error
-        parts = fields_of(call, reply, self.card)
+        parts = fields_of(call, reply_of(text), self.card)
         completion = Completion(
             call.call_id, "ok", cost_usd=self._cost(parts), latency_s=latency_s, n_attempts=attempt, **parts
         )
@@ -167,9 +186,7 @@ class OpenAICompatible:
 
     def _error_texts(self, error: Exception) -> tuple[str, str]:
         """A sentence about a fault and what the server sent, both without the key."""
-        key = os.environ.get(self.card.api_key_env, "") if self.card.api_key_env else ""
-        sentence, raw = explained(error, self.card)
-        return scrubbed(exhausted(error, self.card) or sentence, key), scrubbed(raw[:_RAW_CHARS], key)
+        return error_texts(error, self.card)
 
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
         sentence, raw = self._error_texts(error)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flipcore.core.finish import REFUSAL, finish_reason
+from flipcore.core.finish import OPEN, REFUSAL, STOP, finish_reason
 from flipcore.core.records import Call
 from flipcore.models.cards import ModelCard
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
+REASONING_FIELDS = ("reasoning_content", "reasoning")  # vLLM and DeepSeek; newer vLLM, OpenRouter and Ollama
 _MOST_TOKENS = 2**31  # a count beyond it is a fault of the server, not a bill
 
 
@@ -29,20 +31,23 @@ def path_of(card: ModelCard) -> str:
 def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
     """The request's body. The seed is the request's plus the sample's number, so that samples differ and repeat."""
     request = call.request
-    body: dict[str, Any] = {"model": card.model, "temperature": request.temperature, "top_p": request.top_p}
-    body[card.options.get("max_tokens_name", "max_tokens")] = request.max_tokens
+    parameters: dict[str, Any] = {"temperature": request.temperature, "top_p": request.top_p}
     if request.seed is not None:
-        body["seed"] = request.seed + call.sample
+        parameters["seed"] = request.seed + call.sample
     if request.stop:
-        body["stop"] = list(request.stop)
+        parameters["stop"] = list(request.stop)
+    body: dict[str, Any] = {"model": card.model}
+    body |= {name: value for name, value in parameters.items() if name not in card.refuses}
+    body[card.options.get("max_tokens_name", "max_tokens")] = request.max_tokens
     body |= _chat_part(call, card) if card.api == "chat" else _completions_part(call, card)
     return body | card.options.get("extra_body", {})
 
 
 def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
     request = call.request
-    system = [{"role": "system", "content": request.system}] if request.system else []
-    part: dict[str, Any] = {"messages": [*system, {"role": "user", "content": request.prompt}]}
+    apart = request.system and "system" not in card.refuses
+    system = [{"role": "system", "content": request.system}] if apart else []
+    part: dict[str, Any] = {"messages": [*system, {"role": "user", "content": request.prompt if apart else _prompt(call)}]}
     if request.kind == "first_token":
         part |= {"logprobs": True, "top_logprobs": min(request.top_k, card.options.get("max_top_logprobs", 20))}
     return part
@@ -70,6 +75,33 @@ def _prompt(call: Call) -> str:
     return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
 
 
+def reply_of(text: str) -> Any:
+    """The server's words as data; Fault where they are no JSON. A stream of events, which some proxies send unasked, is joined."""
+    try:
+        if text.lstrip().startswith(("data:", ": ", "event:")):
+            return _joined(
+                [json.loads(line[5:]) for line in text.splitlines() if line.startswith("data:") and "[DONE]" not in line]
+            )
+        return json.loads(text)
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise Fault("The server's reply is not valid JSON", text[:1000]) from error
+
+
+def _joined(events: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """One reply of the events of a stream: texts are joined, of anything else the last value counts."""
+    message: dict[str, Any] = {}
+    reply: dict[str, Any] = {}
+    choice: dict[str, Any] = {}
+    for event in events:
+        reply |= {key: value for key, value in event.items() if key != "choices" and value is not None}
+        for part in event.get("choices") or []:
+            choice |= {key: value for key, value in part.items() if key not in ("delta", "text") and value is not None}
+            for key, value in (part["delta"] if "delta" in part else {"text": part.get("text")}).items():
+                message[key] = (message.get(key) or "") + value if isinstance(value, str) else value or message.get(key)
+    choice |= {"text": message["text"]} if "text" in message else {"message": message}
+    return reply | {"choices": [choice] if events else []}
+
+
 def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     """Text, finish, tokens and alternatives for a Completion; raises Fault when the reply has no choice to read.
 
@@ -81,18 +113,22 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Fault(f"The server's reply has no choices{_error_words(reply)}", str(reply)[:1000])
     choice = choices[0]
-    raw_usage = reply.get("usage")
-    usage = raw_usage if isinstance(raw_usage, dict) else {}
+    n_in, n_out, _ = token_counts(reply)
     text, reasoning, refused = _text(choice, card)
     scoring = call.request.kind == "score"
+    ended = REFUSAL if refused else finish_reason(choice.get("finish_reason"))
+    if ended == STOP and reasoning and not text.strip():
+        ended = OPEN  # a server that parts the two found no end of the reasoning
+    if call.request.stop and "stop" in card.refuses:
+        text, ended = _stopped(text, call.request.stop, ended)
     return {
         "text": "" if scoring else text,
         "reasoning": "" if scoring else reasoning,
-        "finish_reason": REFUSAL if refused else finish_reason(choice.get("finish_reason")),
+        "finish_reason": ended,
         "tokens": usable_tokens(_scored(call, choice, text)) if scoring else None,
-        "top_logprobs": usable_alternatives(_alternatives(choice)) if call.request.kind == "first_token" else None,
-        "n_tokens_in": _count(usage, "prompt_tokens"),
-        "n_tokens_out": _count(usage, "completion_tokens"),
+        "top_logprobs": usable_alternatives(alternatives(choice)) if call.request.kind == "first_token" else None,
+        "n_tokens_in": n_in,
+        "n_tokens_out": n_out,
     }
 
 
@@ -105,14 +141,37 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
     text = holder.get("content" if card.api == "chat" else "text")
     refused = text is None and bool(holder.get("refusal"))
     text = holder.get("refusal") or "" if text is None else text
+    within = ""
+    if isinstance(text, list):
+        text, within = parts_of(text)
     if not isinstance(text, str):
         raise Fault("The server's text is not text", str(choice)[:1000])
-    apart = (holder.get(name) for name in ("reasoning_content", "reasoning"))  # vLLM and DeepSeek; OpenRouter and Ollama
-    return text, next((one for one in apart if isinstance(one, str) and one), ""), refused
+    apart = (holder.get(name) for name in REASONING_FIELDS)
+    return text, within or next((one for one in apart if isinstance(one, str) and one), ""), refused
 
 
-def _alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
-    """The first token's alternatives, in the form of the chat API (a list) or of the completions API (a table)."""
+def parts_of(content: list[Any]) -> tuple[str, str]:
+    """(text, reasoning) of a content that is a list of parts, as Mistral's reasoning models send it."""
+    text, reasoning = [], []
+    for part in content:
+        if isinstance(part, str):
+            text.append(part)
+        elif isinstance(part, dict) and part.get("type") in ("thinking", "reasoning"):
+            words = part.get("thinking") or part.get("reasoning") or part.get("text") or part.get("summary") or ""
+            reasoning.append("".join(parts_of(words)) if isinstance(words, list) else str(words))
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            text.append(part["text"])
+    return "".join(text), "\n".join(reasoning)
+
+
+def _stopped(text: str, stops: Sequence[str], ended: str) -> tuple[str, str]:
+    """The text up to the first of the stops, for a server that takes none."""
+    at = min((place for stop in stops if (place := text.find(stop)) >= 0), default=-1)
+    return (text, ended) if at < 0 else (text[:at], STOP)
+
+
+def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
+    """The first token's alternatives in nats, in the form of the chat API (a list) or of the completions API (a table)."""
     logprobs: Any = choice.get("logprobs")
     try:
         if logprobs.get("content"):
@@ -147,6 +206,20 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
     ]
     # from nothing the first token has no log-probability: it is left out, not the whole text
     return scored[1:] if start == 0 and scored and scored[0][1] is None else scored
+
+
+def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
+    """(tokens in, tokens out, those of the reasoning) as the server counts them. Some count the reasoning in the total alone; it
+    is billed as output all the same."""
+    usage = reply.get("usage")
+    if not isinstance(usage, dict):
+        return None, None, None
+    n_in, n_out, total = (_count(usage, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens"))
+    details = usage.get("completion_tokens_details")
+    n_reasoning = _count(details, "reasoning_tokens") if isinstance(details, dict) else _count(usage, "reasoning_tokens")
+    if n_in is not None and n_out is not None and total is not None and total > n_in + n_out:
+        n_reasoning, n_out = n_reasoning or total - n_in - n_out, total - n_in
+    return n_in, n_out, n_reasoning
 
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:

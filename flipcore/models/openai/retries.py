@@ -51,7 +51,10 @@ def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
     if isinstance(error, Fault):
         return f"{error}, from {card.name}. Check that its server speaks the OpenAI API.", error.raw
     if _is_timeout(error):
-        return f"{card.name} did not answer within {card.timeout_s:g} s. Raise timeout_s in data/models.toml or check it.", raw
+        return (
+            f"{card.name} did not answer within {card.timeout_s:g} s. Raise its time limit under Models, or check the server.",
+            raw,
+        )
     return f"{card.name} could not be reached at {card.endpoint} ({type(error).__name__}). Is its server running?", raw
 
 

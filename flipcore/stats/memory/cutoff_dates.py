@@ -33,7 +33,7 @@ def control_sentence(rows: pd.DataFrame, model: str, cutoff: str | None, doses_k
     n, after, before = (int(x) for x in (counts.sum(), counts.get(AFTER, 0), counts.get(BEFORE, 0)))
     if cutoff is None:
         return (
-            f"{model}'s training cut-off is not declared in data/models.toml, so it is an assumption that the {n:,} "
+            f"{model}'s training cut-off is not declared (edit it under Models), so it is an assumption that the {n:,} "
             "controls could not have been seen."
         )
     if before:

@@ -1,0 +1,103 @@
+"""`python -m flipcore models list | add | test | remove`: the user's own models without a browser."""
+
+from __future__ import annotations
+
+import argparse
+
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import own_models_toml
+from flipcore.models import model_cards, own_models
+from flipcore.models.cards import APIS, SERVED, ModelCard
+from flipcore.models.openai.probe import ask_and_keep
+from flipcore.models.presets import PRESETS, card_from
+from flipcore.models.probe_record import ProbeRecord, lines, record_of, warnings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `models`."""
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("list", help="every model that a study can name")
+    add = actions.add_parser("add", help="a model of a server that speaks the OpenAI API; it is tested at once")
+    add.add_argument("name", help="what studies call it")
+    add.add_argument("--preset", default="other", choices=tuple(PRESETS), help="fills in what is not given")
+    add.add_argument("--model", required=True, help="what the server calls it")
+    add.add_argument("--endpoint", metavar="URL", help="for example http://localhost:8000/v1")
+    add.add_argument("--api", choices=APIS, help="chat, or completions for raw text")
+    add.add_argument("--key-env", metavar="VARIABLE", help="the environment variable that holds the key; the key is not stored")
+    add.add_argument("--price-in", type=float, metavar="USD", help="a million tokens in")
+    add.add_argument("--price-out", type=float, metavar="USD", help="a million tokens out")
+    add.add_argument("--cutoff", metavar="DATE", help="end of its training, YYYY-MM-DD")
+    add.add_argument("--replace", action="store_true", help="change the model of that name")
+    add.add_argument("--no-test", action="store_true", help="ask the server nothing now")
+    for action, about in (("test", "ask it again and say what changed"), ("remove", "forget one of your own models")):
+        actions.add_parser(action, help=about).add_argument("name")
+
+
+def models(options: argparse.Namespace) -> int:
+    """0 when it worked; what did not is a BadInput."""
+    return {"list": _list, "add": _add, "test": _test, "remove": _remove}[options.action](options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    own = own_models.own_cards()
+    for name, card in model_cards().items():
+        record = record_of(card)
+        print(f"{name:28} {whose(name, own):8} {card.backend:18} {_state(card, record)}")
+    print(f"Your own models: {own_models_toml()}. Add one: python -m flipcore models add NAME --preset openai --model MODEL")
+    return 0
+
+
+def whose(name: str, own: dict[str, ModelCard]) -> str:
+    """Whether a model is the user's own or shipped."""
+    return "own" if name in own else "shipped"
+
+
+def _state(card: ModelCard, record: ProbeRecord | None) -> str:
+    if card.backend != SERVED:
+        return ""
+    return f"{card.model} at {card.endpoint}, " + (f"tested {record.at[:10]}" if record else "never tested")
+
+
+def _add(options: argparse.Namespace) -> int:
+    card = card_from(
+        options.name,
+        options.preset,
+        options.model,
+        endpoint=options.endpoint,
+        api=options.api,
+        api_key_env=options.key_env,
+        price_in=options.price_in,
+        price_out=options.price_out,
+        cutoff=options.cutoff,
+    )
+    own_models.save(card, card.name if options.replace else "")
+    print(f"{card.name} is stored in {own_models_toml()}.")
+    note = PRESETS[options.preset].trial
+    if note:
+        print(f"The preset {options.preset}: {note}.")
+    return 0 if options.no_test else _tested(card)
+
+
+def _test(options: argparse.Namespace) -> int:
+    own = own_models.own_cards()
+    if options.name not in own:
+        raise BadInput(f"{options.name!r} is none of your own models; there are {', '.join(own) or 'none yet'}.")
+    return _tested(own[options.name])
+
+
+def _tested(card: ModelCard) -> int:
+    """Tests the model, keeps what came, and says it."""
+    sentences = ask_and_keep(card)
+    after = own_models.own_cards()[card.name]
+    record = record_of(after)
+    if record is not None:
+        print("\n".join(f"  {label}: {text}" for label, text in lines(record).items()))
+        sentences += warnings(after, record)
+    print("\n".join(sentences))
+    return 0
+
+
+def _remove(options: argparse.Namespace) -> int:
+    own_models.remove(options.name)
+    print(f"{options.name} is no longer in {own_models_toml()}. What it answered stays in the database.")
+    return 0

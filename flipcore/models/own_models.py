@@ -1,0 +1,82 @@
+"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and written here alone."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import own_models_toml
+from flipcore.models.cards import ModelCard, cards_of, check_own
+from flipcore.models.probe_record import FOUND_OUT
+
+_HEAD = "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your own are not kept.\n"
+_HEAD += "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
+_writing = threading.Lock()
+
+
+def own_cards() -> dict[str, ModelCard]:
+    """The user's own models by name."""
+    path = own_models_toml()
+    return cards_of(path) if path.is_file() else {}
+
+
+def save(card: ModelCard, replaces: str = "") -> None:
+    """Adds the model, or changes it where it is called what `replaces` says. Raises BadInput for a name that is there already,
+    and for a card that cannot be asked."""
+    check_own(card)
+    with _writing:
+        cards = own_cards()
+        if card.name != replaces and card.name in cards:
+            raise BadInput(f"You have a model called {card.name!r} already. Take another name, or edit that one.")
+        cards.pop(replaces, None)
+        _write(cards | {card.name: card})
+
+
+def remove(name: str) -> None:
+    """Forgets one of the user's own models; what it answered stays in the database."""
+    with _writing:
+        cards = own_cards()
+        if name not in cards:
+            raise BadInput(f"{name!r} is none of your own models; there are {', '.join(cards) or 'none yet'}.")
+        del cards[name]
+        _write(cards)
+
+
+def edited(card: ModelCard, **changes: Any) -> ModelCard:
+    """The card with other values. One that now means another model has to be tested again: what was found out is forgotten."""
+    after = replace(card, **changes)
+    if all(getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")):
+        return after
+    options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}
+    return replace(after, abilities=("generate",), refuses=(), options=options, probe={})
+
+
+def table_of(card: ModelCard) -> dict[str, Any]:
+    """The card as its TOML table: what differs from the defaults."""
+    default = ModelCard(card.name, "")
+    table = {one.name: getattr(card, one.name) for one in fields(card) if getattr(card, one.name) != getattr(default, one.name)}
+    table.pop("name", None)
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in table.items() if value is not None}
+
+
+def _write(cards: dict[str, ModelCard]) -> None:
+    """Whole or not at all: a reader sees the old file or the new one."""
+    import tomli_w
+
+    path = own_models_toml()
+    text = _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix="models-", suffix=".toml")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(draft).replace(path)
+    except OSError as error:
+        raise BadInput(
+            f"{path} could not be written: {error.strerror or error}. Choose another folder with FLIPSCOPE_HOME."
+        ) from error

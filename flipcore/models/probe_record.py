@@ -1,0 +1,232 @@
+"""What a test of a model found out, kept with its date; what it says for people, and what it changes on the model's card."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields, replace
+
+from flipcore.core.errors import BadInput
+from flipcore.models.cards import ModelCard
+
+# where reasoning is returned
+NO_REASONING, HIDDEN, TAGS, PARTS = "", "hidden", "tags", "parts"
+REPEATS, IGNORED, UNCLEAR, REFUSES = "repeats", "ignored", "unclear", "refuses"
+FEWEST = 2  # alternatives of a first token with which anything can be compared
+FOUND_OUT = ("max_tokens_name", "max_top_logprobs", "score_tokens")  # options of a card that a test sets
+_PLACES = {
+    HIDDEN: "counted, its text not returned",
+    TAGS: "in tags inside the text",
+    PARTS: "as parts of a list",
+    "reasoning_content": "in reasoning_content",
+    "reasoning": "in reasoning",
+}
+
+
+@dataclass(frozen=True)
+class ProbeRecord:
+    """`at` is the time in UTC, `answered_as` the name that the server gave itself. `n_logprobs` counts the alternatives that came of
+    `top_logprobs` asked for; `scores` tells whether log-probabilities of a given text came, `scores_elsewhere` whether the
+    completions API of a chat model gives them. `seconds` is the median of a call, `tokens_per_s` of the first. None is unknown."""
+
+    at: str
+    answered_as: str = ""
+    is_listed: bool | None = None
+    n_logprobs: int = 0
+    top_logprobs: int = 0
+    logprobs: str = ""  # why there are none
+    scores: bool = False
+    scores_elsewhere: bool = False
+    score_tokens: int = 0
+    seed: str = UNCLEAR
+    refuses: tuple[str, ...] = ()
+    limit_name: str = "max_tokens"
+    reasoning: str = NO_REASONING
+    n_reasoning_tokens: int | None = None
+    counts_tokens: bool = True
+    seconds: float | None = None
+    tokens_per_s: float | None = None
+    price_in: float | None = None
+    price_out: float | None = None
+    context_tokens: int | None = None
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    n_calls: int = 0
+    notes: tuple[str, ...] = ()
+
+    def as_table(self) -> dict:
+        """As a TOML table."""
+        table = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        return {key: value for key, value in table.items() if value is not None}
+
+
+def record_of(card: ModelCard) -> ProbeRecord | None:
+    """The card's last test; None where it was never tested. BadInput for a table that is none."""
+    if not card.probe:
+        return None
+    keys = {one.name for one in fields(ProbeRecord)}
+    if "at" not in card.probe or set(card.probe) - keys:
+        raise BadInput(f"The stored test of {card.name} cannot be read. Test the model again.")
+    lists = {key: tuple(card.probe.get(key, ())) for key in ("refuses", "notes")}
+    return ProbeRecord(**card.probe | lists)
+
+
+def lines(record: ProbeRecord) -> dict[str, str]:
+    """What was found out, a line for each matter; speed is not among them because it is never twice the same."""
+    rows = {
+        "First-token log-probabilities": _first_token(record),
+        "Log-probabilities of a given text": _score(record),
+        "Reasoning": _reasoning(record),
+        "Reasoning effort": "not taken" if "reasoning_effort" in record.refuses else "taken",
+        "Refused parameters": _refused(record),
+        "Name of the token limit": record.limit_name,
+        "Seed": {
+            REPEATS: "the same seed gives the same text",
+            IGNORED: "taken and ignored",
+            UNCLEAR: "taken; whether it decides anything could not be told",
+            REFUSES: "refused",
+        }.get(record.seed, record.seed),
+        "Token counts": "returned" if record.counts_tokens else "not returned, so a price is the most it can be",
+    }
+    if record.answered_as:
+        rows["Answers as"] = record.answered_as
+    if record.context_tokens:
+        rows["Context"] = f"{record.context_tokens:,} tokens"
+    if record.price_in is not None and record.price_out is not None:
+        rows["Price in the server's list"] = f"${record.price_in:,.4g} in, ${record.price_out:,.4g} out, a million tokens"
+    if record.requests_per_minute or record.tokens_per_minute:
+        rows["Limits in its headers"] = limits_text(record.requests_per_minute, record.tokens_per_minute)
+    return rows | ({"Noticed": " ".join(record.notes)} if record.notes else {})
+
+
+def limits_text(requests: int | None, tokens: int | None) -> str:
+    """ "500 requests and 200,000 tokens a minute"."""
+    parts = [f"{n:,} {word}" for n, word in ((requests, "requests"), (tokens, "tokens")) if n]
+    return f"{' and '.join(parts)} a minute" if parts else ""
+
+
+def speed_text(record: ProbeRecord) -> str:
+    """How fast it was, where it was measured."""
+    if record.seconds is None:
+        return ""
+    rate = f", {record.tokens_per_s:,.0f} tokens a second" if record.tokens_per_s else ""
+    return f"{record.seconds:,.2g} s a call{rate}"
+
+
+def changes(before: ProbeRecord | None, after: ProbeRecord) -> list[str]:
+    """A sentence for each matter that is not as the last test found it; none for a first test."""
+    if before is None:
+        return []
+    old, new = lines(before), lines(after)
+    return [
+        f"{label}: was {old.get(label, 'not known')}, is now {new.get(label, 'not known')}."
+        for label in dict.fromkeys((*new, *old))
+        if old.get(label) != new.get(label)
+    ]
+
+
+def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
+    """The card as the test leaves it: abilities, what is left out, names, and what the server says of price and limits where the
+    user said nothing."""
+    abilities = ["generate"]
+    if record.n_logprobs >= FEWEST and not record.reasoning:
+        abilities.append("first_token_logprobs")
+    if record.scores:
+        abilities.append("score")
+    options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}
+    if record.limit_name != "max_tokens":
+        options["max_tokens_name"] = record.limit_name
+    if record.top_logprobs:
+        options["max_top_logprobs"] = record.top_logprobs
+    if record.scores and record.score_tokens:
+        options["score_tokens"] = record.score_tokens
+    return replace(
+        card,
+        abilities=tuple(abilities),
+        refuses=record.refuses,
+        options=options,
+        price_in=record.price_in if card.price_in is None else card.price_in,
+        price_out=record.price_out if card.price_out is None else card.price_out,
+        requests_per_minute=card.requests_per_minute or record.requests_per_minute,
+        tokens_per_minute=card.tokens_per_minute or record.tokens_per_minute,
+        probe=record.as_table(),
+    )
+
+
+def warnings(card: ModelCard, record: ProbeRecord) -> list[str]:
+    """What a user should know before a study, each with what to do."""
+    texts = []
+    if "temperature" in record.refuses:
+        texts.append("It samples at a temperature of its own. Take 2 or more samples, so that the noise floor is measured.")
+    if record.reasoning:
+        texts.append("It reasons before it answers. Leave room in the token limit, and read written answers, not first tokens.")
+    if record.scores_elsewhere:
+        texts.append("Its completions API gives log-probabilities of a given text. Add it a second time with that API.")
+    if card.price_in is None or card.price_out is None:
+        texts.append("Its price is unknown, so no study may ask it. Edit the model and say what it costs.")
+    elif record.price_in is not None and (card.price_in, card.price_out) != (record.price_in, record.price_out):
+        texts.append("The server's list says another price than this card. Edit the model if the list is right.")
+    return texts
+
+
+def report(card: ModelCard, before: ProbeRecord | None, record: ProbeRecord) -> list[str]:
+    """What a test says at its end: how it went, and what is not as before."""
+    sentence = f"Tested by {record.n_calls} calls, {speed_text(record)}."
+    differing = changes(before, record)
+    if before is None:
+        return [sentence]
+    return [sentence, *(differing or ["Nothing changed since the last test."])]
+
+
+def costs_text(card: ModelCard) -> str:
+    """What it costs and how fast it may be asked, in a sentence or two."""
+    if card.price_in is None or card.price_out is None:
+        price = "Its price is not known."
+    elif card.price_in == card.price_out == 0:
+        price = "It costs nothing."
+    else:
+        price = f"${card.price_in:,.4g} a million tokens in, ${card.price_out:,.4g} out."
+    limits = limits_text(card.requests_per_minute, card.tokens_per_minute)
+    return f"{price} At most {limits}." if limits else price
+
+
+def listing(cards: Iterable[ModelCard]) -> list[dict[str, str]]:
+    """Rows for a table of models."""
+    return [
+        {
+            "name": one.name,
+            "kind": one.backend,
+            "model": one.model,
+            "address": one.endpoint,
+            "can": ", ".join(one.abilities),
+            "notes": one.notes,
+        }
+        for one in cards
+    ]
+
+
+def _first_token(record: ProbeRecord) -> str:
+    if not record.n_logprobs:
+        return f"none: {record.logprobs or 'the server drops them'}"
+    if record.reasoning:
+        return f"{record.n_logprobs} alternatives, of the reasoning: not used"
+    if record.n_logprobs < FEWEST:
+        return "of the token itself alone: not used"
+    return f"{record.n_logprobs} alternatives"
+
+
+def _score(record: ProbeRecord) -> str:
+    if record.scores:
+        return "yes, with one more token" if record.score_tokens else "yes"
+    return "no, but its completions API gives them" if record.scores_elsewhere else "no"
+
+
+def _reasoning(record: ProbeRecord) -> str:
+    if not record.reasoning:
+        return "none seen"
+    amount = f", {record.n_reasoning_tokens:,} tokens in the test" if record.n_reasoning_tokens else ""
+    return f"yes, {_PLACES.get(record.reasoning, record.reasoning)}{amount}"
+
+
+def _refused(record: ProbeRecord) -> str:
+    names = [name for name in record.refuses if name != "reasoning_effort"]
+    return f"{', '.join(names)}; left out" if names else "none"

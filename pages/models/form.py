@@ -1,0 +1,102 @@
+"""Adding and editing a model: where it is, what it is called there, which variable holds its key, what it costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from flipcore.core.errors import FlipscopeError
+from flipcore.models import own_models
+from flipcore.models.cards import APIS, ModelCard
+from flipcore.models.openai.probe import ask_and_keep, listed_models
+from flipcore.models.presets import PRESETS, card_from, preset_line
+from pages.common.notes import plain, shown_problem
+
+
+def add(is_open: bool) -> None:
+    """A new model from a preset; it is stored first and then tested, so that a server that is down loses nothing."""
+    with st.expander("Add a model", icon=":material/add_circle:", expanded=is_open, key="add-a-model"):
+        kind = st.selectbox("Kind of server", list(PRESETS), format_func=lambda name: PRESETS[name].title, key="model-preset")
+        st.caption(plain(preset_line(PRESETS[kind])))
+        start = card_from("", kind, PRESETS[kind].example)
+        values = _fields(start, f"new-{kind}")
+        with st.container(horizontal=True):
+            pressed = st.button("Add and test", type="primary", icon=":material/network_check:", key="add-and-test")
+            alone = st.button("Add without a test", key="add-alone")
+        if pressed or alone:
+            _store(card_from(values.pop("name"), kind, values.pop("model"), **values), "", is_tested=pressed)
+
+
+def edit(model: ModelCard) -> None:
+    """The same fields of a model that is there; one that now means another model loses its test."""
+    values = _fields(model, f"edit-{model.name}")
+    if st.button("Save", type="primary", key=f"save-{model.name}"):
+        with shown_problem():
+            _store(own_models.edited(model, **values), model.name, is_tested=False)
+
+
+def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
+    with shown_problem():
+        own_models.save(card, replaces)
+        st.session_state[f"test-of-{card.name}"] = []
+        if is_tested:
+            with st.spinner("Asking about ten small things …"):
+                try:
+                    st.session_state[f"test-of-{card.name}"] = ask_and_keep(card)
+                except FlipscopeError as error:
+                    st.session_state[f"test-of-{card.name}"] = [f"It is stored, and the test did not work. {error}"]
+        st.rerun()
+
+
+def _fields(start: ModelCard, key: str) -> dict:
+    """What the controls say, by the fields of a card."""
+    first, second = st.columns(2)
+    name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
+    endpoint = second.text_input("Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1")
+    api = first.selectbox(
+        "API", APIS, APIS.index(start.api), key=f"{key}-api", help="completions takes raw text and may score it"
+    )
+    variable = second.text_input(
+        "Environment variable with the key",
+        start.api_key_env,
+        key=f"{key}-variable",
+        placeholder="empty for a server without a key",
+        help="its name alone, for example OPENAI_API_KEY; the key itself is never stored",
+    )
+    values: dict[str, Any] = {"name": name.strip(), "endpoint": endpoint.strip(), "api": api, "api_key_env": variable.strip()}
+    values["model"] = _model(start, values, first, key)
+    values["cutoff"] = (
+        second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06") or None
+    )
+    for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
+        values[field] = column.number_input(
+            f"US dollars a million tokens {label}",
+            0.0,
+            1e5,
+            getattr(start, field),
+            key=f"{key}-{field}",
+            placeholder="not known",
+        )
+    for column, label, field in ((first, "Requests", "requests_per_minute"), (second, "Tokens", "tokens_per_minute")):
+        limit = column.number_input(
+            f"{label} a minute, at most", 1, 10_000_000, getattr(start, field), key=f"{key}-{field}", placeholder="no limit"
+        )
+        values[field] = None if limit is None else int(limit)
+    return values
+
+
+def _model(start: ModelCard, values: dict, place, key: str) -> str:
+    """The model's name at the server: typed, or chosen from the server's own list once that was asked for."""
+    listed = st.session_state.get(f"{key}-listed")
+    if listed:
+        return place.selectbox("Model", listed, None, key=f"{key}-chosen", accept_new_options=True) or ""
+    model = place.text_input("Model", start.model, key=f"{key}-model", help="what the server calls it")
+    if st.button("List the server's models", key=f"{key}-list", icon=":material/list:"):
+        with shown_problem():
+            names = list(listed_models(card_from("new", "other", "any", **{k: values[k] for k in ("endpoint", "api_key_env")})))
+            st.session_state[f"{key}-listed"] = names
+            if names:
+                st.rerun()
+            st.info("The server has no list of models. Type the name.", icon=":material/edit:")
+    return model

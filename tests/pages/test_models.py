@@ -1,0 +1,95 @@
+"""Models, used: add, test, edit and remove; hostile replies are shown as text, problems as sentences."""
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore.models import own_models
+from flipcore.models.presets import card_from
+from flipcore.runs import demo
+from tests.browser.serving import ROOT
+from tests.models.manners import MANNERS, Manner, Mannered
+from tests.pages.test_pages import words
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+BY_NAME = {manner.name: manner for manner in MANNERS}
+
+
+@pytest.fixture
+def opened(tmp_path, monkeypatch):
+    st.cache_resource.clear()
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.01)
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    return lambda: (
+        AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("models/page.py").run()
+    )
+
+
+def said(app):
+    return " ".join([words(app), *(str(one.value) for one in app.warning)]).replace("\\", "")
+
+
+def test_a_model_is_added_tested_edited_and_removed(opened, monkeypatch):
+    monkeypatch.delenv("LAB_KEY", raising=False)
+    app = opened()
+    assert not app.exception and "You have added no model yet" in said(app)
+    with Mannered(BY_NAME["refuses temperature"]) as server:
+        app.selectbox(key="model-preset").set_value("other").run()
+        app.text_input(key="new-other-name").set_value("mine")
+        app.text_input(key="new-other-endpoint").set_value(server.url).run()
+        app.button(key="new-other-list").click().run()
+        assert app.selectbox(key="new-other-chosen").options == ["m", "other"]
+        app.selectbox(key="new-other-chosen").set_value("m")
+        app.button(key="add-and-test").click().run()
+        assert not app.exception and "Tested by" in said(app) and "price is unknown" in said(app)
+        assert own_models.own_cards()["mine"].refuses == ("temperature",)
+        app.button(key="test-mine").click().run()
+        assert "Nothing changed since the last test." in said(app)
+    app.number_input(key="edit-mine-price_in").set_value(0.5)
+    app.number_input(key="edit-mine-price_out").set_value(1.0)
+    app.text_input(key="edit-mine-variable").set_value("LAB_KEY")
+    app.button(key="save-mine").click().run()
+    assert "LAB_KEY" in said(app) and "$0.5 a million" in said(app) and own_models.own_cards()["mine"].refuses
+    app.button(key="remove-mine").click().run()
+    assert not app.exception and own_models.own_cards() == {}
+
+
+def test_a_server_that_is_down_and_a_key_in_the_wrong_place_are_sentences(opened):
+    app = opened()
+    app.selectbox(key="model-preset").set_value("other").run()
+    app.text_input(key="new-other-name").set_value("mine")
+    app.text_input(key="new-other-endpoint").set_value("http://127.0.0.1:9/v1")
+    app.text_input(key="new-other-model").set_value("m")
+    app.text_input(key="new-other-variable").set_value("sk-pasted-0123456789")
+    app.button(key="add-and-test").click().run()
+    assert "no name of an environment variable" in said(app) and own_models.own_cards() == {}
+    app.text_input(key="new-other-variable").set_value("")
+    app.button(key="add-and-test").click().run()
+    assert (
+        not app.exception
+        and "It is stored, and the test did not work" in said(app)
+        and list(own_models.own_cards()) == ["mine"]
+    )
+    app.button(key="test-mine").click().run()
+    assert not app.exception and "Is its server running" in said(app)
+
+
+def test_what_a_server_says_of_itself_is_shown_as_text(opened):
+    hostile = Manner("hostile", reply=lambda reply: reply | {"model": "<script>alert(1)</script> **bold**"})
+    with Mannered(hostile) as server:
+        own_models.save(card_from("mine", "other", "m", endpoint=server.url))
+        app = opened()
+        app.button(key="test-mine").click().run()
+    assert not app.exception and not any("**bold**" in str(one.value) for one in [*app.markdown, *app.caption])
+    (table,) = (one.value for one in app.table)
+    assert any("\\<script" in str(one) for one in table["result"])
+
+
+def test_new_study_leads_to_models_and_names_those_that_were_added(opened):
+    own_models.save(card_from("mine", "vllm", "m"))
+    app = opened().switch_page("new_study/page.py").run()
+    assert not app.exception and "mine" in app.multiselect(key="model-names").options
