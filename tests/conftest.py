@@ -10,6 +10,8 @@ from hypothesis import settings
 os.environ["FLIPSCOPE_HOME"] = tempfile.mkdtemp(prefix="flipscope-home-")  # nobody's own models are in a test
 
 import flipcore  # noqa: F401 -- before scipy, so that linear algebra has the one thread that the package asks for
+from flipcore.claims.claim import Claim
+from tests.claims.sentences import check_made
 
 # a busy machine is slow, not wrong: examples have no deadline of their own
 settings.register_profile("flipscope", deadline=None)
@@ -32,3 +34,16 @@ def shared_data():
     if not SHARED_DATA.is_dir():
         pytest.skip("the public data files of ../shared/data are not on this machine")
     return SHARED_DATA
+
+
+def _measured(make):
+    """A claim of any test is made with its length looked at (`tests.claims.sentences`)."""
+
+    def made(self, *args, **kwargs):
+        make(self, *args, **kwargs)
+        check_made(self)
+
+    return made
+
+
+Claim.__init__ = _measured(Claim.__init__)  # type: ignore[method-assign]

@@ -172,11 +172,11 @@ def _verdict(one: Decomposition, difference: Contrast, p: float, temperature: fl
     start, rates_text = place(one), three_parts(one)
     lead = "excess" if beyond else "A_plus"
     if beyond:
-        floor = f"the noise floor {number_text(one.W.value)}"
-        rates_text = f"{{lead}} of pairs flip beyond {floor}, {number_text(one.G_excess.value)} beyond it under the reference"
+        floor, reference = number_text(one.W.value), number_text(one.G_excess.value)
+        rates_text = f"{{lead}} of pairs flip beyond the floor {floor}, {reference} under the reference"
     few = f"too few {'items' if one.n_items == one.T.n else 'families of items'} for a claim ({one.T.n})"
-    ends = {key: f"{word}{' beyond the floor' if beyond else ''}, {p_text(p)}" for key, word in _VERDICTS.items()}
-    sentences = {key: f"{start}: {rates_text}; {end}." for key, end in (ends | {FEW: few}).items()}
+    ends = {key: f"{word.split()[0] if key == OPEN else word}, {p_text(p)}" for key, word in _VERDICTS.items()}
+    sentences = {key: f"{start}: {end}. {rates_text}." for key, end in (ends | {FEW: few}).items()}
     tail = "beyond the noise floor" if beyond else "under it alone"
     short = {key: f"{word}, {p_text(p)}" for key, word in _VERDICTS.items()} | {FEW: few}
     headlines = {key: f"{start}: {end}. {{lead}} of pairs flip {tail}." for key, end in short.items()}

@@ -85,9 +85,7 @@ def set_claim(
         opening = "No memory shown" if control != OTHER else "No more than chance is shown"
         return Claim(SET_BEYOND, NONE_SHOWN, f"{opening}: {count_text} ({p_text(test.p)}{after}).", False, detail, "", numbers)
     if control == OTHER:
-        sentence = (
-            f"The set lies beyond its controls: {count_text} ({p_text(test.p)}). Controls of another kind can do the same."
-        )
+        sentence = f"The set lies beyond its controls: {count_text} ({p_text(test.p)}). Unlike controls can do the same."
         return Claim(SET_BEYOND, BEYOND, sentence, True, detail, "", numbers)
     start = "Memory, if the pairs are equally hard" if control == PAIRED else "Memory"
     return Claim(SET_BEYOND, MEMORY, f"{start}: {count_text} ({p_text(test.p)}).", True, detail, "", numbers)
@@ -158,7 +156,7 @@ def any_cutoff_claim(p: float, control: str = OTHER, withheld: str = "") -> Clai
     if not p <= ANY_CUTOFF.error_rate:
         sentence = f"After a drag: no cut-off is shown beyond which more of the set lies than chance explains ({p_text(p)})."
         return Claim(ANY_CUTOFF, NONE_SHOWN, sentence, False, "", withheld, {"p": p})
-    caution = "" if control == RANDOM else " Controls of another kind can do the same."
+    caution = "" if control == RANDOM else " Unlike controls can do the same."
     sentence = f"After a drag: at some cut-off the set lies beyond its controls ({p_text(p)}, all cut-offs at once).{caution}"
     return Claim(ANY_CUTOFF, BEYOND, sentence, True, "", withheld, {"p": p})
 
@@ -176,14 +174,14 @@ def dragged_bound(simultaneous: bool, withheld: str = "") -> str:
 def corrected_accuracy_claim(accuracy: CorrectedAccuracy) -> Claim:
     """Accuracy without the flagged items beside its placebo. It asserts nothing: flagging selects items that are right."""
     if not accuracy.n_flagged:
-        return description("No item is flagged, so accuracy stays as it is.", raw=accuracy.raw)
+        return description("No item lies beyond the cut-off, so accuracy stays as it is.", raw=accuracy.raw)
     change = accuracy.beyond_placebo
     beyond = (
         "" if change != change else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} pp, without an interval."
     )
     return description(
         f"Accuracy is {accuracy.raw.text()}, or {_share_text(accuracy.corrected)} after dropping the "
-        f"{accuracy.n_flagged:,} flagged items. "
+        f"{accuracy.n_flagged:,} items beyond the cut-off. "
         f"Placebo (same cut-off on the controls): {accuracy.control_raw.text()}, or {_share_text(accuracy.control_corrected)} after "
         f"dropping {accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,

@@ -125,7 +125,7 @@ def record_claim(records: Sequence[Record]) -> Claim:
     hits, n_sets = sum(one.hits for one in records), sum(len(one.at) for one in records)
     wrong, clean = sum(one.n_accused for one in records), sum(one.n_clean for one in records)
     return description(
-        f"The decisions: “memory” on {hits} of {n_sets} sets that were read, and on {wrong} of {clean} sets that never were.",
+        f"The decisions accuse {hits} of {n_sets} sets that were read, and {wrong} of {clean} sets that never were.",
         hits=hits,
         known=n_sets,
         wrong=wrong,

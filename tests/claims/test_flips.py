@@ -26,8 +26,8 @@ def only(rows, closed=None, temperature=None, **options):
 def test_a_cell_reads_as_the_design_says():
     claim = only(readme(15, 2), kind="percentile", n_boot=2000)
     assert claim.text == (
-        "Option order, first token: 0.50 [0.31, 0.69] of pairs flip under it alone, 0.00 under the reference alone, 0.08 under "
-        "both; more artifact than genuine, p = .012."
+        "Option order, first token: more artifact than genuine, p = .012. 0.50 [0.31, 0.69] of pairs flip under it alone, 0.00 "
+        "under the reference alone, 0.08 under both."
     )
     assert claim.is_made and claim.outcome == flips.MORE and "26 items" in claim.detail
 
@@ -63,7 +63,8 @@ def test_the_reference_and_an_unread_cell_assert_nothing():
 
 def test_above_the_floor_comes_first_where_both_floors_were_measured():
     claim = only(with_samples(12, 6))
-    assert claim.text.startswith("Option order, first token: −0.10 [") and "beyond the noise floor 0.20" in claim.text
+    assert claim.text.startswith("Option order, first token: undecided, p ")
+    assert "−0.10 [" in claim.text and "beyond the floor 0.20" in claim.text
     assert claim.detail.startswith("Of all pairs ") and "Noise floor: 0.20 [" in claim.detail
 
 
@@ -155,7 +156,7 @@ def test_the_surface_says_what_the_cells_say():
         ]
     )
     opened = surface_claim(made, "first_token", "regex", "option_order")
-    assert opened.text.startswith("Option order, first token: 0.50") and opened.is_made
+    assert opened.text.startswith("Option order, first token: more artifact than genuine, p < .001. 0.50") and opened.is_made
     over = surface_claim(made, "first_token", "regex")
     assert over.text.startswith("All changes, first token: more artifact than genuine, p < .001. 0.50")
     shut = surface_claim(made, "first_token", "regex", closed={"option_order": "x", "label_set": "y"})

@@ -58,7 +58,7 @@ class Reach:
             else f"Bonferroni can flag nothing (it needs {self.bonferroni_needs_controls:,} controls)"
         )
         bh = (
-            f"Benjamini-Hochberg needs at least {self.bh_needs_discoveries:,} items beyond every control"
+            f"Benjamini-Hochberg needs {self.bh_needs_discoveries:,} items or more beyond every control"
             if self.bh_needs_discoveries <= self.n_items
             else "Benjamini-Hochberg can flag nothing either"
         )
