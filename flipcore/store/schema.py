@@ -10,7 +10,7 @@ SCHEMA_SQL = Path(__file__).with_name("schema.sql")
 
 # what schema.sql may say of a table or a column in a COMMENT
 LAST_ROW, LAST_VALUE, FIRST_VALUE = "last row wins", "last value wins", "first value stays"
-SHOWN_BY_ALL = "shown by every study"
+SHOWN_BY_ALL, NO_NUMBER = "shown by every study", "changes no number"
 
 
 @dataclass(frozen=True)

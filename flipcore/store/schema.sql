@@ -264,3 +264,7 @@ COMMENT ON COLUMN studies.created_at IS 'first value stays';
 COMMENT ON TABLE control_pairs IS 'last row wins; shown by every study';  -- matched again, it is the latest pair once more
 COMMENT ON TABLE paraphrases IS 'shown by every study';
 COMMENT ON TABLE verdicts IS 'shown by every study';
+
+-- What pages computed still holds after a row of these.
+COMMENT ON TABLE decisions IS 'changes no number';
+COMMENT ON TABLE threshold_moves IS 'changes no number';

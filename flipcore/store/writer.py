@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from flipcore.core.errors import NotStored
-from flipcore.store.schema import LAST_VALUE, SHOWN_BY_ALL, Table, tables
+from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
 MOST_ROWS = 5_000
@@ -199,6 +199,8 @@ def _touched(table: str, rows: list[dict]) -> set[str]:
     """The studies that show something else now; "" stands for all."""
     if SHOWN_BY_ALL in tables()[table].rules:
         return {""}
+    if NO_NUMBER in tables()[table].rules:  # else a released drag would have every page compute its board again
+        return set()
     return {row["study_id"] for row in rows if row.get("study_id")}
 
 

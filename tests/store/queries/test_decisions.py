@@ -41,3 +41,14 @@ def test_each_released_move_is_logged_with_the_range_that_it_crossed(store):
     keep_move(store, "s", move | {"to": 0.8}, "session")
     assert (n_moves(store, "s"), n_moves(store, "t")) == (2, 0)
     assert store.rows("SELECT lowest, highest FROM threshold_moves LIMIT 1") == [(0.8, 0.95)]
+
+
+def test_neither_changes_what_pages_have_computed(store):
+    before = store.revision("s")
+    keep_decision(store, "s", "holdout", "explore", "The sets differ.", {}, "Ada")
+    keep_move(store, "s", {"control": "level", "from": 0.95, "to": 0.9, "lowest": 0.8, "highest": 0.95}, "session")
+    assert store.revision("s") == before
+    store.writer.add(
+        "study_items", [{"study_id": "s", "item_id": "i", "role": "benchmark", "position": 0, "confirmatory": False}]
+    ).result(10)
+    assert store.revision("s") == before + 1
