@@ -32,6 +32,13 @@ def draft() -> Study:
     return st.session_state["draft"]
 
 
+def offer_own() -> None:
+    """While the demo's sample stands untouched: one click to begin with items of one's own."""
+    sources = st.session_state["draft-sources"]
+    if sources == list(demo_study().items):
+        st.button("Use my own items instead of this sample", key="own-items", icon=":material/upload:", on_click=sources.clear)
+
+
 def _parent(study_id: str) -> tuple[Study | None, str]:
     """The stored study to be duplicated, or None, and why it cannot be. An import has nothing to ask."""
     try:

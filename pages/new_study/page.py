@@ -12,7 +12,7 @@ from flipcore.core.study import Study
 from flipcore.reports.declaration import items_summary, questions_summary
 from pages.common.header import page_header
 from pages.common.notes import plain
-from pages.new_study.draft import draft
+from pages.new_study.draft import draft, offer_own
 from pages.new_study.items import items_step
 from pages.new_study.models import models_step
 from pages.new_study.price import price_panel
@@ -60,6 +60,7 @@ def step(number: int, title: str, icon: str):
 with steps:
     name = st.text_input("Name", base.name or f"Study of {datetime.date.today()}", key="study-name", max_chars=120)
     with step(1, "Items", ":material/list:"):
+        offer_own()
         sources = items_step(st.session_state["draft-sources"])
         remember(1, items_summary(sources))
         done_button(1, bool(sources))
