@@ -52,7 +52,7 @@ if study_id is not None:
         st.info(plain(error), icon=":material/hourglass_empty:")
         st.stop()
     n = len(report.findings)
-    st.markdown(f"### {n:,} finding{'s' * (n != 1)}, worst first" if n else "### Nothing speaks against this log.")
+    st.markdown(f"## {n:,} finding{'s' * (n != 1)}, worst first" if n else "## Nothing speaks against this log.")
     st.caption(plain(report.recognised))
     further.buttons(study_id)
     number_in_link = st.query_params.get("finding", "")

@@ -13,6 +13,7 @@ export default function (component) {
   const style = document.documentElement.style;
   style.setProperty("--page", component.data.page);
   style.setProperty("--line", component.data.line);
+  style.setProperty("--muted", component.data.muted);
 }
 """
 _component = st.components.v2.component(
@@ -27,4 +28,4 @@ _component = st.components.v2.component(
 def screen_style() -> None:
     """To be called once a page, before anything is drawn."""
     theme = colours(st.context.theme.type)
-    _component(data={"page": theme.page, "line": theme.grid}, key="screen-style", height=0)
+    _component(data={"page": theme.page, "line": theme.grid, "muted": theme.muted}, key="screen-style", height=0)

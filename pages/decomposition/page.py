@@ -73,9 +73,9 @@ if study_id is not None:
         view = with_own_reference(modes.view_of(study_id, PAGE, START, lock), coded.extractors)
         cells = cached.decompositions(study_id, model, mode, view)
         if view["reference"] not in coded.extractors:
-            st.markdown(f"### {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
+            st.markdown(f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
         elif not cells:
-            st.markdown("### This study only sends the same prompts again. Add an axis to have something to decompose.")
+            st.markdown("## This study only sends the same prompts again. Add an axis to have something to decompose.")
             offer_suited(f"{PAGE}/page.py", lambda study: any(part.name != "identity" for part in study.axes))
         else:
             closed = gates.closed(study_id, {one.axis for one in cells}, {one.extractor for one in cells})

@@ -116,7 +116,7 @@ def picture(study_id: str, frame) -> None:
         view = controls(study_id, frame)
     one_axis = view.opened[0] if len(view.opened) == 1 else None
     answer = cached.answer(study_id, view.model, view.field, view.faithful, one_axis)
-    answer_place.markdown(f"### {plain(answer.text)}")
+    answer_place.markdown(f"## {plain(answer.text)}")
     answer_place.caption(plain(answer.detail))
     for warning in cached.label_warnings(study_id, session.store().revision(study_id), view.model):
         st.warning(plain(warning), icon=":material/label_off:")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.common.header import page_header
-from pages.glossary.pictures import picture
+from pages.glossary.pictures import SEEN, picture
 from pages.glossary.terms import TERMS
 
 page_header("Glossary", "What does this word mean?", choose=False)
@@ -16,10 +16,10 @@ if not matches:
 for term in matches:
     with st.container(border=True):
         left, right = st.columns([3, 1], vertical_alignment="center")
-        left.markdown(f"#### {term.name}\n{term.meaning}")
+        left.markdown(f"## {term.name}\n{term.meaning}")
         if term.formula:
             left.latex(term.formula)
         if term.paper:
             left.caption(term.paper)
         if term.picture:
-            right.image(picture(term.picture, st.context.theme.type), width=220)
+            right.image(picture(term.picture, st.context.theme.type), width=220, alt=SEEN[term.picture])

@@ -20,10 +20,7 @@ TERMS = (
     Term("Item", "One question of a benchmark, with its right answer. Items are the unit that every interval resamples."),
     Term("Variant", "An item asked in one particular form: with another option order, other labels, another prompt format."),
     Term("Axis", "One kind of change, for example option order. Within an axis all variants of an item are compared."),
-    Term(
-        "Paraphrase",
-        "A restatement of the question that people have checked: same meaning, same difficulty, same way to solve it.",
-    ),
+    Term("Paraphrase", "A restatement that people have checked: same meaning, same difficulty, same way to solve it."),
     Term("Rewrite", "A changed item with its own right answer: other numbers, other names."),
     Term(
         "Extractor",
@@ -126,6 +123,27 @@ TERMS = (
         "Gate",
         "What people have not checked enough is shown and not claimed: paraphrases, judges. A gate says what is missing.",
     ),
+    Term("Not claimed", "Shown, and nothing is concluded from it: a gate or a lock is closed. The reason stands beside it."),
+    Term(
+        "Item role",
+        "An item's place in a study: benchmark or control for memorization, target or retro for a holdout, non-member to set a "
+        "cut-off.",
+    ),
+    Term(
+        "False-positive rate",
+        "The share of never-read items above a cut-off. It is measured on items that did not set the cut-off.",
+        r"\text{FPR} = \Pr(S_\text{never} > \text{cut-off})",
+    ),
+    Term(
+        "Cross-validation",
+        "A classifier learns four fifths of the entries and is tested on the last fifth, five times in turn.",
+    ),
+    Term(
+        "Agreement (κ, α)",
+        "How far reviewers agree beyond chance: 0 is what chance gives, 1 is full agreement.",
+        r"\kappa = \frac{p_o - p_e}{1 - p_e}",
+        paper="Cohen 1960; Krippendorff 2004, Human Communication Research 30.",
+    ),
     Term("Cut off", "An answer that a token limit or a filter ended. It is wrong for accuracy and never a flip."),
-    Term("Pocket model", "The small language model that comes with Flipscope: real log-probabilities and known memorization."),
+    Term("Pocket model", "The small language model that comes with Flipscope: real log-probabilities, known memorization."),
 )

@@ -37,7 +37,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
         if embedding is None:
             return
         comparison = compared(target, retro, store, embedding)
-        st.markdown(f"### {plain(compared_claims(comparison)[0].text)}")
+        st.markdown(f"## {plain(compared_claims(comparison)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             colour = st.selectbox(
                 "Colour by",

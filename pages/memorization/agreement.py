@@ -21,7 +21,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         return
     share = share_flagged_by_all(by_detector)
     st.markdown(
-        "### "
+        "## "
         + plain(
             "No item lies beyond any detector's cut-off."
             if not share.n

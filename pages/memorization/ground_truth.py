@@ -44,7 +44,7 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
         )
         return
     claim = truth_claim(truth)
-    st.markdown(f"### {plain(claim.text)}")
+    st.markdown(f"## {plain(claim.text)}")
     st.caption(plain(claim.detail))
     c = colours(st.context.theme.type)
     st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)

@@ -21,7 +21,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         st.info("This study has no test for this tab. Add rewriting axes, losses or flipped bits.", icon=":material/memory:")
         return
     claim = summary(verdicts, view.all_kinds)
-    st.markdown(f"### {plain(claim.text)}")
+    st.markdown(f"## {plain(claim.text)}")
     st.caption(plain(claim.detail))
     truth.in_a_line(view)
     table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]

@@ -47,4 +47,5 @@ def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
     by_detector = {name.split(" (")[0]: mine for name, mine in scores(view).items()}  # units would only lengthen the sentence
     doses = session.doses(view.study_id)
     items = {item for mine in by_detector.values() for item in mine}
-    return by_detector, {item: doses.get(item) for item in items}, session.fresh_items(view.study_id) & items
+    # in order: every second never-seen item checks the cut-off, and a set has another order in every process
+    return by_detector, {item: doses.get(item) for item in sorted(items)}, session.fresh_items(view.study_id) & items

@@ -68,6 +68,6 @@ def say(test: MemoryTest | None, *more: str) -> list[str]:
     """Shows a verdict, what more is claimed, and their small print; returns the sentences for the record."""
     claims = [] if test is None else [test.claim, *test.further]
     for i, claim in enumerate(claims):
-        st.markdown(f"{'' if i else '### '}{plain(claim.text)}")
+        st.markdown(f"{'' if i else '## '}{plain(claim.text)}")
     st.caption(plain(" ".join([*(claim.detail for claim in claims), *more])))
     return [claim.text for claim in claims]

@@ -42,7 +42,7 @@ def show() -> None:
     verdicts = verdicts_of(session.store(), only)
     by_check = _agreements(session.store().revision(""), only)
     beside, by_people = models_sentence(verdicts), people(verdicts)
-    st.markdown(f"### {plain(agreement_sentence(by_check[OVERALL]))}")
+    st.markdown(f"## {plain(agreement_sentence(by_check[OVERALL]))}")
     n = len({row["pair_id"] for row in by_people})
     st.caption(plain(f"Counted here: the {n:,} stored pairs of {only} that a person has judged."))
     for text in agreement_warnings(by_check):

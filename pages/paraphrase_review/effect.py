@@ -49,7 +49,7 @@ def _own_acceptance() -> None:
 
 
 def _gates(gates: list[SourceGate]) -> None:
-    st.markdown(f"### {plain(sources_claim([one.gate for one in gates]).text)}")
+    st.markdown(f"## {plain(sources_claim([one.gate for one in gates]).text)}")
     st.caption(
         f"Counted here: all {sum(one.n_pairs for one in gates):,} stored paraphrases, whether a study asked them or not. "
         f"A dataset's paraphrases by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "

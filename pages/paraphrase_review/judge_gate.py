@@ -17,7 +17,7 @@ def judge_gate(study_id: str) -> None:
     """Verdict, progress, figure and table of the gate."""
     report = gates.judge_report_of(study_id)
     _, position, again = report.sentences
-    st.markdown(f"### {plain(judge_claim(report.gate).text)}")
+    st.markdown(f"## {plain(judge_claim(report.gate).text)}")
     if not report.gate.is_open:
         show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
     st.progress(

@@ -27,9 +27,7 @@ def test_what_was_read_often_is_called_memory_and_what_never_was_is_not(found):
     by_dose = {one.dose: one.is_claimed for one in found.at}
     assert by_dose[256] and by_dose[64]
     assert (found.n_clean, found.n_accused) == (2, 0)
-    assert record_claim([found]).text.startswith(
-        f"The decisions: “memory” on {found.hits} of 3 sets that were read, and on 0 of 2"
-    )
+    assert record_claim([found]).text.startswith(f"The decisions accuse {found.hits} of 3 sets that were read, and 0 of 2")
     assert record_rows([found])[0]["never-seen sets accused"] == "0 of 2"
 
 

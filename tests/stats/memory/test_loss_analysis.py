@@ -18,7 +18,7 @@ def test_the_reach_of_the_published_design_is_stated_before_it_runs():
     found = reach(5_000, 1_200)
     assert found.sentence() == (
         "With 5,000 items and 1,200 controls Bonferroni can flag nothing (it needs 99,999 controls); "
-        "Benjamini-Hochberg needs at least 84 items beyond every control. The source's own "
+        "Benjamini-Hochberg needs 84 items or more beyond every control. The source's own "
         "correction would flag something in 81 % of clean benchmarks."
     )
     # 19 controls: the floor is 1/20 and all 5,000 items would have to lie there; 18 are too few for any of them

@@ -1,0 +1,84 @@
+"""axe-core in Chromium: no serious or critical fault of ours on any page, in light and dark, wide and narrow."""
+
+import pytest
+
+from flipcore.core.study import Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.test_main_job import SIMULATED, settled
+from tests.store.queries.test_holdout import STUDY as HELD_OUT
+
+axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python brings axe-core")
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+PAGES = {
+    "studies": "",
+    "new study": "new_study",
+    "flip surface": "flip_surface",
+    "decomposition": "decomposition",
+    "memorization": f"memorization?study={HELD_OUT.study_id}",
+    "holdout": f"holdout?sets=study:{HELD_OUT.study_id}&part=Inflation",
+    "audit": "audit",
+    "review": "paraphrase_review",
+    "judging": "paraphrase_review?as=Ada",
+    "effect": "paraphrase_review?part=Effect",
+    "glossary": "glossary",
+}
+# Streamlit's own, which a page cannot mend: (rule, part of the element's markup)
+STREAMLITS_OWN: set[tuple[str, str]] = set()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    from flipcore.runs import demo
+
+    database = tmp_path_factory.mktemp("access") / "flips.duckdb"
+    store = Store.open(database)
+    demo.fill_store(store)
+    for study in (HELD_OUT, Study.from_toml(SIMULATED)):
+        runner.run(study, store)
+    store.close()
+    with dashboard(ROOT / "app.py", database) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def page(address):
+    with browser_page() as opened:
+        opened.set_default_timeout(90_000)
+        opened.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
+        yield opened
+
+
+def faults(page) -> list[str]:
+    """Serious and critical ones, each with the element that it is about."""
+    violations = axe_playwright.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{one['id']}: {node['html'][:160]} {[check['message'] for check in node['any']][:1]}"
+        for one in violations
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+        if not any(one["id"] == rule and part in node["html"] for rule, part in STREAMLITS_OWN)
+    ]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_finds_nothing_serious(page, address, name):
+    by_setting = {}
+    for theme, width in (("light", 1440), ("light", 390), ("dark", 1440), ("dark", 390)):
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size({"width": width, "height": 900})
+        if width == 1440:  # a narrow screen is the same document, laid out again; a theme is the server's as well
+            page.goto(f"{address}/{PAGES[name]}")
+            page.locator(".st-key-page-header h1, .review, .st-key-who").first.wait_for()
+            settled(page)
+            page.wait_for_timeout(500)  # a chart takes the theme's colours a moment after its place is drawn
+        by_setting[theme, width] = faults(page)
+    assert {setting: found for setting, found in by_setting.items() if found} == {}
+
+
+def test_a_fault_would_be_seen(page, address):
+    page.goto(f"{address}/glossary")
+    page.get_by_text("One question of a benchmark").wait_for()
+    page.evaluate("document.querySelector('[data-testid=stMain]').insertAdjacentHTML('beforeend', '<img src=x:y>')")
+    assert any(one.startswith("image-alt") for one in faults(page))
