@@ -43,8 +43,7 @@ def show() -> None:
 def _own_acceptance() -> None:
     """What the verdicts of whoever is judging here moved."""
     if name := st.query_params.get("as", ""):
-        store = session.store()
-        for sentence in own_acceptance(review.verdicts(store), review.sources_of_pairs(store), name):
+        for sentence in own_acceptance(review.verdicts(session.store()), review.sources_of_pairs(session.store()), name):
             st.markdown(f"**{plain(sentence)}**")
 
 
