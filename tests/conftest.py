@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import os
+import random
 import tempfile
 from pathlib import Path
 
@@ -26,6 +27,28 @@ os.environ.setdefault("FLIPSCOPE_CALLABLES", "tests.annotation.judging,tests.ann
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--simulations",
+        metavar="SHARE:SEED",
+        default="1:0",
+        help="run a share of the tests marked `simulation`, drawn by this seed",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves out the long simulations that were not drawn; which ones is the seed's choice, the same in every process."""
+    share, seed = config.getoption("--simulations").split(":")
+    left_out = [
+        item
+        for item in items
+        if item.get_closest_marker("simulation") and random.Random(f"{seed} {item.nodeid}").random() >= float(share)
+    ]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.fixture(scope="session")

@@ -52,6 +52,7 @@ def store(tmp_path):
     opened.close()
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @real
 def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):

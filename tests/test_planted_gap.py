@@ -47,6 +47,7 @@ def gap(frame, operator):
     return drop_gap_analysis(*sets, what="random")  # the doses are a random split of one source
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("operator", ["numeric_resample", "entity_rename"])
 def test_the_memorized_model_is_flagged_and_the_brittle_one_is_not(frames, operator):

@@ -284,6 +284,7 @@ def test_a_problem_whose_published_gold_is_disputed_is_refused():
     assert [one.params.get("refusal") for one in AXIS.variants(disputed, "plain", rng(), Material())] == ["gold is disputed"]
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_coverage_of_the_real_test_split_and_its_table_of_refusals(shared_data, capsys):
     items = list(load(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl"))))
@@ -351,6 +352,7 @@ def test_the_audit_found_at_most_two_wrong_golds_in_150(capsys):
     assert verdicts["wrong"] <= 2 and high <= 0.05
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_the_audited_operator_is_the_shipped_one():
     """By what it writes of the problems in the repository; the whole of the audit is recomputed by the next test."""
@@ -362,6 +364,7 @@ def test_the_audited_operator_is_the_shipped_one():
     )
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_the_golds_of_the_audit_are_recomputed(shared_data):
     head, rows = audit()

@@ -45,6 +45,7 @@ def rates(profile, n_items=700):
     return total, genuine, floor
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANTED)
 def test_the_planted_rates_come_back_through_the_ordinary_readouts(name):

@@ -47,6 +47,7 @@ def test_the_card_belongs_to_the_shipped_weights(model):
     assert f"`{model.revision}`" in (POCKET / "CARD.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_the_card_is_written_from_the_shipped_model(model):
     text = card(quick=True)

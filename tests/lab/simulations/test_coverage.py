@@ -9,6 +9,7 @@ from flipcore.lab.simulations.coverage import KINDS, coverage_row, coverage_tabl
 from flipcore.lab.simulations.planted import PlantedTruth
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("truth", [PlantedTruth(0.31, 0.155), PlantedTruth(0.30, 0.10), PlantedTruth(0.16, 0.08)])
 def test_every_interval_covers_on_the_stated_grid(truth):
@@ -18,6 +19,7 @@ def test_every_interval_covers_on_the_stated_grid(truth):
             assert binomtest(int(covered), row.n_sims, 0.93, alternative="less").pvalue > 0.001, (kind, quantity)
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_what_a_page_prints_covers_at_26_items_too():
     row = coverage_row(PlantedTruth(0.16, 0.08), 26, 2000, kinds=["default"], n_boot=499, seed=2)
@@ -25,6 +27,7 @@ def test_what_a_page_prints_covers_at_26_items_too():
         assert binomtest(int(covered), row.n_sims, 0.93, alternative="less").pvalue > 0.001
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_rules_decide_as_often_as_statistics_section_9_says():
     # A - G = .10, n = 150: seed non-overlap .708, paired bootstrap .835, paired t .827 (600 simulations)

@@ -17,6 +17,7 @@ def found():
     return list(rows(40, seed=1))
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_nothing_recommended_breaks_its_promise(found):
     for row in found:

@@ -235,6 +235,7 @@ def test_skipped_resamples_are_counted_in_the_note():
     assert "of 1,000 resamples had no spread" in found.note
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["clt_cluster", "studentized", "bca"])
 def test_clustered_intervals_cover_where_rows_are_correlated(kind):

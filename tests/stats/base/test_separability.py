@@ -104,6 +104,7 @@ def test_a_score_of_one_half_is_half_a_hit():
     assert math.isnan(balanced_accuracy(np.array([1, 1]), np.array([1.0, 0.0])))
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_permuting_the_whole_cross_validation_has_its_size_and_the_binomial_test_has_not():
     # F14: logistic, pure null: one-sided binomial .083 -> permutation .043
@@ -117,6 +118,7 @@ def test_permuting_the_whole_cross_validation_has_its_size_and_the_binomial_test
     assert hits[1] > hits[0]
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_source_paired_sets_need_grouped_folds_and_label_swaps():
     # F15: 1-NN on pairs with correlation .9: accuracy .10 without groups, .50 with; label swaps keep the size

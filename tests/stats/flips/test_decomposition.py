@@ -205,6 +205,7 @@ def test_names_that_do_not_occur_are_refused():
     assert decompositions(coded_answers(readme(2, 1, n=3).assign(axis="identity")), REF) == []
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_neither_rule_finds_an_artifact_where_it_equals_the_genuine_share(rule):

@@ -60,6 +60,7 @@ def test_the_permutation_distribution_is_the_exact_one():
     assert found.low < 1 / 3 < found.high
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_the_excess_test_holds_its_size_and_finds_an_effect():
     rejected = 0

@@ -77,6 +77,7 @@ def test_a_bound_that_is_no_share_is_refused(near):
         duplicates(["a"], near)
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_real_sets_hold_few(shared_data):
     """GSM8K's test split repeats nothing; against the training split two of its 8,792 questions come nearly twice."""

@@ -29,6 +29,7 @@ def reworded(test_split):
     return test_split, retro, units_of([*test_split, *retro]), paired_rows(test_split, retro)
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize("name, n_retro, n_parts", [("truthfulqa", 408, 50), ("gsm8k", 660, 30), ("gsm8k", 50, 40)])
 def test_random_parts_of_one_benchmark_are_seldom_told_apart(shared_data, name, n_retro, n_parts):
@@ -37,12 +38,14 @@ def test_random_parts_of_one_benchmark_are_seldom_told_apart(shared_data, name, 
         assert binomtest(int(rejected.sum()), n_parts, 0.05, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_random_halves_of_one_benchmark_are_seldom_told_apart_by_a_classifier(shared_data):
     for rejected in part_rejections("truthfulqa", 408, 20, ("words", "vectors")).values():
         assert binomtest(int(rejected.sum()), 20, 0.025, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_an_early_end_decides_as_the_whole_test_does(shared_data):
     items = benchmark("truthfulqa")[:120]
@@ -55,6 +58,7 @@ def test_an_early_end_decides_as_the_whole_test_does(shared_data):
     assert holdout_real.rejected(apart, fit, 39, 0) and separability(np.arange(120), apart, fit, m=39).p < 0.05
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_the_training_split_is_not_called_different(test_split):
     train = benchmark("gsm8k-train")
@@ -67,6 +71,7 @@ def test_the_training_split_is_not_called_different(test_split):
     assert len(words.different()) <= 0.002 * len(words.rows)
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_reworded_questions_are_caught_within_their_pairs(reworded):
     target, retro, units, pairs = reworded
@@ -93,6 +98,7 @@ def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
     assert len(set(source_groups(target, retro))) == len(target)
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_much(test_split):
     # statistics.md: GSM1k is longer (59 v 46 words), so a difference is there to be found
@@ -104,6 +110,7 @@ def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_mu
     assert words.estimate.high - words.estimate.low > 0.1 and not words.equivalent
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_would_be_seen(test_split):
     chosen = holdout_real.part_labels(len(test_split), 50, 0)

@@ -59,6 +59,7 @@ def test_people_who_find_it_are_reported():
     assert found.upper < found.accuracy.high
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 @pytest.mark.parametrize(("oddness_sd", "stated"), [(0.5, 0.09), (1.0, 0.17)])
 def test_rows_as_units_read_too_small_a_p_and_clusters_do_not(oddness_sd, stated):

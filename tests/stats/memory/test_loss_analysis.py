@@ -45,6 +45,7 @@ def test_a_dragged_line_reads_the_curve_by_look_up():
         assert (curve.n_flagged[at], curve.n_controls_flagged[at]) == ((d >= x).sum(), (d0 >= x).sum())
 
 
+@pytest.mark.simulation
 @pytest.mark.slow
 def test_the_lower_bound_of_the_excess_holds_at_a_cut_off_fixed_beforehand():
     rng, runs = generator(1), 100
