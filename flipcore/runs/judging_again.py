@@ -94,8 +94,8 @@ def priced(store: Store, study_id: str, judge: str, prompt: str) -> Projection:
     total = NOTHING
     for block in _blocks(store, study_id):
         calls = {call.call_id: call for _, call in _calls(block, backend, checked_prompt(prompt)) if call}
-        known = {row["call_id"] for row in planning.completions(store, list(calls))}
-        total += projected([call for key, call in calls.items() if key not in known], card)
+        stored_ids = {row["call_id"] for row in planning.completions(store, list(calls))}
+        total += projected([call for key, call in calls.items() if key not in stored_ids], card)
     return total
 
 
@@ -147,11 +147,11 @@ class _Judging:
         n_failed, n_done = 0, 0
         try:
             for block in _blocks(self.store, self.study.study_id):
-                planned = list(_calls(block, self.backend, self.prompt))
-                replies = await self._replies([call for _, call in planned if call])
+                pairs = list(_calls(block, self.backend, self.prompt))
+                replies = await self._replies([call for _, call in pairs if call])
                 if self.cancel.is_set() or self.over_budget:
                     return Judged("", self._stopped(n_done, n_all))
-                readouts += [self._readout(answer, call, replies, name) for answer, call in planned]
+                readouts += [self._readout(answer, call, replies, name) for answer, call in pairs]
                 n_failed += sum(one.status != OK for one in replies.values())
                 n_done += len(block)
                 on_progress(JudgeProgress(n_done, n_all))
@@ -171,8 +171,8 @@ class _Judging:
         """The stored replies, and new ones for the rest, each stored as it comes in."""
         by_id = {call.call_id: call for call in calls}
         replies = {row["call_id"]: rows.completion_of(row) for row in planning.completions(self.store, list(by_id))}
-        known = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in replies]
-        waiting = [self.store.writer.add("study_calls", known)]
+        links = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in replies]
+        waiting = [self.store.writer.add("study_calls", links)]
         tasks = [self._ask(call, waiting) for call_id, call in by_id.items() if call_id not in replies]
         for one in await asyncio.gather(*tasks):
             if one is not None:
@@ -247,6 +247,6 @@ def filled(prompt: str, answer: Answer) -> str:
     """The user's prompt with question, options and text put in, all at once: a field that stands in a text stays as it is."""
     item, variant = answer.item, answer.variant
     question = dict(variant.prompt.parts).get("stem", item.question).strip().removeprefix("Question:").strip()
-    shown = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
-    fields = {"question": question, "options": "\n".join(shown), "text": answer.completion.text}
+    options = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
+    fields = {"question": question, "options": "\n".join(options), "text": answer.completion.text}
     return _FIELD.sub(lambda match: fields[match[1]], prompt)

@@ -18,21 +18,21 @@ from typing import Any
 _HOLDS = """SELECT m.item_id, m.study_id, coalesce(m.since, s.created_at) AS since FROM study_items m LEFT JOIN studies s USING (study_id)
     WHERE m.confirmatory AND m.study_id NOT IN (SELECT k.study_id FROM locks k)"""
 # (study, item) of later studies; a set and not a correlated question, which costs a hundred times as much
-_HELD = f"""SELECT m.study_id, m.item_id FROM ({_HOLDS}) h JOIN study_items m ON m.item_id = h.item_id AND m.study_id <> h.study_id
+_LATER = f"""SELECT m.study_id, m.item_id FROM ({_HOLDS}) h JOIN study_items m ON m.item_id = h.item_id AND m.study_id <> h.study_id
     JOIN studies s ON s.study_id = m.study_id AND h.since < s.created_at"""
 
 
-def held(i: str = "i") -> str:
+def is_held(i: str = "i") -> str:
     """Whether an earlier study keeps the item of this row of `study_items` unseen."""
-    return f"({i}.study_id, {i}.item_id) IN ({_HELD})"
+    return f"({i}.study_id, {i}.item_id) IN ({_LATER})"
 
 
 def opened(i: str = "i") -> str:
     """Whether the study of this row of `study_items` shows its item, to somebody at least."""
-    return f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) AND NOT {held(i)})"
+    return f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) AND NOT {is_held(i)})"
 
 
-OPEN = f"(NOT i.confirmatory AND NOT {held()})"
+OPEN = f"(NOT i.confirmatory AND NOT {is_held()})"
 OPENED = opened()
 HIDDEN = f"SELECT item_id FROM ({_HOLDS}) EXCEPT SELECT i.item_id FROM study_items i WHERE {OPENED}"
 SIGHT = f"""(NOT $locked AND {OPEN}

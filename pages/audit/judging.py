@@ -29,12 +29,12 @@ def button(study_id: str) -> None:
         prompt = st.text_area("Prompt", EXAMPLE, key="judge-prompt", height=240, max_chars=MOST_CHARS)
         with shown_problem():
             st.caption(plain(f"{judge}: {price(study_id, judge, prompt)}."))
-            known = budgets.budget_usd(session.store(), session.declared(study_id))
+            stored_usd = budgets.budget_usd(session.store(), session.declared(study_id))
             budget = st.number_input(
-                "Budget of the study, US dollars", 0.0, value=known, key="judge-budget", placeholder="none"
+                "Budget of the study, US dollars", 0.0, value=stored_usd, key="judge-budget", placeholder="none"
             )
             if st.button("Judge the stored texts", type="primary", key="judge-now"):
-                _judge(study_id, judge, prompt, None if budget == known else budget)
+                _judge(study_id, judge, prompt, None if budget == stored_usd else budget)
 
 
 def _judge(study_id: str, judge: str, prompt: str, budget: float | None) -> None:

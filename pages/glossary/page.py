@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.common.header import page_header
-from pages.glossary.pictures import SEEN, picture
+from pages.glossary.pictures import ALT_TEXTS, picture
 from pages.glossary.terms import TERMS
 
 page_header("Glossary", "What does this word mean?", choose=False)
@@ -22,4 +22,4 @@ for term in matches:
         if term.paper:
             left.caption(term.paper)
         if term.picture:
-            right.image(picture(term.picture, st.context.theme.type), width=220, alt=SEEN[term.picture])
+            right.image(picture(term.picture, st.context.theme.type), width=220, alt=ALT_TEXTS[term.picture])

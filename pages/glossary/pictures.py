@@ -48,7 +48,7 @@ def _margin(c: Colours) -> str:
 
 PICTURES = {"split": _split, "floor": _floor, "slopes": _slopes, "curve": _curve, "margin": _margin}
 
-SEEN = {  # what each shows, for who cannot see it
+ALT_TEXTS = {  # what each shows, for who cannot see it
     "split": "A bar of pairs that flip: under the compared extractor alone, under both, under the reference alone",
     "floor": "A bar of pairs that flip, with the noise floor marked: what lies to its right is beyond the floor",
     "slopes": "Accuracy from original to rewritten: it falls steeply on the benchmark and hardly on the control",

@@ -58,7 +58,7 @@ WAYS = [
     *((REVIEW, {"part": part}) for part in ("Review", "Agreement", "Effect", "Judge", "Propose and exchange")),
     ("audit/page.py", {"study": "tiny"}),
 ]
-pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,6 @@ def asserting(app: AppTest) -> list[str]:
     return [text for text in verdicts_shown(app) if ASSERTING.search(text) and not text.rstrip("*").endswith("?")]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("page", "link"), WAYS, ids=[f"{page.split('/')[0]}-{i}" for i, (page, _) in enumerate(WAYS)])
 def test_a_page_asserts_nothing_but_claims(page, link, store, silent):
     assert asserting(shown(page, link)) == []
@@ -131,7 +130,6 @@ def test_every_page_is_walked():
     assert pages - {page for page, _ in WAYS} == {"survey/page.py", "glossary/page.py"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("page", "link"), [WAYS[1], (MEMORY, {"study": "controlled"}), (HOLDOUT, {"sets": "study:holdout"})])
 def test_the_walk_sees_the_claims_themselves(page, link, store, silent):
     """The first sentences of every one of these pages are claims: the sentinel stands in their place."""

@@ -211,8 +211,8 @@ class ItemIds:
             self._packed += _packed(item)
             self._ends.append(len(self._packed))
             return item
-        stored = bytes(self._packed[self._ends[number - 1] if number else 0 : self._ends[number]])
-        return item if not stored or stored == _packed(item) else _as_stored(item, stored)
+        packed = bytes(self._packed[self._ends[number - 1] if number else 0 : self._ends[number]])
+        return item if not packed or packed == _packed(item) else _as_stored(item, packed)
 
 
 def _packed(item: Item) -> bytes:
@@ -228,14 +228,14 @@ def _by_text(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda place: (folded(options[place]), options[place]))
 
 
-def _as_stored(item: Item, stored: bytes) -> Item:
-    n = stored[8]
-    item_id = stored[9 + n :].decode("utf-8", "surrogatepass")
+def _as_stored(item: Item, packed: bytes) -> Item:
+    n = packed[8]
+    item_id = packed[9 + n :].decode("utf-8", "surrogatepass")
     if not n or not item.options:
         return replace(item, item_id=item_id) if n == len(item.options) else item
-    if stored[:9] != _packed(item)[:9]:
+    if packed[:9] != _packed(item)[:9]:
         raise BadInput("shows other options in one version than in its first")
     by_text = _by_text(item.options)
-    places = [by_text[rank] for rank in stored[9 : 9 + n]]  # of the stored item's options in this one
+    places = [by_text[rank] for rank in packed[9 : 9 + n]]  # of the stored item's options in this one
     target = item.target and "\n".join(str(places.index(int(one))) for one in item.target.split("\n"))
     return replace(item, item_id=item_id, options=tuple(item.options[place] for place in places), target=target)

@@ -19,7 +19,7 @@ import flipcore
 ROOT = Path(flipcore.__file__).parent.parent
 CLAIMS = ROOT / "flipcore" / "claims"
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
-_NAMED = ast.arg | ast.Name | ast.ExceptHandler | _FUNCTIONS
+_NAME_NODES = ast.arg | ast.Name | ast.ExceptHandler | _FUNCTIONS
 ROOMS = ("flipcore.claims", "flipcore.stats", "flipcore.vectors")
 
 
@@ -80,7 +80,7 @@ def _number_locals(node: ast.AST) -> None:
         places = {name: f"local {i}" for i, name in enumerate(dict.fromkeys(filter(None, map(_bound, inside))))}
         for one in inside:
             for key in ("id", "arg", "name"):
-                if isinstance(one, _NAMED) and getattr(one, key, None) in places:
+                if isinstance(one, _NAME_NODES) and getattr(one, key, None) in places:
                     setattr(one, key, places[getattr(one, key)])
 
 

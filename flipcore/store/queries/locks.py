@@ -17,7 +17,7 @@ from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import stands, verdict_state
 from flipcore.store.rows import now
-from flipcore.store.visible import Sight, held, opened
+from flipcore.store.visible import Sight, is_held, opened
 
 STATE = "state"
 
@@ -89,7 +89,7 @@ def _sight_of_old_lock(store: Store, study_id: str, settings: Mapping[str, Any])
 
 
 _SET_ASIDE = f"""
-SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory AND NOT {held()} ORDER BY i.item_id
+SELECT i.item_id, i.role FROM study_items i WHERE i.study_id = $study_id AND i.confirmatory AND NOT {is_held()} ORDER BY i.item_id
 """
 _MODELS = "SELECT DISTINCT model FROM readouts WHERE study_id = $study_id ORDER BY model"
 _SEEN_BEFORE = f"""
@@ -135,10 +135,10 @@ def held_sentence(store: Store, study_id: str) -> str:
 
 
 def _nothing_to_lock(store: Store, record_id: str) -> str:
-    held = held_sentence(store, record_id)
+    why = held_sentence(store, record_id)
     return (
-        f"There is nothing to lock here. {held}"
-        if held
+        f"There is nothing to lock here. {why}"
+        if why
         else "No item is set aside here, so there is nothing to lock. Wait until the study's items are stored."
     )
 

@@ -29,14 +29,15 @@ def test_nothing_recommended_breaks_its_promise(found):
             assert binomtest(row.count, row.n_sims, row.promised + 0.01, alternative="greater").pvalue > 1e-3, row
 
 
-def test_the_kept_table_has_the_same_rows_and_breaks_no_promise(found):
+def test_the_kept_table_has_the_same_rows_and_breaks_no_promise():
+    names = list(rows(1, seed=1))
     lines = [
         [cell.strip() for cell in line.strip("| \n").split("|")]
         for line in KEPT.read_text("utf-8").splitlines()
         if line.startswith("| ") and not line.startswith("| what")
     ]
     assert [(what, data) for what, data, *_ in lines] == [
-        (row.what, row.setting) for kind in ("interval", "test") for row in found if row.kind == kind
+        (row.what, row.setting) for kind in ("interval", "test") for row in names if row.kind == kind
     ]
     for what, _, n, promised, share in lines:
         if "source" not in what and promised != "–":

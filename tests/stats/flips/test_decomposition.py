@@ -110,7 +110,7 @@ def test_artifact_may_be_negative():
 def test_the_reference_has_no_artifact_to_speak_of():
     found = decomposition(readme(15, 2), extractor=REF)
     assert found.is_reference and found.established is None and found.A.text() == "0.00"
-    assert found.A.note == "The reference readout: 0 by definition." and "n/a" in found.share.note
+    assert found.A.note == "The reference extractor: 0 by definition." and "n/a" in found.share.note
 
 
 def test_too_few_items_have_no_verdict():

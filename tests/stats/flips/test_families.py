@@ -53,6 +53,7 @@ def test_disagreement_of_extractors_counts_families():
     assert by_family.high - by_family.low > 2 * (alone.high - alone.low)
 
 
+@pytest.mark.slow
 def test_the_predictor_takes_whole_families_for_folds_resamples_and_permutations():
     draw = generator(3)
     family = np.repeat(np.arange(30), 6)

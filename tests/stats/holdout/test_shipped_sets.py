@@ -55,6 +55,7 @@ def test_random_parts_of_one_shipped_set_are_seldom_told_apart(one_source):
         assert binomtest(n, N_PARTS, 0.05, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_an_early_end_decides_as_the_whole_test_does(one_source):
     texts = [entry_text(item) for item in one_source[0][:80]]
     fit = classifier_by_name("words").prepared(texts)

@@ -15,6 +15,7 @@ def test_features_are_length_digits_loss_and_topics():
     assert diagnostics.text_features(["a"], [1.0]).shape == (1, 3)
 
 
+@pytest.mark.slow
 def test_controls_like_the_benchmark_pass_and_longer_ones_do_not():
     rng = generator(0)
     rows = rng.standard_normal((200, 3))

@@ -69,7 +69,7 @@ def test_realised_false_positive_rates_are_those_of_statistics_f20():
     only with .05/.04/.04 at m = 59/100/300. For uniform non-members the realised rate is 1 - alpha."""
     rng, n = generator(0), 4_000
     for m, stated in ((20, 0.72), (50, 0.66), (100, 0.60), (300, 0.60)):
-        exceeds = [1 - pearl_alpha.alpha_source(rng.random(m), 0.05)[0] > 0.05 for _ in range(n)]
+        exceeds = [1 - pearl_alpha.alpha_source(rng.random(m), 0.05)[0] > 0.05 for _ in range(1_000)]
         assert np.mean(exceeds) == pytest.approx(stated, abs=0.06)
     for m in (59, 100, 300):
         k = pearl_alpha.alpha_tolerance(range(m), 0.05)[1]

@@ -142,7 +142,7 @@ def test_an_alpha_chosen_on_the_judged_data_shows_detection_without_signal():
     rng = generator(12)
     for n, stated in ((20, 0.17), (50, 0.12), (200, 0.06)):
         best = []
-        for _ in range(400):
+        for _ in range(200):
             curve = alpha_curve(rng.random(n), rng.random(n))
             best.append((curve.detection - curve.fpr).max())
         assert np.mean(best) == pytest.approx(stated, abs=0.045)
