@@ -167,7 +167,8 @@ def difference_claim(scores: PairedScores, assertion: Assertion, first: str, sec
     if asserted:
         sentence = f"{high} scores higher than {low} on the same {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
     else:
-        sentence = f"Undecided whether {first} and {second} differ on {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
+        among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
+        sentence = f"Undecided whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
     flips = f"Right only under {first}: {scores.first_only:,}; only under {second}: {scores.second_only:,}."
     unpaired = f"Unpaired, as harnesses print it: {scores.unpaired.text_pp()}."
     outcome = "differ" if asserted else "undecided"

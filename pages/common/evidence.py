@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.extractors import title_of
+from flipcore.reports.compared_pairs import Side
 from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
 from flipcore.text.answers import answer_text
@@ -31,6 +33,31 @@ def side(
         for one in samples:
             with st.container(border=True):
                 _reading(view, one, f"{key}-{one.sample}")
+
+
+def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:
+    """The variant, or for a prompt that was asked once what each extractor reads in its answer."""
+    (base, before), (other, after) = pair
+    if before is after:
+        _every_readout(view, base)
+    else:
+        side(title, view, base, other, after, as_losses=False)
+
+
+def _every_readout(view: Inspection, variant: SeenVariant) -> None:
+    rows = [
+        {
+            "Sample": one.sample + 1,
+            "Extractor": title_of(one.extractor),
+            "Answer": answer_text(view.item, one.answer) if one.answer is not None else one.reason or one.status,
+            "Right": one.is_correct,
+            "Score": one.value,
+        }
+        for one in variant.readings
+    ]
+    with st.container(border=True):
+        st.markdown("**What each extractor reads in it**")
+        st.dataframe(rows, hide_index=True, column_config={"Right": st.column_config.CheckboxColumn()})
 
 
 def _read(view: Inspection, one: SampleView) -> str:

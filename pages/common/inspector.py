@@ -14,7 +14,7 @@ from flipcore.reports.compared_pairs import Side, compared, flips
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
 from pages.common import session
-from pages.common.evidence import side
+from pages.common.evidence import other_side, side
 from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.notes import plain
 from pages.components.copy_link import copy_link
@@ -82,12 +82,12 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
             format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
         )
     _put_into_link(item=item_id, axis=axis, readout=extractor_name, variant=key)
-    (base, before), (other, after) = pairs[key]
+    (base, before), (other, _) = pairs[key]
     left, right = st.columns(2)
     with left:
         side("Original", view, other, base, before, as_losses=True)
     with right:
-        side(f"Variant: {key}", view, base, other, after, as_losses=False)
+        other_side(f"Variant: {key}", view, pairs[key])
     if extractor_name not in VALUES or base.target != other.target:
         _judge(study_id, model, axis, extractor_name, view, pairs[key])
 

@@ -33,6 +33,9 @@ def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
     app.button(key="look-1").click().run()
     assert not app.exception
     assert app.query_params["item"] and any("Right answer" in one.value for one in app.caption)
+    (readouts,) = [one.value for one in app.dataframe if "Extractor" in one.value.columns]  # both filters, one text, two clicks
+    answers = readouts.set_index("Extractor")["Answer"].to_dict()
+    assert answers["strict-match"] == "The filter strict-match found no answer." and answers["flexible-extract"].isdecimal()
 
 
 def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):

@@ -114,8 +114,8 @@ def test_a_perturbation_is_an_axis_and_logprob_zero_is_no_probability(tmp_path, 
     assert store.rows("SELECT count(tokens) FROM completions") == [(0,)]
 
 
-@pytest.mark.parametrize("write", [made.lighteval, made.lighteval_old])
-def test_lighteval_of_both_generations(tmp_path, store, write):
+@pytest.mark.parametrize("write", [made.lighteval_newest, made.lighteval, made.lighteval_old])
+def test_lighteval_of_all_generations(tmp_path, store, write):
     _, frame, _ = brought_in(store, write(tmp_path / "details_woods|0_2025-01-01.parquet"), "model=m")
     assert mean(frame, "acc") == pytest.approx(2 / 3) and sorted(frame[frame["extractor"] == "acc"]["answer"]) == [
         "0",

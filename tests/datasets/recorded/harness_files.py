@@ -214,7 +214,7 @@ def helm(folder, n=4):
     return folder
 
 
-def lighteval(path):
+def lighteval(path, names=("__doc__", "__model_response__", "__metric__")):
     rows = [
         {
             "__doc__": {"query": f"Which is {i}?", "choices": [" oak", " tin"], "gold_index": [0], "id": str(i)},
@@ -223,8 +223,14 @@ def lighteval(path):
         }
         for i in range(3)
     ]
+    rows = [dict(zip(names, row.values(), strict=True)) for row in rows]
     pa.parquet.write_table(pa.Table.from_pylist(rows), path)
     return path
+
+
+def lighteval_newest(path):
+    """As from 0.13 on."""
+    return lighteval(path, ("doc", "model_response", "metric"))
 
 
 def lighteval_old(path):

@@ -1,4 +1,4 @@
-"""lighteval `details_*.parquet`, both generations of columns; model and scores stand in `results_*.json`."""
+"""lighteval `details_*.parquet`, all three generations of columns; model and scores stand in `results_*.json`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from flipcore.datasets.recorded.log_records import (
     right_of,
 )
 
-_NEW, _OLD = {"__doc__", "__model_response__"}, {"full_prompt", "predictions"}
+_NEWEST, _NEW, _OLD = {"doc", "model_response"}, {"__doc__", "__model_response__"}, {"full_prompt", "predictions"}
 
 
 @lru_cache(maxsize=64)
@@ -46,7 +46,7 @@ def _columns(source: Source) -> frozenset[str]:
 
 def _recognises(source: Source) -> bool:
     names = _columns(source)
-    return _NEW <= names or _OLD <= names
+    return _NEWEST <= names or _NEW <= names or _OLD <= names
 
 
 def _belongs(source: Source) -> bool:
@@ -96,7 +96,7 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
     import pyarrow.parquet
 
     task, model = _task(source), _model(_results(source, beside))
-    of_row = _new if _NEW <= _columns(source) else _old
+    of_row = _old if _OLD <= _columns(source) else _new
     number = 0
     try:
         for batch in pyarrow.parquet.ParquetFile(source.path).iter_batches(500):
@@ -122,7 +122,8 @@ def _plain(value: Any) -> Any:
 
 
 def _new(row: Mapping, place: str, task: str, model: str, number: int) -> Iterator[LogRecord]:
-    doc, response, metric = (_plain(row.get(name)) for name in ("__doc__", "__model_response__", "__metric__"))
+    own = {name.strip("_"): value for name, value in row.items()}  # "__doc__" until lighteval 0.12, "doc" from 0.13 on
+    doc, response, metric = (_plain(own.get(name)) for name in ("doc", "model_response", "metric"))
     prompt, system = prompt_from(response.get("input") or doc.get("query"))
     gold = doc.get("gold_index")
     golds = gold if isinstance(gold, (list, tuple)) else [] if gold is None else [gold]
