@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         help="corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
+        "target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no, cluster:TASK=family|subject|none, join=id|text, "
         "format=NAME, leave=READOUT; of other files prompt=question text=response and so on; KEY= clears one",
     )
     parser.add_argument(

@@ -16,7 +16,7 @@ from flipcore.datasets.recorded.log_records import Rejection
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
-from flipcore.runs.log_survey import Survey, model_of
+from flipcore.runs.log_survey import Survey, corrected, model_of
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.recorded import import_mark, repeat_bases
@@ -133,10 +133,14 @@ def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
     kinds, corrections = survey.kinds, survey.corrections
     roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
     task_roles = {task: role for task, role in roles.items() if role}
-    builder = Builder(Joining(kinds, OWN_NAMES, task_roles, survey.clusters, corrections.get("join", "")))
+    axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}
+    harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
+    builder = Builder(
+        Joining(kinds, OWN_NAMES, task_roles, survey.clusters, corrections.get("join", ""), axes=axes, harmless=harmless)
+    )
     for number, file in enumerate(survey.files):
         try:
-            for record in file.reader.records(file.source, survey.beside):
+            for record in corrected(file.reader.records(file.source, survey.beside), corrections):
                 if isinstance(record, Rejection):
                     yield None
                     continue

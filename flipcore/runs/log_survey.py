@@ -24,7 +24,7 @@ from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.log_rows import UNNAMED
 
-KEYS = ("model", "kind", "role", "name", "format", "leave", "join", "cluster")
+KEYS = ("model", "kind", "role", "name", "format", "leave", "join", "cluster", "axis", "harmless", "target")
 CLUSTERS = ("family", "subject", "none")
 LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
@@ -70,7 +70,7 @@ class Survey:
         """Every record again, without the rows that were refused."""
         for file in self.files:
             try:
-                for record in file.reader.records(file.source, self.beside):
+                for record in corrected(file.reader.records(file.source, self.beside), self.corrections):
                     if isinstance(record, LogRecord):
                         yield record
             except BadInput:
@@ -114,9 +114,39 @@ def model_of(corrections: Mapping[str, str], name: str) -> str:
     return corrections.get(f"model:{name}") or name or corrections.get("model") or UNNAMED
 
 
+def axis_of(corrections: Mapping[str, str], name: str) -> str:
+    """The axis's name: a correction "axis:old=new", or as it was derived."""
+    return corrections.get(f"axis:{name}") or name
+
+
+def _from_one(targets: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(str(int(one) - 1) if one.strip().isdecimal() and int(one) else one for one in targets)
+
+
+TARGETS: dict[str, Callable[[LogRecord], tuple[tuple[str, ...], bool]]] = {
+    "index": lambda record: (record.targets, True),
+    "index1": lambda record: (_from_one(record.targets), True),
+    "text": lambda record: (record.targets, False),
+    "none": lambda record: ((), False),
+}
+
+
+def corrected(records: Iterable[LogRecord | Rejection], corrections: Mapping[str, str]) -> Iterator[LogRecord | Rejection]:
+    """The records with their right answers read as the user says."""
+    if not any(key.partition(":")[0] == "target" for key in corrections):
+        yield from records
+        return
+    for record in records:
+        how = "" if isinstance(record, Rejection) else corrections.get(f"target:{record.task}") or corrections.get("target")
+        if how and isinstance(record, LogRecord):
+            record.targets, record.target_is_place = TARGETS[how](record)
+        yield record
+
+
 def corrections_of(words: Iterable[str]) -> dict[str, str]:
     """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`,
-    `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`.
+    `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`, `harmless:AXIS=yes|no` (AXIS as it
+    is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers are written; none leaves them out).
 
     Raises BadInput for anything else."""
     corrections: dict[str, str] = {}
@@ -126,7 +156,13 @@ def corrections_of(words: Iterable[str]) -> dict[str, str]:
         if not sign or plain not in KEYS:
             raise BadInput(f"{word!r} corrects nothing; write key=value with one of the keys {', '.join(KEYS)}.")
         formats = tuple(one.name for one in READERS)
-        allowed = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS}.get(plain)
+        choices = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS}
+        choices |= {"harmless": ("yes", "no"), "target": tuple(TARGETS)}
+        allowed = choices.get(plain)
+        if plain in ("axis", "harmless") and ":" not in key:
+            raise BadInput(
+                f"{word!r} names no axis; write {plain}:AXIS=value, for example {plain}:prompt={'no' if allowed else 'style'}."
+            )
         if allowed and value not in allowed:
             raise BadInput(f"{word!r}: {plain} is one of {', '.join(allowed)}.")
         corrections[key] = value
@@ -185,10 +221,11 @@ def survey(
     items = _Items(corrections.get("join", ""))
     for number, file in enumerate(files):
         try:
-            for record in file.reader.records(file.source, beside):
+            for record in corrected(file.reader.records(file.source, beside), corrections):
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
-                    axis = items.axis(record, model_of(corrections, record.model), number, file.about.format)
+                    own = items.axis(record, model_of(corrections, record.model), number, file.about.format)
+                    axis = axis_of(corrections, own)
                     log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
                 if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
                     on_progress(log_survey.n_records)

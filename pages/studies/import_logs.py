@@ -8,13 +8,15 @@ from pathlib import Path
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import KINDS
+from flipcore.core.records import KINDS, ROLES
+from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_files import store_uploads
+from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.import_command import are_logs
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import Survey, corrections_of, preview_row, survey
+from flipcore.runs.log_survey import CLUSTERS, TARGETS, Survey, corrections_of, preview_row, survey
 from flipcore.store.uploads import uploads_folder
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
@@ -72,15 +74,47 @@ def _corrections(log_survey: Survey, key: str) -> list[str]:
     words += [f"name={name}"] if name != log_survey.name else []
     leave = right.multiselect("Readouts to leave out", list(log_survey.readouts), key=f"log-leave-{key}")
     words += [f"leave={','.join(leave)}"] if leave else []
-    with st.popover("Correct models, kinds and roles", icon=":material/edit:"):
+    with st.popover("Correct a guess", icon=":material/edit:"):
         for model in log_survey.models:
             alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
             words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
         for task, kind in log_survey.kinds.items():
             selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
             words += [f"kind:{task}={selection}"] if selection != kind else []
-            if st.toggle(f"{plain(task)} is a control", key=f"log-role-{key}-{task}"):
-                words.append(f"role:{task}=control")
+            words += _of_task(log_survey, task, key)
+        words += _of_axes(log_survey, key)
+        join = st.selectbox("Rows are one item by", [None, *JOINS], key=f"log-join-{key}", placeholder="hash, id or text")
+        words += [f"join={join}"] if join else []
+    return words
+
+
+def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
+    """Role, clusters and right answers of one task."""
+    role_box, cluster_box, target_box = st.columns(3)
+    role = role_box.selectbox(
+        f"Item role of {plain(task)}", [None, *ROLES], key=f"log-role-{key}-{task}", placeholder="as logged"
+    )
+    own = log_survey.clusters[task]
+    cluster = cluster_box.selectbox(
+        f"Clusters of {plain(task)}", CLUSTERS, CLUSTERS.index(own), key=f"log-cluster-{key}-{task}"
+    )
+    target = target_box.selectbox(
+        f"Right answers of {plain(task)}", [None, *TARGETS], key=f"log-target-{key}-{task}", placeholder="as recognised"
+    )
+    words = [f"role:{task}={role}"] if role else []
+    words += [f"cluster:{task}={cluster}"] if cluster != own else []
+    return words + ([f"target:{task}={target}"] if target else [])
+
+
+def _of_axes(log_survey: Survey, key: str) -> list[str]:
+    """Name and harmlessness of each axis beside the log's own prompt."""
+    words = []
+    for axis in (one for one in log_survey.axes if one != OWN_PROMPT):
+        left, right = st.columns([3, 2], vertical_alignment="bottom")
+        name = left.text_input(f"Axis {plain(axis)}", axis, key=f"log-axis-{key}-{axis}") or axis
+        words += [f"axis:{axis}={name}"] if name != axis else []
+        if not right.toggle("Harmless change", True, key=f"log-harmless-{key}-{axis}"):
+            words.append(f"harmless:{name}=no")
     return words
 
 

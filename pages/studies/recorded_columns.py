@@ -24,6 +24,7 @@ LABELS = {
     "axes": "Axis",
     "role": "Item role",
     "harmless": "Harmless change",
+    "sample": "Sample",
 }
 HELP = {
     "prompt": "What the model was sent.",
@@ -37,22 +38,26 @@ HELP = {
     "models": "The column that names the model.",
     "axes": "What was changed, row by row.",
     "role": "benchmark or control, row by row.",
+    "sample": "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample.",
     "harmless": "False where another answer may be right: such a row is left out of the flips.",
 }
+PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
 def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
     """One choice a column, three in a row, and what finds options or the answer inside of a text."""
     mapping: dict[str, Any] = {}
     places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
-    for place, field in zip(places, COLUMNS, strict=True):
+    for place, field in zip(places, COLUMNS, strict=False):
         value = getattr(first, field)
+        names = [None, *columns, *([value] if value and value not in columns else [])]
         column = place.selectbox(
             LABELS[field],
-            [None, *columns],
+            names,
             key=f"recorded-{field}-{key}",
-            help=HELP[field],
-            index=columns.index(value) + 1 if value in columns else 0,
+            help=f"{HELP[field]} {PATHS}",
+            index=names.index(value) if value in names else 0,
+            accept_new_options=True,
         )
         mapping[field] = column or ""
     right, left = st.columns(2)

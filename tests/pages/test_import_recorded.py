@@ -95,12 +95,21 @@ def test_a_pattern_that_is_none_is_a_sentence(app):
 def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_path, monkeypatch):
     from streamlit.testing.v1 import AppTest
 
+    from pages.studies import import_logs
     from tests.conftest import ROOT
     from tests.datasets.recorded import harness_files as made
 
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     monkeypatch.setattr("flipcore.runs.demo.demo_studies", list)
     folder = made.lm_eval(tmp_path / "run", n=30, n_right=20).parent
+    corrections = []
+    stored = import_logs.store_survey
+
+    def store_survey(log_survey, *rest):
+        corrections.append(dict(log_survey.corrections))
+        return stored(log_survey, *rest)
+
+    monkeypatch.setattr(import_logs, "store_survey", store_survey)
     app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
     files = [(path.name, path.read_bytes(), "application/json") for path in sorted(folder.iterdir())]
     app.file_uploader(key="log-files").set_value(files).run()
@@ -108,6 +117,15 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
     assert any("1 × lm\\-eval samples" in one.value for one in app.markdown)
     (name,) = [one for one in app.text_input if one.label == "Name of the study"]
     name.set_value("Mine").run()
-    app.button(key="log-import").click().run()
+    widget(app, "text_input", "log-model-").set_value("oak-1").run()
+    for start, value in (("role", "control"), ("cluster", "subject"), ("target", "text"), ("join", "id")):
+        widget(app, "selectbox", f"log-{start}-").select(value).run()
+    widget(app, "multiselect", "log-leave-").select("strict-match").run()
     assert not app.exception
-    assert any("findings, worst first" in one.value for one in app.markdown)
+    app.button(key="log-import").click().run()
+    assert corrections == [  # the words that --map takes
+        {"name": "Mine", "leave": "strict-match", "model:m-1": "oak-1", "role:gsm8k": "control"}
+        | {"cluster:gsm8k": "subject", "target:gsm8k": "text", "join": "id"}
+    ]
+    assert not app.exception
+    assert any("1 finding, worst first" in one.value for one in app.markdown)  # the readout that was left out is reported

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from flipcore.core.errors import BadInput
 from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import corrections_of, survey
@@ -177,3 +178,30 @@ def test_the_prompts_of_one_document_in_several_tasks_keep_their_reported_scores
     _, frame, study_id = imported(store, [folder])
     assert frame["item_id"].nunique() == 6 and set(frame["axis"]) == {"identity", "prompt"}
     assert not [one.claim.text for one in audit(store, study_id).findings if one.about == "reported score"]
+
+
+def test_axis_harmlessness_role_and_right_answers_are_corrected(tmp_path, store):
+    helm = written.helm(tmp_path / "helm")
+    _, frame, study_id = imported(store, [helm], "axis:typos=noise", "harmless:noise=no", "role=control", "target=none")
+    assert set(frame["axis"]) == {"identity", "noise"} and set(frame["role"]) == {"control"}
+    params = dict(store.rows("SELECT key, params FROM study_variants WHERE axis = 'noise'"))
+    assert json.loads(params["typos"]) == {"harmless": False} and json.loads(params["base"]) == {}
+    assert store.rows("SELECT DISTINCT target FROM items JOIN study_items USING (item_id) WHERE study_id = $s", s=study_id) == [
+        (None,)
+    ]
+    with pytest.raises(BadInput, match="harmless:AXIS|names no axis; write harmless:AXIS=value"):
+        corrections_of(["harmless=no"])
+    with pytest.raises(BadInput, match="target is one of index, index1, text, none"):
+        corrections_of(["target:x=letter"])
+
+
+@pytest.mark.parametrize("how, right", [("index", "2"), ("index1", "1"), ("text", "2")])
+def test_how_right_answers_are_written_can_be_said(tmp_path, store, how, right):
+    rows = [inspect_sample_with(2, options=["1", "3", "2"])]
+    log = written.inspect_eval(tmp_path / f"{how}.eval", rows, written.inspect_header(1, 1))
+    imported(store, [log], "kind=choice", f"target={how}")
+    assert store.rows("SELECT target FROM items") == [(right,)]
+
+
+def inspect_sample_with(target, **more):
+    return written.inspect_sample(1, target=str(target), choices=more["options"])

@@ -22,7 +22,7 @@ N_LOOKED_AT = 200
 KEYS = tuple(field.name for field in fields(Recording) if field.name not in ("fields", "dataset"))
 COLUMNS = (  # keys that name a column
     *("prompt", "question", "options", "order", "item", "variant", "text", "target", "models"),
-    *("axes", "role", "harmless"),
+    *("axes", "role", "harmless", "sample"),
 )
 _NAMES = {
     "prompt": ("prompt", "prompt_used", "full_prompt", "formatted_prompt", "input", "query", "question"),

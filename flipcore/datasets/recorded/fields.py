@@ -14,7 +14,8 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
 from flipcore.datasets.reading.rows import Row
-from flipcore.text.answers import canonical_number, text_answer
+from flipcore.text.answers import canonical_number, text_answer, text_target
+from flipcore.text.prompts import labels_of
 
 
 @dataclass(frozen=True)
@@ -108,3 +109,23 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
     paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
     inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
     return replace(row, values={**row.values, **inner}) if inner else row
+
+
+def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str) -> str | None:
+    """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in
+    the order shown."""
+    if value is None or value != value or value == "":
+        return None
+    if kind == "text":
+        return text_target(map(str, value) if isinstance(value, (list, tuple)) else [str(value)])
+    text = str(value).strip()
+    if not prompt_options:
+        number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
+        if number is None:
+            raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
+        return number
+    labels = labels_of("upper", len(prompt_options))
+    for names in (list(prompt_options), list(labels), [str(place) for place in range(len(prompt_options))]):
+        if names.count(text) == 1:
+            return str(own[names.index(text)])
+    raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")

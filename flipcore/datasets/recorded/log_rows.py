@@ -32,6 +32,8 @@ class Joining:
     roles: Mapping[str, str] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
     join: str = ""
+    axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes
+    harmless: Mapping[str, bool] = field(default_factory=dict)  # by axis, under its other name
 
 
 @dataclass(slots=True)
@@ -70,17 +72,10 @@ class Builder:
             hash_of(prompt.text, prompt.system, str(order), str(target), record.axis, record.variant),
             source,
         )
-        params = {} if record.harmless else {"harmless": False}
+        axis = self.joining.axes.get(place.axis, place.axis)
+        params = {} if self.joining.harmless.get(axis, record.harmless) else {"harmless": False}
         variant = Variant(
-            item.item_id,
-            place.axis,
-            place.key,
-            prompt,
-            target,
-            tuple(order),
-            tuple(labels)[: len(order)],
-            "recorded",
-            params=params,
+            item.item_id, axis, place.key, prompt, target, tuple(order), tuple(labels)[: len(order)], "recorded", params=params
         )
         calls = _calls(record, variant, model, revision, place.sample)
         ids = tuple(call.call_id for call, _ in calls)

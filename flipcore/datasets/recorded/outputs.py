@@ -22,8 +22,7 @@ from flipcore.core.records import BASE, ROLES, Call, Completion, Item, Prompt, R
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.recorded.fields import Field, reading_of, with_paths
-from flipcore.text.answers import canonical_number, text_target
+from flipcore.datasets.recorded.fields import Field, reading_of, right_answer, with_paths
 from flipcore.text.prompts import labels_of
 
 
@@ -38,7 +37,7 @@ class Recording:
     numbers. `order` names a permutation column, where `order[i]` is the item's own index at position i; without it options
     are matched by their text. `text` is the generated text, read after the last `text_after`. `target` names the right
     option by text, label or place from 0; a variant's own right answer is its own. `model` is the model's name, or `models` the
-    column that holds it; `axes`, `role` and `harmless` name columns that say them row by row. `answers` is the kind of all items
+    column that holds it; `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items
     ("text", "number", "choice") where it does not follow from the options. A column may be a path: doc.options, resps[0][0].
     """
 
@@ -62,6 +61,7 @@ class Recording:
     axes: str = ""
     role: str = ""
     harmless: str = ""
+    sample: str = ""
 
     @property
     def kind(self) -> str:
@@ -72,7 +72,7 @@ class Recording:
         """Every name of a column, or path to one, that the recording uses."""
         own = (self.prompt, self.item, self.options, self.order, self.question, self.text, self.target, self.variant)
         inner = [name for one in self.fields for name in (one.column, one.top_token, one.top_score)]
-        return (*own, self.models, self.axes, self.role, self.harmless, *inner)
+        return (*own, self.models, self.axes, self.role, self.harmless, self.sample, *inner)
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,7 @@ class _Making:
         self.items: dict[str, Item] = {}
         self.names: dict[tuple, dict[str, str]] = {}  # (model, item) -> prompt -> name, where rows carry no name
         self.raw: dict[str, Any] = {}  # item -> its base's right answer as the row wrote it
+        self.samples: set[tuple] = set()
         self.n_calls: Counter = Counter()  # (model, prompt), and (model, item, prompt, name)
 
     def record(self, key: tuple[str, str], row: _VariantRow, is_base: bool) -> Record:
@@ -195,7 +196,7 @@ class _Making:
             raise BadInput("has no prompt")
         order = self._order(item, row.values)
         name = BASE if is_base else self._name(key, row, prompt)
-        target = item.target if is_base else self._own_target(item, row.values, order)
+        target = item.target if is_base else self._ownright_answer(item, row.values, order)
         self.raw[item_key] = self.raw.get(item_key, row.values.get(self.recording.target))
         variant, sample = self._variant(key, item, name, prompt, order, target, row.values)
         call = Call(model, self.revision, Request("generate", prompt), self.n_calls[model, prompt])
@@ -229,13 +230,13 @@ class _Making:
             raise BadInput(f"has the item role {role_name!r}; a role is one of {', '.join(ROLES)}")
         return role
 
-    def _own_target(self, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
+    def _ownright_answer(self, item: Item, values: Mapping[str, Any], order: tuple[int, ...]) -> str | None:
         """The right answer that a variant's own row names. One that repeats the base's word stays the item's: a label or place
         then counts in the item's own order."""
         answer = values.get(self.recording.target) if self.recording.target else None
         if answer is None or answer == "" or answer == self.raw.get(item.item_id.partition("/")[2].rpartition("@")[0]):
             return item.target
-        return _target(answer, self._prompt_options(values), order, item.kind)
+        return right_answer(answer, self._prompt_options(values), order, item.kind)
 
     def _name(self, key: tuple[str, str], row: _VariantRow, prompt: str) -> str:
         names = self.names.get(key, {})
@@ -246,6 +247,11 @@ class _Making:
     ) -> tuple[Variant, int]:
         """The variant and its sample. A prompt that the recording asks under several names stays several variants."""
         sample = self.n_calls[*key, prompt, name]
+        if self.recording.sample:
+            sample = _sample(values.get(self.recording.sample))
+            if (*key, prompt, name, sample) in self.samples:
+                raise BadInput(f"is sample {sample} of its prompt, which an earlier row is already")
+            self.samples.add((*key, prompt, name, sample))
         names = self.names.get(key, {})
         params: dict[str, Any] = {"repeat": name} if names.get(prompt, name) != name else {}
         if self.recording.harmless and str(values.get(self.recording.harmless)).lower() in ("false", "0", "no"):
@@ -297,7 +303,7 @@ class _Making:
             kind=recording.kind,
             question=first[recording.question or recording.prompt],
             options=options,
-            target=_target(first.get(recording.target), prompt_options, own, recording.kind),
+            target=right_answer(first.get(recording.target), prompt_options, own, recording.kind),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
@@ -314,24 +320,11 @@ class _Making:
         return order
 
 
-def _target(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str) -> str | None:
-    """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in
-    the order shown."""
-    if value is None or value != value or value == "":
-        return None
-    if kind == "text":
-        return text_target(map(str, value) if isinstance(value, (list, tuple)) else [str(value)])
-    text = str(value).strip()
-    if not prompt_options:
-        number = canonical_number(text.rpartition("####")[2])  # GSM8K's solutions end so
-        if number is None:
-            raise BadInput(f"has the right answer {text[:40]!r}, which is no number")
-        return number
-    labels = labels_of("upper", len(prompt_options))
-    for names in (list(prompt_options), list(labels), [str(place) for place in range(len(prompt_options))]):
-        if names.count(text) == 1:
-            return str(own[names.index(text)])
-    raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")
+def _sample(value: Any) -> int:
+    """A repeat's number from 0."""
+    if str(value).isdecimal():
+        return int(value)
+    raise BadInput(f"has the sample {str(value)[:40]!r}, which is no whole number from 0")
 
 
 def _completion(call: Call, values: Mapping, recording: Recording) -> Completion:

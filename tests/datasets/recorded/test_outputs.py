@@ -243,6 +243,14 @@ def test_the_same_prompt_again_is_a_further_sample(tmp_path):
     assert len({one.completion.call_id for one in records}) == 3 and len({one.variant.variant_id for one in records}) == 2
 
 
+def test_a_column_can_number_the_samples(tmp_path):
+    rows = [{"n": 1}, {"n": 0, "text": "A"}, {"n": 1, "text": "B"}, {"n": "x"}]
+    report = made(tmp_path, *rows, recording=replace(FLAT, sample="n"))
+    assert [one.readouts[0].sample for one in report.records] == [1, 0]
+    assert "is sample 1 of its prompt, which an earlier row is already" in report.refused[0][1]
+    assert "the sample 'x', which is no whole number" in report.refused[1][1]
+
+
 def test_one_prompt_under_two_names_stays_two_variants(tmp_path):
     rows = [{"v": "base"}, {"v": "turned", "said": "tin"}, {"v": "turned", "said": "oak"}]
     report = made(tmp_path, *rows, recording=replace(FLAT, variant="v"))
