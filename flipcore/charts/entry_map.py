@@ -39,12 +39,14 @@ def entry_map(
     *,
     axes: tuple[str, str] = ("", ""),
     ringed: Sequence[int] = (),
+    crossed: Sequence[int] = (),
     lasso: bool = False,
 ) -> go.Figure:
     """Points at `places` (n, 2), discs of label 0 (target) and open diamonds of label 1 (retro); `customdata` is [row].
 
-    Rows in `ringed` get a ring. `lasso`: dragging draws around points; otherwise it moves the map and a click takes a point
-    (Streamlit lets a chart do one of the two). `customdata` are lists: arrays would come back from a click as objects.
+    Rows in `ringed` get a ring, those in `crossed` (excluded by hand) a cross. `lasso`: dragging draws around points;
+    otherwise it moves the map and a click takes a point (Streamlit lets a chart do one of the two). `customdata` are lists:
+    arrays would come back from a click as objects.
     """
     import plotly.graph_objects as go
 
@@ -66,8 +68,9 @@ def entry_map(
                 unselected={"marker": {"opacity": 0.15}},
             )
         )
-    if len(ringed):
-        figure.add_trace(go.Scattergl(**_rings(places[np.asarray(ringed)], _size(len(labels)) + 7, c)))
+    for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
+        if len(rows):
+            figure.add_trace(go.Scattergl(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c)))
     laid_out(figure, c, height=560, x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",
@@ -76,9 +79,7 @@ def entry_map(
         coloraxis=_scale(colouring, c),
         modebar={"orientation": "v", "bgcolor": "rgba(0,0,0,0)", "color": c.muted, "activecolor": c.text},
     )
-    figure.update_xaxes(showticklabels=False, zeroline=False)
-    figure.update_yaxes(showticklabels=False, zeroline=False)
-    return figure
+    return figure.update_xaxes(showticklabels=False, zeroline=False).update_yaxes(showticklabels=False, zeroline=False)
 
 
 def _rings(places: np.ndarray, size: int, c: Colours) -> dict:
@@ -91,6 +92,11 @@ def _rings(places: np.ndarray, size: int, c: Colours) -> dict:
         "showlegend": False,
         "marker": {"size": size, "symbol": "circle-open", "color": c.text, "line": {"width": 2, "color": c.text}},
     }
+
+
+def _crosses(places: np.ndarray, size: int, c: Colours) -> dict:
+    mark = {"size": size, "symbol": "x-thin", "color": c.text, "line": {"width": 2, "color": c.text}}
+    return _rings(places, size, c) | {"name": "excluded", "showlegend": True, "marker": mark}
 
 
 def _size(n: int) -> int:

@@ -75,3 +75,11 @@ def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]
     """(n, 2) places on the first two principal components, and what their axes say."""
     where, shares = comparison.principal
     return where, tuple(f"component {i + 1}: {share:.1%} of the variance".replace("%", " %") for i, share in enumerate(shares))
+
+
+def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
+    """What is said of sets that are too small to be compared."""
+    return (
+        f"Each set needs at least five entries to be compared; here are {n_target:,} target and {n_retro:,} retro entries. "
+        f"{' '.join(notes)}"
+    ).strip()

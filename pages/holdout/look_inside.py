@@ -17,6 +17,7 @@ from pages.common.notes import plain, shown_problem
 from pages.holdout import wording
 from pages.holdout.likeness import compared, embedding_choice
 from pages.holdout.pairs import pair_table
+from pages.holdout.selection import item_ids as selected_ids
 
 
 @st.fragment
@@ -52,6 +53,9 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
         help="Share of the words that two entries have in common, in order.",
     )
     pairs, n = _pairs(key, near, target, retro), len(target)
+    ids = [item.item_id for item in (*target, *retro)]
+    rows = _only_selected(ids, "duplicates")
+    pairs = [pair for pair in pairs if rows is None or {pair.first, pair.second} & rows]
     across = sum(pair.first < n <= pair.second for pair in pairs)
     if not pairs:
         left.markdown(f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order.".replace("%", " %"))
@@ -74,6 +78,15 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
         key="duplicate-pairs",
         height=200,
     )
+
+
+def _only_selected(ids: Sequence[str], key: str) -> set[int] | None:
+    """Rows of the entries that were selected on the map, where only their pairs are wanted; None for all."""
+    selection = set(selected_ids())
+    rows = {row for row, item_id in enumerate(ids) if item_id in selection}
+    if rows and st.toggle(f"Only pairs with the {len(rows):,} entries selected on the map", key=f"only-selected-{key}"):
+        return rows
+    return None
 
 
 def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
@@ -100,10 +113,15 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
         )
     )
     st.markdown("**The ten most alike pairs of each set**")
+    selection = _only_selected([item.item_id for item in comparison.items], "alike")
     for column, name, pairs in zip(st.columns(2), ("target", "retro"), comparison.most_alike(), strict=True):
         with column:
             if not pairs:
                 st.info(f"The {name} set has no two entries.")
+                continue
+            pairs = [pair for pair in pairs if selection is None or set(pair[:2]) & selection]
+            if not pairs:
+                st.info("None of the ten holds a selected entry.")
                 continue
             st.caption(f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see its pair.")
             pair_table(

@@ -15,7 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.holdout import map_drawing, selection
+from pages.holdout import entry_panel, excluding, labels, map_drawing, selection
 from pages.holdout.likeness import compared, embedding_choice, layouts
 
 COLOURS = {
@@ -24,21 +24,28 @@ COLOURS = {
     "category": "category",
     "difficulty": "share of right answers",
     "closest": "cosine with the nearest entry of the other set",
+    "label": "my labels",
 }
 UMAP, PCA = "UMAP", "components"
 CLICK, LASSO = "click", "lasso"
 
 
 @st.fragment
-def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
-    """The tab, drawn again on its own when something on it is chosen."""
+def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: str = "") -> None:
+    """The tab, drawn again on its own when something on it is chosen. The map shows the whole sets; `whole_id` names them, and
+    the sentence above leaves out what was excluded by hand."""
     with shown_problem():
         embedding = embedding_choice(len(target) + len(retro), "map")
         if embedding is None:
             return
         comparison = compared(target, retro, store, embedding)
-        st.markdown(f"## {plain(compared_claims(comparison)[0].text)}")
+        out = excluding.excluded(whole_id)
+        of_target, of_retro = ([item for item in items if item.item_id not in out] for items in (target, retro))
+        rest = compared(of_target, of_retro, store, embedding) if out else comparison
+        st.markdown(f"## {plain(compared_claims(rest)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if "map-colour-next" in st.session_state:
+                st.session_state["map-colour"] = st.session_state.pop("map-colour-next")
             colour = st.selectbox(
                 "Colour by",
                 list(COLOURS),
@@ -56,7 +63,9 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
             )
             drawing = map_drawing.choice(layout == UMAP)
         places, axes = map_drawing.places(comparison, layouts(store), embedding, drawing)
-        _pictures(comparison, places, axes, _colouring(comparison, colour, store), pointer == LASSO)
+        crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
+        colouring = _colouring(comparison, colour, store)
+        _pictures(comparison, places, axes, colouring, store, lasso=pointer == LASSO, crossed=crossed, whole_id=whole_id)
     _how_to_read()
 
 
@@ -66,6 +75,9 @@ def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
         return Colouring(title, numbers=comparison.lengths.astype(float))
     if colour == "category":
         return Colouring(title, groups=[item.category for item in comparison.items])
+    if colour == "label":
+        names = labels.labels()
+        return Colouring(title, groups=[names.get(item.item_id, "no label") for item in comparison.items])
     if colour == "closest":
         return Colouring(title, numbers=comparison.across[1][:, 0])
     if colour == "difficulty":
@@ -76,14 +88,34 @@ def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
     return Colouring(title)
 
 
-def _pictures(comparison: Comparison, places, axes: tuple[str, str], colouring: Colouring, lasso: bool) -> None:
+def _pictures(
+    comparison: Comparison,
+    places,
+    axes: tuple[str, str],
+    colouring: Colouring,
+    store: Store,
+    *,
+    lasso: bool,
+    crossed: Sequence[int],
+    whole_id: str,
+) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
     theme, key = colours(st.context.theme.type), f"{comparison.sets_id}-{comparison.described}"
     on_map, in_bars = selection.rows_on_map(key), comparison.within(selection.spans(key))
     left, right = st.columns([3, 2])
     with left, st.container(key=selection.MAP):
         st.plotly_chart(
-            entry_map(places, comparison.labels, comparison.texts, colouring, theme, axes=axes, ringed=in_bars, lasso=lasso),
+            entry_map(
+                places,
+                comparison.labels,
+                comparison.texts,
+                colouring,
+                theme,
+                axes=axes,
+                ringed=in_bars,
+                crossed=crossed,
+                lasso=lasso,
+            ),
             key=selection.chart_key(selection.MAP),
             on_select=lambda: selection.from_map(key),
             theme=None,
@@ -92,7 +124,7 @@ def _pictures(comparison: Comparison, places, axes: tuple[str, str], colouring: 
         )
         st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● target ◇ retro."))
     with right:
-        selection.panel(comparison, on_map or in_bars)
+        entry_panel.panel(comparison, on_map or in_bars, places, store, whole_id)
     st.markdown(f"**{plain(comparison.coverage_sentence())}**")
     with st.container(key=selection.BARS):
         st.plotly_chart(
@@ -105,7 +137,7 @@ def _pictures(comparison: Comparison, places, axes: tuple[str, str], colouring: 
             alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
         )
     st.caption("Click a bar to highlight its entries on the map and list them. Entries selected on the map are marked here.")
-    selection.loners(comparison)
+    entry_panel.loners(comparison)
 
 
 def _how_to_read() -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from flipcore.boards.margins import board
+from flipcore.reports.holdout import too_few
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.vectors import classifiers, embeddings
@@ -11,7 +12,19 @@ from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.components.margin_board import margin_board
-from pages.holdout import cached, chosen, guide, inflation, locking, look_inside, next_step, survey_panel, tests, versions
+from pages.holdout import (
+    cached,
+    chosen,
+    excluding,
+    guide,
+    inflation,
+    locking,
+    look_inside,
+    next_step,
+    survey_panel,
+    tests,
+    versions,
+)
 from pages.holdout import map as entry_map
 from pages.holdout.likeness import layouts
 from pages.holdout.sets import choose_share_aside
@@ -26,7 +39,8 @@ say_missing("sets", name)
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
     mode = modes.mode_selector()
     controls = screen.Controls()
-sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
+whole = chosen.sets_of(key, name, confirmatory=mode == "locked")
+sets = excluding.applied(whole, mode)
 
 
 def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
@@ -87,7 +101,7 @@ def verdict(sets: Sets, view: dict, lock: dict | None) -> dict:
     return {"tests": mode_tests, "about": about, "missing": missing}
 
 
-if sets is not None:
+if whole is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(sets, modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
     if sets.study_ids:
@@ -95,14 +109,8 @@ if sets is not None:
             show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
-    elif min(len(sets.target), len(sets.retro)) < 5:
-        st.info(
-            plain(
-                f"Each set needs at least five entries to be compared; here are {len(sets.target):,} target and "
-                f"{len(sets.retro):,} retro entries. {' '.join(sets.notes)}"
-            ),
-            icon=":material/library_add:",
-        )
+    elif min(len(sets.target), len(sets.retro)) < excluding.FEWEST:
+        st.info(plain(too_few(len(sets.target), len(sets.retro), sets.notes)), icon=":material/library_add:")
     else:
         layouts(session.store()).warm()
         tests.what_is_compared(sets)
@@ -115,7 +123,7 @@ if sets is not None:
         part_place = st.container()
         with part_place, shown_problem():
             if part == "Map":
-                entry_map.show(list(sets.target), list(sets.retro), session.store())
+                entry_map.show(list(whole.target), list(whole.retro), session.store(), whole.sets_id)
             elif part == "Look inside":
                 look_inside.show(list(sets.target), list(sets.retro), session.store())
             elif part == "Survey":
@@ -126,6 +134,7 @@ if sets is not None:
                 guide.show()
         with board_place:
             board_tests = verdict(sets, view, lock)
+            excluding.effect(whole, sets, view, mode, board_tests["tests"])
         with part_place, shown_problem():
             if part == "Tests":
                 tests.show(sets, board_tests["tests"], board_tests["about"], board_tests["missing"], mode == "locked")

@@ -229,3 +229,29 @@ def test_a_survey_of_entries_that_were_set_aside_since_says_so(path):
     app.text_input(key=f"name-{survey_id}").input("Ada")
     app.button[0].click().run()
     assert "cannot be shown: a study set them aside" in words(app) and not app.exception
+
+
+def test_excluded_entries_leave_every_number_with_the_tests_before_and_after_and_no_lock(path):
+    app = shown(sets="halves")
+    whole = chosen_ids(app)
+    app.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
+    app.run()
+    assert not app.exception and "34 target entries, 36 retro entries" in words(app)
+    assert "2 entries excluded by hand: 2 target, 0 retro" in words(app)
+    table = next(frame.value for frame in app.dataframe if "verdict, without them" in frame.value.columns)
+    semantic = table[table["test"] == "Semantic similarity"].iloc[0]
+    assert "[" in semantic["all entries"] and semantic["all entries"] != semantic["without them"]
+    app.button(key="put-back").click().run()
+    assert "36 target entries, 36 retro entries" in words(app) and "excluded by hand" not in words(app)
+    locked = shown(sets="halves", mode="Locked")
+    locked.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
+    locked.run()
+    assert not locked.exception and "excluded by hand" not in words(locked)
+
+
+def chosen_ids(app) -> tuple[str, list[str]]:
+    """The id of the sets that the page compares, and the ids of their target entries."""
+    from pages.holdout import chosen
+
+    sets = chosen.sets_of_sources("halves", chosen._SOURCES["halves"])
+    return sets.sets_id, [item.item_id for item in sets.target]

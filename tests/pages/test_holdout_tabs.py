@@ -181,3 +181,63 @@ def test_bert_is_not_trained_before_it_is_asked_for(store, monkeypatch):
     app = shown(INSIDE, topical("animals", 12), topical("numbers", 12), store)
     app.selectbox(key="giveaway-classifier").set_value("bert").run()
     assert not app.exception and [one.key for one in app.toggle] == ["giveaway-run"]
+
+
+def crowd() -> tuple[list, list]:
+    """Two sets in which one retro entry has a target entry's words, so that both lie at one place."""
+    target, retro = topical("animals", 20), topical("numbers", 20)
+    return target, [*retro, entry("twin", target[3].question + " ", *target[3].options)]
+
+
+def test_a_click_where_entries_cover_each_other_offers_the_others(store):
+    sets = crowd()
+    app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[3]))
+    (here,) = [box for box in app.selectbox if box.key == "entries-here-3"]
+    assert "2 entries lie at this place" in here.label and [one.split(":")[0] for one in here.options] == [
+        "● target",
+        "◇ retro",
+    ]
+    here.set_value(40).run()
+    assert not app.exception and "Retro entry made/twin" in words(app)
+
+
+def test_entries_are_labelled_and_the_labels_colour_the_map(store):
+    sets = topical("animals", 20), topical("numbers", 20)
+    app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[0, 1, 25]))
+    next(one for one in app.text_input if one.label == "Label of the selected entries").input("odd <b>ones</b>")
+    next(one for one in app.button if one.label == "Label them").click().run()
+    app.run()
+    assert not app.exception and app.selectbox(key="map-colour").value == "label"
+    assert app.session_state["entry-labels"] == {sets[0][i].item_id: "odd <b>ones</b>" for i in (0, 1)} | {
+        sets[1][5].item_id: "odd <b>ones</b>"
+    }
+    spec = app.get("plotly_chart")[0].proto.spec
+    assert "&lt;b&gt;ones" in spec and "<b>ones" not in spec
+
+
+def test_excluded_entries_are_crossed_and_leave_the_sentence(store):
+    sets = topical("animals", 20), topical("numbers", 20)
+    app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[0, 1]))
+    before = [block.value for block in app.markdown if block.value.startswith("###")]
+    app.button(key="exclude-entries").click().run()
+    assert app.session_state["entries-excluded"] == {"": sorted(sets[0][i].item_id for i in (0, 1))}
+    assert '"excluded"' in app.get("plotly_chart")[0].proto.spec and app.button(key="exclude-entries").disabled
+    assert [block.value for block in app.markdown if block.value.startswith("###")] != before
+
+
+def test_a_set_keeps_the_entries_that_a_comparison_needs(store):
+    sets = topical("animals", 20), topical("numbers", 8)
+    app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=range(20, 24)))
+    assert app.button(key="exclude-entries").disabled
+    app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=range(20, 23)))
+    assert not app.button(key="exclude-entries").disabled
+
+
+def test_looking_inside_can_keep_to_the_entries_selected_on_the_map(store):
+    target, retro = crowd()
+    copies = [entry("copy", "Is the DOG before the cat in row 0", "no", "yes")]
+    ids = [retro[-1].item_id]
+    app = shown(INSIDE, target, [*retro, *copies], store, entries_chosen={"ids": ids})
+    assert "2 across the sets" in words(app)
+    app.toggle(key="only-selected-duplicates").set_value(True).run()
+    assert not app.exception and "1 across the sets" in words(app)

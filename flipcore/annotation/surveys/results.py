@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from flipcore.annotation.surveys.sheets import Survey, tally
 from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
 from flipcore.store.connection import Store
@@ -31,3 +33,24 @@ def survey_results(store: Store, sets_id: str, is_model: bool = False) -> tuple[
         f"n = {len(hits):,} answers, annotators {result.n_annotators:,}, entries {result.n_entries:,}{exclusions}"
         f"{f'; {unread} replies unreadable' if unread else ''}"
     )
+
+
+def picks(store: Store, sets_id: str, is_model: bool = False) -> dict[str, tuple[int, int]]:
+    """Retro entry -> (answers that named it as the odd one, answers to triples that held it), over all surveys on these sets."""
+    counts: dict[str, tuple[int, int]] = {}
+    for row in holdout.surveys(store, sets_id):
+        survey = Survey.of_design(row["design"])
+        one = tally(holdout.answers(store, survey.survey_id), is_model)
+        for entry, hit in zip(one.entries, one.hits, strict=True):
+            n_right, n = counts.get(entry, (0, 0))
+            counts[entry] = (n_right + int(hit), n + 1)
+    return counts
+
+
+def pick_column(item_ids: Sequence[str], counts: Mapping[str, tuple[int, int]]) -> dict[str, list[str | None]]:
+    """A column of a table that says of each entry how many answers named it as the odd one, as `picks` counts them; no column
+    where there was no answer."""
+    if not counts:
+        return {}
+    pairs = (counts.get(item_id) for item_id in item_ids)
+    return {"picked_in_the_survey": [f"{pair[0]} of {pair[1]}" if pair else None for pair in pairs]}

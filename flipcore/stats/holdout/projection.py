@@ -34,6 +34,15 @@ def principal_places(units: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return (places * np.where(farthest < 0, -1, 1)).astype(np.float32), shares
 
 
+def on_top_of(places: np.ndarray, row: int, reach: float = 0.01) -> np.ndarray:
+    """Rows of the other entries that lie so close to `row` on a map (n, 2) that their marks cover each other, nearest first:
+    within `reach` of the map's width and height."""
+    spans = np.maximum(np.ptp(places, axis=0), 1e-12)
+    distances = np.abs((places - places[row]) / spans).max(axis=1)
+    order = np.argsort(distances, kind="stable")
+    return order[(distances[order] <= reach) & (order != row)]
+
+
 def why_no_umap() -> str:
     """ "" where UMAP is installed, otherwise the sentence that says how to have it."""
     return (

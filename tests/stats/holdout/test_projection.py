@@ -66,3 +66,9 @@ def test_umap_missing_is_a_sentence(monkeypatch):
     monkeypatch.setattr(projection, "find_spec", lambda name: None)
     with pytest.raises(MissingPackage, match="pip install -r requirements.txt"):
         umap_places(clusters())
+
+
+def test_marks_that_cover_each_other_are_found_nearest_first():
+    places = np.array([[0.0, 0.0], [10.0, 5.0], [0.09, 0.0], [0.05, 0.02], [0.0, 1.0], [0.2, 0.0]])
+    assert projection.on_top_of(places, 0).tolist() == [3, 2]
+    assert projection.on_top_of(np.zeros((3, 2)), 1).tolist() == [0, 2]
