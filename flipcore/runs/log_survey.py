@@ -224,8 +224,8 @@ def survey(
             for record in corrected(file.reader.records(file.source, beside), corrections):
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
-                    own = items.axis(record, model_of(corrections, record.model), number, file.about.format)
-                    axis = axis_of(corrections, own)
+                    derived = items.axis(record, model_of(corrections, record.model), number, file.about.format)
+                    axis = axis_of(corrections, derived)
                     log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
                 if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
                     on_progress(log_survey.n_records)

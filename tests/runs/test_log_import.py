@@ -98,6 +98,14 @@ def test_an_inspect_document_with_nan_and_its_samples_first(tmp_path, store):
     assert found.reported == [] and mean(frame, "choice") == 1
 
 
+def test_an_inspect_document_that_breaks_off_keeps_what_stands_before(tmp_path, store):
+    document = json.dumps(made.inspect_header(1, 3) | {"samples": [made.inspect_sample(i) for i in (1, 2, 3)]})
+    (tmp_path / "log.json").write_text(document[:-60], encoding="utf-8")
+    log_survey, frame, _ = brought_in(store, tmp_path / "log.json")
+    assert frame["item_id"].nunique() == 2 and any("never finished" in one for one in log_survey.sentences())
+    assert any("What stands before that place is used" in one for one in log_survey.sentences())
+
+
 @pytest.mark.parametrize("version", ["0.2.2", "0.3.0"])
 def test_every_eval_ever_with_several_right_answers(tmp_path, store, version):
     made.eee(tmp_path / "eee", version)

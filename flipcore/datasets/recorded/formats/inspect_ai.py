@@ -33,13 +33,27 @@ def _recognises(source: Source) -> bool:
 def _header(source: Source) -> dict[str, Any]:
     """What the log says of itself; of a log that broke off, what it said at the start."""
     if not source.members:
-        return {key: value for key, value in json_document(source, ("samples",)) if key != "samples"}
+        return _document_header(source)
     name = "header.json" if "header.json" in source.members else "_journal/start.json"
     with zipfile.ZipFile(source.path) as packed:
         header = _parsed(member_bytes(source, packed.getinfo(name)), f"{name} in {source.name}")
     if not isinstance(header, dict) or not isinstance(header.get("eval"), dict):
         raise BadInput(f"{name} in {source.name} says nothing of an evaluation; the log is damaged.")
     return header | ({} if name == "header.json" else {"status": "started"})
+
+
+def _document_header(source: Source) -> dict[str, Any]:
+    """The header of a log in one document; one that breaks off among its samples never finished."""
+    header: dict[str, Any] = {}
+    try:
+        for key, value in json_document(source, ("samples",)):
+            if key != "samples":
+                header[key] = value
+    except BadInput:
+        if "eval" not in header:
+            raise
+        header["status"] = "started"
+    return header
 
 
 def _parsed(data: bytes, where: str) -> Any:

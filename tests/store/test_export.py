@@ -1,0 +1,68 @@
+"""An export carries all that is stored of a study: prompts, completions, spans, probabilities, losses, statuses."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from flipcore.store.export import export
+
+pytestmark = pytest.mark.slow
+
+STUDY = Study(
+    name="out",
+    items=(ItemSource("pocket_choice", n=3), ItemSource("pocket_problems", n=1)),
+    axes=(Part("identity"), Part("option_order", {"n": 2})),
+    extractors=(Part("regex"), Part("first_token"), Part("question_loss")),
+    models=(ModelUse("pocket", max_tokens=6),),  # so that some answers are cut off
+    layout="plain",
+)
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    store = Store.open(folder / "flips.duckdb")
+    assert runner.run(STUDY, store).state == "done"
+    paths = {form: export(store, STUDY.study_id, folder / form, form) for form in ("parquet", "csv")}
+    yield store, {form: {path.stem.partition("-")[2]: path for path in several} for form, several in paths.items()}
+    store.close()
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_every_readout_leads_to_the_prompt_and_the_text_that_it_was_read_from(exported, form):
+    store, paths = exported
+    read = pd.read_parquet if form == "parquet" else pd.read_csv
+    readouts, completions, sources = (read(paths[form][name]) for name in ("readouts", "completions", "readout_sources"))
+    n_rows = store.rows("SELECT count(*) FROM readouts")[0][0]
+    assert len(readouts) == n_rows and set(readouts["status"]) >= {"ok", "cut"}
+    texts = completions.drop_duplicates("call_id").set_index("call_id")["text"]
+    requests = completions.drop_duplicates("call_id").set_index("call_id")["request"].map(json.loads)
+    stored = dict(store.rows("SELECT call_id, text FROM completions"))
+    assert {call_id: text if isinstance(text, str) else "" for call_id, text in texts.items()} == stored
+    assert requests.map(lambda one: len(one["prompt"] + one["continuation"]) > 20).all()  # a loss is asked of the text itself
+    key = ["model", "item_id", "axis", "variant_id", "sample", "extractor"]
+    spans = readouts[readouts["span_start"].notna()].merge(sources[[*key, "call_id"]], on=key)
+    assert len(spans) and all(texts[one.call_id][int(one.span_start) : int(one.span_end)].strip() for one in spans.itertuples())
+
+
+def test_probabilities_losses_and_log_probabilities_go_out_as_they_are_stored(exported):
+    store, paths = exported
+    readouts, completions = (pd.read_parquet(paths["parquet"][name]) for name in ("readouts", "completions"))
+    first = readouts[readouts["extractor"] == "first_token"]
+    shares = first["probabilities"].map(json.loads)
+    assert first["label_mass"].between(0, 1).all() and shares.map(lambda one: sum(share for _, share in one) <= 1.0001).all()
+    assert readouts.groupby("extractor")["in_flips"].all().to_dict() == {
+        "first_token": True,
+        "question_loss": False,
+        "regex": True,
+    }
+    losses = readouts[readouts["extractor"] == "question_loss"].set_index(["item_id", "axis", "variant_id"])["value"]
+    stored = store.rows("SELECT item_id, axis, variant_id, value FROM readouts WHERE extractor = 'question_loss'")
+    assert len(stored) == len(losses) and all(losses[tuple(place)] == value for *place, value in stored)
+    tokens = completions["tokens"].dropna().map(json.loads)
+    assert len(tokens) and tokens.map(lambda one: all(logprob <= 0 for _, logprob in one)).all()
+    assert completions["top_logprobs"].notna().any()
