@@ -1,5 +1,6 @@
 """Controls matched from a study's own controls and from another set, stored as pairs, and then deciding a paired drop gap."""
 
+import shutil
 import time
 from dataclasses import replace
 
@@ -31,11 +32,20 @@ S = STUDY.study_id
 BY = ["length", "steps", "subject"]
 
 
-@pytest.fixture
-def store(tmp_path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
-    opened = Store.open(tmp_path / "flips.duckdb")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The study, run once; every test gets a copy of its own."""
+    path = tmp_path_factory.mktemp("paired") / "flips.duckdb"
+    opened = Store.open(path)
     runner.run(STUDY, opened)
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", shutil.copy(filled, tmp_path / "flips.duckdb").as_posix())
+    opened = Store.open(tmp_path / "flips.duckdb")
     yield opened
     opened.close()
 

@@ -1,6 +1,7 @@
 """A lock gives back exactly the state that it stored, or is refused; and the word is said only where it is true."""
 
 import json
+import shutil
 
 import pytest
 
@@ -27,11 +28,20 @@ S = STUDY.study_id
 PAGE = "decomposition"
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The study, run once; every test gets a copy of its own."""
+    path = tmp_path_factory.mktemp("locks") / "flips.duckdb"
+    opened = Store.open(path)
     demo.fill_store(opened)
     runner.run(STUDY, opened)
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    opened = Store.open(shutil.copy(filled, tmp_path / "flips.duckdb"))
     yield opened
     opened.close()
 
