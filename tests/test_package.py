@@ -5,12 +5,9 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import pytest
 
-from flipcore import launch
-from flipcore.core import paths
 from tests.conftest import ROOT
 
 
@@ -71,17 +68,3 @@ def test_the_package_opens_its_first_page(installed, tmp_path):
     )
     run = in_package(installed, "-u", "-c", look, home=tmp_path)
     assert run.stdout.strip() == "Studies", run.stderr
-
-
-def test_the_command_opens_the_dashboard_or_hands_the_words_on(monkeypatch):
-    monkeypatch.setattr(launch.subprocess, "run", lambda command, **kw: subprocess.CompletedProcess(command, 7))
-    monkeypatch.setattr(sys, "argv", ["flipscope", "--server.port", "9000"])
-    assert launch.main() == 7
-    assert launch.dashboard_command(["--server.port", "9000"])[-3:] == [str(ROOT / "app.py"), "--server.port", "9000"]
-    monkeypatch.setattr("flipcore.__main__.main", lambda words: words)
-    monkeypatch.setattr(sys, "argv", ["flipscope", "stats", "demo"])
-    assert launch.main() == ["stats", "demo"]
-
-
-def test_a_clone_keeps_its_database_beside_its_data():
-    assert paths.IS_CLONE and paths.DATABASE == Path(ROOT) / "data" / "flips.duckdb" and paths.APP.is_file()

@@ -84,11 +84,6 @@ def test_text_is_shown_letter_by_letter(text, shown):
     assert figure.data[0].hovertext[0] == f"target<br>{shown}" and figure.data[1].hovertext[0] == "retro<br>plain"
 
 
-def test_long_texts_are_cut_and_wrapped():
-    lines = as_text("word " * 200).split("<br>")
-    assert max(map(len, lines)) <= 64 and lines[-1].endswith("…") and len("".join(lines)) <= 290
-
-
 def test_a_group_named_in_html_is_shown_as_text():
     figure = entry_map(PLACES, LABELS, TEXTS, Colouring("c", groups=["<b>x</b>"] * 6), LIGHT)
     assert {trace.name for trace in figure.data} == {"&lt;b&gt;x&lt;/b&gt;"}

@@ -1,8 +1,7 @@
 """Figures draw the numbers they were given: stacks that add up, missing as missing, names as text, colours that tell apart."""
 
 import base64
-from dataclasses import fields, replace
-from itertools import combinations
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +17,7 @@ from flipcore.charts.matrix import matrix
 from flipcore.charts.sequence import sequence
 from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
-from flipcore.charts.theme import DARK, LIGHT, as_text, colours
+from flipcore.charts.theme import LIGHT
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bands import conf_seq_path
 from flipcore.stats.base.estimate import Estimate, missing
@@ -57,27 +56,6 @@ def luminance(colour: str) -> float:
 def contrast(one: str, other: str) -> float:
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize(("c", "ground"), [(LIGHT, "#FFFFFF"), (DARK, "#12171E")])
-def test_text_reads_and_every_mark_stands_out_from_its_ground(c, ground):
-    assert contrast(c.text, ground) > 7 and contrast(c.muted, ground) > 4.5
-    drawn = (c.genuine, c.floor, c.broken, c.fixed, c.benchmark, c.target, c.retro)
-    assert min(contrast(one, ground) for one in drawn) > 2.5 and contrast(c.artifact, ground) > 2
-
-
-@pytest.mark.parametrize("c", [LIGHT, DARK])
-def test_pairs_that_are_read_against_each_other_differ_in_lightness_too(c):
-    for one, other in ((c.genuine, c.artifact), (c.benchmark, c.control)):
-        assert contrast(one, other) > 1.3
-    shades = [luminance(shade) for shade in c.flip]
-    assert shades == sorted(shades) or shades == sorted(shades, reverse=True)
-    named = [getattr(c, field.name) for field in fields(c) if field.name in ("genuine", "artifact", "floor", "broken", "fixed")]
-    assert all(one != other for one, other in combinations(named, 2))
-
-
-def test_the_theme_is_dark_only_when_streamlit_says_so():
-    assert colours("dark") is DARK and colours("light") is LIGHT and colours(None) is LIGHT
 
 
 def test_a_bar_holds_the_three_parts_and_a_tick_on_either_total():
@@ -121,15 +99,6 @@ def test_packed_shares_come_back_within_half_a_thousandth_and_missing_as_minus_o
 
 def test_packed_floats_are_32_bit_and_little_endian():
     assert np.frombuffer(base64.b64decode(packed([1.5, np.nan, -2])), dtype="<f4").tolist()[::2] == [1.5, -2.0]
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"), ("a\nb", "a<br>b"), ("x" * 300, None), ("", ""), ("a & b", "a &amp; b")],
-)
-def test_text_in_a_hover_label_is_escaped_cut_and_wrapped(text, shown):
-    made = as_text(text)
-    assert made == shown if shown is not None else made.endswith("…") and len(made.replace("<br>", "")) <= 283
 
 
 def test_a_cut_offs_sentences_name_only_tables_that_are_there():

@@ -10,7 +10,6 @@ from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import corrections_of, survey
 from flipcore.stats.audit.paired import largest_flip_rate, paired_scores
-from flipcore.stats.audit.score_rate import score_rates
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made
 
@@ -141,16 +140,6 @@ def test_an_impossible_flip_rate_is_said_and_a_possible_one_is_not():
     assert largest_flip_rate(0.2, 0.3) == 1.0
 
 
-def test_scores_rate_for_a_model_that_always_says_a():
-    n, k = 1000, 10
-    original = np.where(np.arange(n) < 95, 0, 1 + np.arange(n) % 9)
-    shown = np.tile(np.arange(k), (n, 1))
-    harness, true = score_rates(np.zeros((n, k), dtype=int), shown, original)
-    assert (round(harness, 3), round(true, 3)) == (0.819, 0.724)
-    # by hand, with the share that has its right option there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K
-    assert (harness, true) == pytest.approx((0.095 + 0.905 * 8 / 10, 0.905 * 8 / 10))
-
-
 def test_difference_claims_are_asserted_only_where_the_test_rejects():
     rng = np.random.default_rng(1)
     same = rng.random(200) < 0.6
@@ -159,13 +148,3 @@ def test_difference_claims_are_asserted_only_where_the_test_rejects():
     assert not difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
     other[:40] = ~same[:40] & False
     assert difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
-
-
-def test_templates_are_the_unit_where_items_share_them():
-    # ten templates of twenty items each rise and fall together
-    rng = np.random.default_rng(2)
-    shift = np.repeat(rng.choice((-1, 1), 10), 20)
-    first, second = np.where(shift > 0, 0, 1), np.where(shift > 0, 1, 0)
-    alone, together = paired_scores(first, second), paired_scores(first, second, np.repeat(np.arange(10), 20))
-    assert together.difference.high - together.difference.low > 3 * (alone.difference.high - alone.difference.low)
-    assert together.p > alone.p

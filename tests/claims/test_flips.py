@@ -8,7 +8,6 @@ import pytest
 
 from flipcore.claims import flips
 from flipcore.reports.flips import surface_claim
-from flipcore.reports.study import study_report
 from flipcore.stats.flips.coding import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from tests.stats.flips.test_decomposition import REF, E, readme, readouts, with_samples
@@ -124,25 +123,6 @@ def test_items_of_one_family_count_once():
     found = cells(rows.assign(family=item // 2))[0]
     assert (found.n_items, found.T.n, found.T.method) == (40, 20, "clt_cluster") and found.T.value == 0.5
     assert "40 items in 20 families" in only(rows.assign(family=item // 2)).detail
-
-
-def test_a_reference_that_a_model_lacks_is_said_and_nothing_is_claimed():
-    made = frame([row for i in range(12) for e in ("first_token", "regex") for row in asked(f"i{i}", "AB", extractor=e)])
-    made = made.assign(is_correct=1.0, variant_id=made["variant"])
-    report = study_report(made, "cloze")
-    assert "Not claimed: the reference extractor" in report.text() and "has no readouts here" in report.text()
-    assert "written answer" in report.text() and "flip" not in report.text().lower().replace("flipped", "")
-    (model,) = report.as_dict()["models"].values()
-    assert model["cells"] == [] and "cloze" in model["not_claimed"][0]
-    assert (
-        "cell" not in study_report(made).text()
-        and study_report(made, "first_token").decompositions["m"][0].reference == "first_token"
-    )
-
-
-def test_a_default_reference_that_is_not_the_written_answer_is_said():
-    made = frame([row for i in range(12) for e in ("first_token", "cloze") for row in asked(f"i{i}", "AB", extractor=e)])
-    assert "Reference extractor: " in study_report(made.assign(is_correct=1.0, variant_id=made["variant"])).text()
 
 
 def test_the_surface_says_what_the_cells_say():

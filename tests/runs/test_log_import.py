@@ -182,20 +182,6 @@ def test_guesses_are_corrected_and_a_wrong_word_is_a_sentence(tmp_path):
         corrections_of(["colour=red"])
 
 
-def test_what_is_no_log_gets_a_sentence(tmp_path):
-    pointer = tmp_path / "samples_x.jsonl"
-    pointer.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 5\n")
-    with pytest.raises(BadInput, match="git-LFS pointer"):
-        survey([pointer])
-    rows = made.lm_eval(tmp_path / "run")
-    cut = rows.read_text().rstrip()[:-40]
-    rows.write_text(cut)
-    found = survey([rows], corrections_of(["model=m"]))
-    assert found.n_records == 11 and found.n_refused == 1 and found.refused[0].startswith("Line 12 of ")
-    with pytest.raises(BadInput, match="no file or folder"):
-        survey([tmp_path / "nowhere"])
-
-
 @pytest.mark.slow
 def test_the_public_logs_give_the_numbers_that_they_report(shared_data, tmp_path, store):
     """Score by score, where a log holds all the rows that its score is made of."""
@@ -329,11 +315,3 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys)
         assert import_command.import_logs([folder], ["model=m"]) == 130
     assert "Import stopped after 4 of 12 rows. Import the same files again to go on." in capsys.readouterr().out
     assert import_command.import_logs([folder], ["model=m"]) == 0 and "Stored as" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("shuffle, is_noted", [(True, True), (0, False), (False, False), (None, False)])
-def test_a_log_whose_options_were_shuffled_says_what_is_lost(tmp_path, shuffle, is_noted):
-    header = made.inspect_header(1, 1)
-    header["plan"]["steps"] = [{"solver": "multiple_choice", "params": {"shuffle": shuffle}}]
-    log = made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(1)], header)
-    assert any("shuffle=True" in sentence for sentence in survey([log]).sentences()) == is_noted

@@ -43,12 +43,6 @@ def n_completions(store):
     return store.rows("SELECT count(*) FROM completions")[0][0]
 
 
-def test_a_study_is_equal_to_what_its_toml_says():
-    study = tiny_study()
-    assert Study.from_toml(study.to_toml()) == study
-    assert Study.from_toml(study.to_toml()).study_id == study.study_id
-
-
 def test_a_run_ends_done_with_a_readout_for_every_cell(store):
     progress = runner.run(tiny_study(), store)
     assert (progress.state, progress.n_failed) == ("done", 0)
@@ -111,11 +105,6 @@ def test_a_projection_over_the_budget_is_refused_and_printed(store, monkeypatch)
 def test_an_unknown_axis_names_those_that_there_are(store):
     with pytest.raises(BadInput, match="no axis called 'mirror'.*option_order"):
         runner.run(tiny_study(axes=(Part("mirror"),)), store)
-
-
-def test_an_unknown_key_in_a_study_file_is_named():
-    with pytest.raises(BadInput, match="unknown key 'axis'"):
-        Study.from_toml(tiny_study().to_toml() + '\n[axis]\nname = "x"\n')
 
 
 def test_two_studies_at_once_buy_a_shared_call_once(store):

@@ -8,9 +8,7 @@ import pytest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.export import export
-
-pytestmark = pytest.mark.slow
+from flipcore.store.export import export, safe
 
 STUDY = Study(
     name="out",
@@ -33,6 +31,7 @@ def exported(tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
+@pytest.mark.slow
 def test_every_readout_leads_to_the_prompt_and_the_text_that_it_was_read_from(exported, form):
     store, paths = exported
     read = pd.read_parquet if form == "parquet" else pd.read_csv
@@ -49,6 +48,7 @@ def test_every_readout_leads_to_the_prompt_and_the_text_that_it_was_read_from(ex
     assert len(spans) and all(texts[one.call_id][int(one.span_start) : int(one.span_end)].strip() for one in spans.itertuples())
 
 
+@pytest.mark.slow
 def test_probabilities_losses_and_log_probabilities_go_out_as_they_are_stored(exported):
     store, paths = exported
     readouts, completions = (pd.read_parquet(paths["parquet"][name]) for name in ("readouts", "completions"))
@@ -66,3 +66,9 @@ def test_probabilities_losses_and_log_probabilities_go_out_as_they_are_stored(ex
     tokens = completions["tokens"].dropna().map(json.loads)
     assert len(tokens) and tokens.map(lambda one: all(logprob <= 0 for _, logprob in one)).all()
     assert completions["top_logprobs"].notna().any()
+
+
+def test_formulas_in_csv_are_neutralised_and_other_text_is_left():
+    frame = pd.DataFrame({"question": ["=HYPERLINK(1)", "plain", "@x", "-1+2"], "n": [1, 2, 3, 4]})
+    assert safe(frame)["question"].tolist() == ["'=HYPERLINK(1)", "plain", "'@x", "'-1+2"]
+    assert safe(frame)["n"].tolist() == [1, 2, 3, 4]

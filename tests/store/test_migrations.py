@@ -6,7 +6,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from flipcore.core.errors import BadInput
 from flipcore.store import migrations, schema
 from flipcore.store.connection import Store
 
@@ -75,14 +74,3 @@ def test_every_schema_of_the_past_ends_in_the_present_one(old_file, tmp_path):
         with duckdb.connect(str(path)) as connection:
             tables.append(connection.execute(columns).fetchall())
     assert tables[0] == tables[1] and set(migrations.STEPS) == set(range(2, migrations.SCHEMA_VERSION + 1))
-
-
-def test_a_newer_file_is_refused_with_a_sentence_and_left_alone(tmp_path):
-    path = tmp_path / "flips.duckdb"
-    Store.open(path).close()
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("UPDATE store_info SET value = '999'")
-    before = path.read_bytes()
-    with pytest.raises(BadInput, match="newer Flipscope .schema 999"):
-        Store.open(path)
-    assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["flips.duckdb"]

@@ -4,15 +4,13 @@ import subprocess
 import sys
 import threading
 
-import duckdb
-import pandas as pd
 import pytest
 
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.records import Call, Completion, Item, Request
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.export import export, safe
+from flipcore.store.export import export
 from flipcore.store.merge import merge
 from flipcore.store.queries import studies
 
@@ -103,22 +101,6 @@ def test_another_process_is_told_who_holds_the_file(store):
     assert issubclass(StoreHeld, Exception)
 
 
-def test_a_file_that_is_no_database_gets_a_sentence(tmp_path):
-    path = tmp_path / "notes.duckdb"
-    path.write_text("these are my notes " * 1000)
-    with pytest.raises(BadInput, match="notes.duckdb"):
-        Store.open(path)
-
-
-def test_another_schema_is_refused(tmp_path):
-    path = tmp_path / "old.duckdb"
-    Store.open(path).close()
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("UPDATE store_info SET value = '0'")
-    with pytest.raises(BadInput, match="schema 0"):
-        Store.open(path)
-
-
 def test_merging_is_a_union_and_an_answer_beats_a_failure(tmp_path, store):
     other = Store.open(tmp_path / "other.duckdb")
     other.writer.add("completions", completion_rows("shared") + completion_rows("theirs")).result(10)
@@ -134,12 +116,6 @@ def test_merging_something_else_is_refused_with_its_name(tmp_path, store, conten
     (tmp_path / "wrong.duckdb").write_bytes(content)
     with pytest.raises(BadInput, match="wrong.duckdb"):
         merge([tmp_path / "wrong.duckdb"], store)
-
-
-def test_formulas_in_csv_are_neutralised_and_other_text_is_left():
-    frame = pd.DataFrame({"question": ["=HYPERLINK(1)", "plain", "@x", "-1+2"], "n": [1, 2, 3, 4]})
-    assert safe(frame)["question"].tolist() == ["'=HYPERLINK(1)", "plain", "'@x", "'-1+2"]
-    assert safe(frame)["n"].tolist() == [1, 2, 3, 4]
 
 
 def test_exporting_an_unknown_study_says_so(tmp_path, store):

@@ -8,7 +8,7 @@ from flipcore.annotation.paraphrases.desk import desk
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.ratings import disagreements, models, people
-from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, settling_row, verdict_row
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, settling_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.runs import demo
 from flipcore.store.connection import Store
@@ -91,8 +91,3 @@ def test_nobody_settles_their_own_pair_and_no_model_settles_any(store):
     given(store, pair, "Ada", SAME, day=1, rule_version=ADJUDICATION)
     assert standing(store, pair)["state"] == "rejected" and standing(store, pair)["settled_by"] is None
     assert disagreements(review.verdicts(store)) == [] or disagreements(review.verdicts(store))[0].settled is None
-
-
-def test_a_reviewer_is_a_person_or_a_model():
-    with pytest.raises(BadInput, match="a person or a model"):
-        verdict_row(made_pairs(1)[0], "Ada", dict.fromkeys(CHECKS, "yes"), reviewer_kind="robot")

@@ -5,15 +5,14 @@ import subprocess
 import sys
 import threading
 import time
-from itertools import pairwise, product
+from itertools import product
 
 import pytest
 
-from flipcore.annotation.paraphrases.desk import desk, pair_view
+from flipcore.annotation.paraphrases.desk import desk
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.verdict_messages import take
-from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, undo_row, verdict_row
-from flipcore.core.errors import BadInput
+from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, verdict_row
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
@@ -98,25 +97,6 @@ def test_a_message_that_makes_no_sense_is_refused_and_harms_no_other(store, bad)
     assert [row["pair_id"] for row in review.verdicts(store)] == [other["pair_id"]]
 
 
-def test_names_are_trimmed_and_must_be_there():
-    assert reviewer_name("  Ada   Lovelace ") == "Ada Lovelace"
-    for name in ("", "   ", "x" * 81, "a\u0007b"):
-        with pytest.raises(BadInput, match="1 to 80 printable"):
-            reviewer_name(name)
-
-
-def test_unsure_is_not_yes_and_a_check_that_was_not_asked_does_not_count():
-    assert keeps(SAME) and keeps(SAME | {"solution_path": None})
-    assert not keeps(SAME | {"difficulty": "unsure"}) and not keeps(SAME | {"meaning": None})
-    assert keeps(SAME | {"difficulty": None, "solution_path": None})  # nobody asked
-
-
-def test_an_undo_row_says_nothing_itself():
-    verdict = verdict_row(made_pairs(1)[0], "Ada", SAME)
-    row = undo_row(verdict)
-    assert row["undoes"] == verdict["verdict_id"] and row["meaning"] is None and row["verdict_id"] != verdict["verdict_id"]
-
-
 def test_a_desk_resumes_at_the_first_undone_pair_and_shows_nothing_of_others(store):
     pairs = made_pairs(20)
     texts = stored(store, pairs)
@@ -127,16 +107,6 @@ def test_a_desk_resumes_at_the_first_undone_pair_and_shows_nothing_of_others(sto
     assert (made.n_done, made.n_left) == (3, 17) and made.data["pairs"][0]["id"] == order[3].pair_id
     assert {row["pair"]["id"] for row in made.data["history"]} == {place.pair_id for place in order[:3]}
     assert "Bea" not in str(made.data) and "bad" not in str(made.data)
-
-
-def test_marked_words_join_over_spaces_and_the_texts_stay_whole():
-    pair = made_pairs(1)[0] | {"kind": None, "options": None, "target": None}
-    shown = pair_view(pair)
-    assert "".join(text for _, text in shown["original"]) == pair["original"]
-    assert "".join(text for _, text in shown["paraphrase"]) == pair["paraphrase"]
-    assert {kind for kind, _ in shown["original"]} == {"same", "gone"} and shown["answer"] is None
-    runs = [kind for kind, _ in shown["paraphrase"]]
-    assert all(a != b for a, b in pairwise(runs))
 
 
 @pytest.mark.slow

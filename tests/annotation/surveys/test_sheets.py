@@ -236,25 +236,6 @@ def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey):
     assert files.returned(json.dumps([row]).encode(), {survey.survey_id: survey}).rows[0]["annotator"] == "=HYPERLINK(1)"
 
 
-@pytest.mark.parametrize(
-    ("reply", "place"),
-    [
-        ("2", 1),
-        (" Text 3.", 2),
-        ("**1**", 0),
-        ("1 or 2", None),
-        ("", None),
-        ("12", None),
-        ("none", None),
-        ("2.5", None),
-        ("The answer is 2. Yes, 2.", 1),
-        ("v1", None),
-    ],
-)
-def test_a_reply_counts_when_it_names_one_text(reply, place):
-    assert survey_models.place_in(reply) == place
-
-
 def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(store, survey):
     asked = survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
     assert (asked.n_answers, asked.n_unreadable, asked.n_failed, asked.n_reused) == (26, 0, 0, 0)

@@ -9,7 +9,7 @@ import pytest
 from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import OpenAICompatible
-from flipcore.models.openai.retries import LONGEST_WAIT_S, pause
+from flipcore.models.openai.retries import LONGEST_WAIT_S
 from tests.models.server import TEXT, TOP, Server
 
 
@@ -249,12 +249,6 @@ def test_sixty_four_calls_are_in_flight_at_once():
         made = ask_all(server.url, [Call("lab", "r", WORDS, i) for i in range(64)], timeout_s=20.0)
         assert server.most_at_once == 64
     assert {one.status for one in made} == {"ok"}
-
-
-def test_waits_double_and_never_pass_a_minute():
-    waits = [pause(OSError(), attempt, "8000aaaa") for attempt in range(1, 12)]
-    assert waits[:3] == [0.5, 1.0, 2.0] and max(waits) == LONGEST_WAIT_S
-    assert pause(KeyError("ours"), 1, "8000aaaa") is None  # a fault of our own is not asked again
 
 
 @pytest.mark.parametrize(

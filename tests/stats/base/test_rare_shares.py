@@ -6,7 +6,6 @@ import pytest
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import deviations, pair_rates
 from flipcore.stats.base.clusters import by_family
-from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.base.intervals import UNIT, cluster_clt
 from flipcore.stats.base.joint import JointMeans
 
@@ -66,21 +65,3 @@ def test_families_have_the_clustered_mean_and_error():
     assert (joint.values[0], joint.se[0], joint.n[0]) == pytest.approx((wanted["mean"], wanted["se_cr1"], 12))
     one = joint.estimates("default", [0.95], [UNIT])[0][0]
     assert one.method == "clt_cluster" and (one.low, one.high) == pytest.approx((wanted["lo"], wanted["hi"]))
-
-
-def test_an_item_that_a_column_lacks_leaves_its_family():
-    x = np.array([[1.0, np.nan], [0.0, 0.5], [1.0, np.nan]])
-    found = by_family(x, np.array([0, 0, 1]))
-    assert found[:, 0].mean() == pytest.approx(2 / 3) and found[0, 1] == 0.5 and np.isnan(found[1, 1])
-
-
-def test_an_unseen_item_counts_against_the_mean():
-    # four of 26 items at +1: Student's t says p = .021; half an item at -2 makes it .097 one-sided
-    x = (np.arange(26) < 4).astype(float)
-    found = guarded_t(x, (-2.0, 1.0))
-    mean, square = (4 - 1) / 26.5, (4 + 2) / 26.5
-    t = mean / np.sqrt((square - mean**2) / 25.5)
-    from scipy.stats import t as student
-
-    assert float(found.p_above) == pytest.approx(float(student.sf(t, 25))) and bool(found.is_above)
-    assert np.isnan(guarded_t(x[:9], (-2.0, 1.0)).p)

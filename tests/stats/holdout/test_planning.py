@@ -49,10 +49,3 @@ def test_impossible_plans_are_sentences():
     )
     with pytest.raises(BadInput, match="between 0 and 1"):
         equivalence_plan(1.0, 0.1)
-
-
-def test_a_plan_says_its_power():
-    said = equality_plan(0.4, 0.2)
-    n, percent = said.numbers["n"], round(100 * said.numbers["power"])
-    assert said.text == f"{n} items a set: the rule then shows equivalence in {percent} % of studies."
-    assert gap_plan(0.15, 0.05, 0.8).text == "73 rewritten items a set, so 92 items to start from."

@@ -7,7 +7,7 @@ import pytest
 from flipcore.claims.memory_gap import gap_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.lab.simulations.planted_memory import MODELS, PlantedModel, gap_sets
+from flipcore.lab.simulations.planted_memory import MODELS, gap_sets
 from flipcore.stats.memory.drop_gap import gap_score
 from flipcore.stats.memory.drop_gap_analysis import FLAG, NO_EVIDENCE, UNRESOLVED, Rewritten, drop_gap_analysis
 from flipcore.stats.memory.gap_decision import Sides
@@ -84,14 +84,6 @@ def test_planted_models_are_classified_as_they_were_made():
         sets = [Rewritten.make(names, *model.answers(names, names is ids)) for names in (ids, controls)]
         decisions[name] = drop_gap_analysis(*sets, m=1_999).old_rule
     assert decisions == {"memorized": FLAG, "clean": NO_EVIDENCE, "brittle": NO_EVIDENCE}
-
-
-def test_memorized_gaps_over_model_seeds_scatter_as_stated():
-    # section 11: .256, sd .037 over 300 model seeds (127 items, ability .74)
-    ids = [f"b{k}" for k in range(127)]
-    models = [PlantedModel(0.74, recall=1.0, seed=seed) for seed in range(300)]
-    gaps = [float(np.subtract(*model.answers(ids, published=True)).mean()) for model in models]
-    assert np.mean(gaps) == pytest.approx(0.258, abs=0.008) and np.std(gaps) == pytest.approx(0.038, abs=0.006)
 
 
 def test_more_permutations_are_drawn_while_p_straddles_the_level():

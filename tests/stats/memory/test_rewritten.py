@@ -1,4 +1,4 @@
-"""Rotation's accuracy never stands without that of a single vote."""
+"""Two accuracies of one study, as asked once and by rotation, and their paired difference."""
 
 import pandas as pd
 import pytest

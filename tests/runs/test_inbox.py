@@ -1,0 +1,26 @@
+"""A study left for the dashboard is taken once; a file that is none is set aside with its reason."""
+
+import pytest
+
+from flipcore.runs.inbox import hand_over, inbox_path, take
+from tests.runs.test_runner import tiny_study
+
+
+@pytest.fixture(autouse=True)
+def database(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+
+
+def test_a_study_is_taken_as_it_was_left_and_only_once():
+    assert take() == []
+    path = hand_over(tiny_study())
+    assert path.parent == inbox_path() and list(inbox_path().iterdir()) == [path]
+    assert take() == [tiny_study()] and take() == []
+
+
+def test_a_file_that_is_no_study_is_set_aside_with_a_sentence():
+    hand_over(tiny_study())
+    (inbox_path() / "broken.toml").write_text("axes = [", encoding="utf-8")
+    assert take() == [tiny_study()]
+    assert "not valid TOML" in (inbox_path() / "broken.why.txt").read_text(encoding="utf-8")
+    assert (inbox_path() / "broken.refused").exists() and take() == []
