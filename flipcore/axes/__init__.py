@@ -7,6 +7,7 @@ from typing import Any
 
 from flipcore.axes import (
     bit_flip,
+    effort,
     entity_rename,
     few_shot,
     identity,
@@ -27,6 +28,7 @@ AXES: dict[str, Axis] = {
         label_set.AXIS,
         prompt_format.AXIS,
         few_shot.AXIS,
+        effort.AXIS,
         paraphrase.AXIS,
         numeric_resample.AXIS,
         entity_rename.AXIS,

@@ -34,9 +34,9 @@ def base(item: Item, axis: str, layout: str, **rest) -> Variant:
 
 def collapsed(variants: Iterable[Variant]) -> list[Variant]:
     """The first variant of each prompt: asking the same words twice is no change."""
-    by_prompt: dict[tuple[str, str], Variant] = {}
+    by_prompt: dict[tuple[str, str, str], Variant] = {}
     for one in variants:
-        by_prompt.setdefault((one.prompt.system, one.prompt.text), one)
+        by_prompt.setdefault((one.prompt.system, one.prompt.text, str(one.params.get("effort", ""))), one)
     return list(by_prompt.values())
 
 

@@ -22,6 +22,7 @@ STUDY = {
     "seed": (0, 2**31 - 1),
     "n_samples": (1, 1_000),
     "max_tokens": (1, 1_000_000),
+    "reasoning_budget": (0, 1_000_000),
     "temperature": (0.0, 5.0),
     "top_p": (0.0, 1.0),
     "budget_usd": (0.0, MOST_BUDGET_USD),

@@ -69,6 +69,8 @@ class Ask:
     seed: int = 0
     stop: tuple[str, ...] = ()
     judge: str | None = None
+    effort: str = ""
+    reasoning_budget: int = 0
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Extractor(Protocol):
 class Backend(Protocol):
     """A way to get completions. `complete` never raises for a server's fault: it returns a failed completion with a
     sentence. `revision` changes when the weights or the behaviour change. One that may be lost for good says so in `down`, a
-    sentence or ""; the run then stops asking."""
+    sentence or ""; the run then stops asking. One that takes a reasoning effort or budget names it in `takes`."""
 
     name: str
     revision: str

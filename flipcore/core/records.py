@@ -21,6 +21,7 @@ ROLES = ("benchmark", "control", "target", "retro", "non_member")
 ABILITIES = ("generate", "first_token_logprobs", "score")
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
+EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words that servers take; each takes some of them
 CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -89,16 +90,17 @@ class Variant:
 
     @cached_property
     def variant_id(self) -> str:
-        """The same prompt of the same item has one id whatever the axis, so the base is asked once. Only recordings, which
-        may hold one prompt under several names, tell them apart (`repeat`)."""
-        again = [self.params["repeat"]] if "repeat" in self.params else []
+        """The same prompt of the same item has one id whatever the axis, so the base is asked once. Recordings, which may hold
+        one prompt under several names, tell them apart (`repeat`), and so does another reasoning effort (`effort`)."""
+        again = [self.params[name] for name in ("repeat", "effort") if name in self.params]
         return digest(self.item_id, self.prompt.system, self.prompt.text, self.order, self.labels, self.target, *again)
 
 
 @dataclass(frozen=True)
 class Request:
     """What is sent to a model. `first_token` asks one token with its `top_k` alternatives, after the prompt and `continuation`;
-    `score` the log-probabilities of `continuation` given the prompt."""
+    `score` the log-probabilities of `continuation` given the prompt. `effort` is a word of EFFORTS or "" for the server's own,
+    `reasoning_budget` the tokens that reasoning may take, 0 for the server's own."""
 
     kind: str
     prompt: str
@@ -110,6 +112,12 @@ class Request:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     top_k: int = 0
+    effort: str = ""
+    reasoning_budget: int = 0
+
+    def declared(self) -> dict[str, Any]:
+        """What is asked, as it is hashed and stored; fields that came later are left out at their default, so that no id moves."""
+        return {key: value for key, value in vars(self).items() if value or key not in ("effort", "reasoning_budget")}
 
     @property
     def ability(self) -> str:
@@ -132,7 +140,7 @@ class Call:
 
     @cached_property
     def call_id(self) -> str:
-        return digest(self.model, self.revision, vars(self.request), self.sample, self.parent_id)
+        return digest(self.model, self.revision, self.request.declared(), self.sample, self.parent_id)
 
 
 @dataclass(frozen=True)
@@ -141,7 +149,8 @@ class Completion:
     `top_logprobs` the first token's alternatives. None means that the server gave none; a placeholder is None too.
     `finish_reason` is in the words of `flipcore.core.finish`, "" where nobody recorded it; `reasoning` is what the model
     wrote before its answer, which no extractor reads. `n_lost` of the `n_attempts` reached the server, as far as anybody can
-    tell, and brought no answer: they may have been billed."""
+    tell, and brought no answer: they may have been billed. `n_tokens_reasoning` of the `n_tokens_out` are the reasoning's, as far
+    as the server counts them."""
 
     call_id: str
     status: str  # "ok" or "failed"
@@ -158,6 +167,7 @@ class Completion:
     raw_reply: str = ""
     reasoning: str = ""
     n_lost: int = 0
+    n_tokens_reasoning: int | None = None
 
 
 @dataclass(frozen=True)

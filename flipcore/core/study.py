@@ -10,10 +10,11 @@ from typing import Any
 
 from flipcore.core import bounds
 from flipcore.core.errors import BadInput
-from flipcore.core.records import ROLES, digest
+from flipcore.core.records import EFFORTS, ROLES, digest
 
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
+_LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
 _LATER: dict[str, Any] = {"control": OTHER_CONTROL}  # fields added later: at their default they are no part of the id
 
 
@@ -47,7 +48,8 @@ class Part:
 @dataclass(frozen=True)
 class ModelUse:
     """A model of data/models.toml (or `module:function`) and how it is asked. `stop` are texts that end an answer: a model
-    that runs on after its answer needs them, or its answers end at the token limit and are cut off."""
+    that runs on after its answer needs them, or its answers end at the token limit and are cut off. `effort` and
+    `reasoning_budget` are how much it may reason; "" and 0 leave that to the server."""
 
     name: str
     temperature: float = 0.0
@@ -56,6 +58,8 @@ class ModelUse:
     max_tokens: int = 256
     top_p: float = 1.0
     stop: tuple[str, ...] = ()
+    effort: str = ""
+    reasoning_budget: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class Study:
     def _declared(self) -> dict[str, Any]:
         """What the declaration says, without later fields that stand at their default."""
         declaration = {key: value for key, value in asdict(self).items() if not (key in _LATER and value == _LATER[key])}
-        models = [{key: value for key, value in use.items() if key != "stop" or value} for use in declaration["models"]]
+        models = [
+            {key: value for key, value in use.items() if key not in _LATER_OF_MODELS or value} for use in declaration["models"]
+        ]
         return declaration | {"models": models}
 
     def to_toml(self) -> str:
@@ -160,7 +166,19 @@ def _from_table(kind: type, row: Any, where: str):
         raise BadInput(f"{where} is incomplete: {error}.") from error
     if kind is ItemSource and instance.role not in ROLES:
         raise BadInput(f"{where} has the role {instance.role!r}; a role is one of {', '.join(ROLES)}.")
+    if kind is ModelUse:
+        _check_reasoning(where, instance)
     return instance
+
+
+def _check_reasoning(where: str, use: ModelUse) -> None:
+    if use.effort and use.effort not in EFFORTS:
+        raise BadInput(f"{where} has effort = {use.effort[:40]!r}; it must be one of {', '.join(EFFORTS)}.")
+    if use.reasoning_budget and use.reasoning_budget >= use.max_tokens:
+        raise BadInput(
+            f"{where} has reasoning_budget = {use.reasoning_budget:,} and max_tokens = {use.max_tokens:,}; the limit counts the "
+            "reasoning too, so it must be larger."
+        )
 
 
 _TYPES = {

@@ -28,7 +28,10 @@ VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(ext
 
 
 def reads(extractor: Extractor, variant: Variant) -> bool:
-    """Whether this variant asks for what the extractor reads: an answer, or a continuation."""
+    """Whether this variant asks for what the extractor reads: an answer, or a continuation. Another reasoning effort changes what
+    is written, not what a first token or a score is."""
+    if "effort" in variant.params and "generate" not in extractor.abilities:
+        return False
     kind = getattr(extractor, "asks", "answer")
     return (variant.layout == CONTINUATION) == (kind == "continuation")
 

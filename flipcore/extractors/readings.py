@@ -20,6 +20,8 @@ def text_request(variant: Variant, ask: Ask) -> Request:
         top_p=ask.top_p,
         seed=ask.seed,
         stop=tuple(ask.stop),
+        effort=str(variant.params.get("effort", ask.effort)),
+        reasoning_budget=ask.reasoning_budget,
     )
 
 

@@ -180,6 +180,8 @@ def _call(history: History, attempt: int, form: str) -> Call:
         top_p=ask.top_p,
         seed=ask.seed,
         stop=tuple(ask.stop),
+        effort=ask.effort,
+        reasoning_budget=ask.reasoning_budget,
     )
     return Call(history.backend.name, history.backend.revision, request, attempt)
 

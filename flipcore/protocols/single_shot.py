@@ -25,7 +25,7 @@ class SingleShot:
         """Calls whose completions are not there yet; none when the item is finished."""
         open_calls: dict[str, Call] = {}
         for extractor, variant, sample in _cells(history):
-            if not why_absent(extractor, history):
+            if not why_absent(extractor, history, variant):
                 calls, _ = _calls(extractor, variant, sample, history)
                 open_calls.update((call.call_id, call) for call in calls if call.call_id not in history.completions)
         return list(open_calls.values())
@@ -35,11 +35,16 @@ class SingleShot:
         return [_readout(history, extractor, variant, sample) for extractor, variant, sample in _cells(history)]
 
 
-def why_absent(extractor: Extractor, history: History) -> str:
-    """Why this extractor can have no readout from this model: an ability that it lacks, or no judge. Empty when it can."""
+def why_absent(extractor: Extractor, history: History, variant: Variant) -> str:
+    """Why this extractor can have no readout from this model: an ability that it lacks, an effort that it does not take, or no
+    judge. Empty when it can."""
     for ability in sorted(extractor.abilities):
         if ability not in history.backend.abilities:
             return history.backend.why_not(ability) or f"{history.backend.name} cannot do {ability}."
+    asked_for = {"effort": variant.params.get("effort", history.ask.effort), "reasoning_budget": history.ask.reasoning_budget}
+    for name, value in asked_for.items():
+        if value and "generate" in extractor.abilities and name not in getattr(history.backend, "takes", ()):
+            return f"{history.backend.name} takes no {name.replace('_', ' ')}, so it was not asked with {value}."
     if history.judge is None and extractor.name.startswith("judge"):
         return "The study names no model as judge."
     return ""
@@ -88,7 +93,7 @@ def _calls(extractor: Extractor, variant: Variant, sample: int, history: History
 
 
 def _readout(history: History, extractor: Extractor, variant: Variant, sample: int) -> Readout:
-    why = why_absent(extractor, history)
+    why = why_absent(extractor, history, variant)
     calls, so_far = ([], []) if why else _calls(extractor, variant, sample, history)
     if why:
         reading = absent(why)

@@ -65,7 +65,9 @@ class Plan:
             )
 
     def history(self, item_plan: ItemPlan, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
-        ask = Ask(use.temperature, use.top_p, use.max_tokens, use.seed, use.stop, judge=self.study.judge)
+        ask = Ask(
+            use.temperature, use.top_p, use.max_tokens, use.seed, use.stop, self.study.judge, use.effort, use.reasoning_budget
+        )
         return History(item_plan.item, item_plan.variants, self.extractors, backend, ask, use.n_samples, completions, judge)
 
 

@@ -66,7 +66,7 @@ def study_variant_rows(study_id: str, variants: Iterable[Variant]) -> list[dict]
 def completion_row(call: Call, completion: Completion, simulated: bool) -> dict:
     """A row of `completions`."""
     top = completion.top_logprobs
-    own = {"request": vars(call.request), "top_logprobs": None if top is None else dict(top), "simulated": simulated}
+    own = {"request": call.request.declared(), "top_logprobs": None if top is None else dict(top), "simulated": simulated}
     return _row("completions", vars(call) | vars(completion) | own | {"created_at": now()})
 
 
@@ -89,6 +89,7 @@ def completion_of(row: dict) -> Completion:
         row["raw_reply"],
         row.get("reasoning") or "",
         row.get("n_lost") or 0,
+        row.get("n_tokens_reasoning"),
     )
     return separate_reasoning(completion)
 

@@ -81,8 +81,10 @@ def _reading(view: Inspection, one: SampleView, key: str) -> None:
         st.caption(plain(one.reason))
     if one.error:
         st.caption(f"The call failed: {plain(one.error)}")
+    if one.reasoning_title and not one.reasoning:
+        st.caption(plain(one.reasoning_title))
     if one.reasoning:
-        with st.expander("Reasoning before the answer", icon=":material/psychology:"):
+        with st.expander(one.reasoning_title, icon=":material/psychology:"):
             st.code(one.reasoning, language=None, wrap_lines=True)
     if one.text:
         marked_span(one.text, one.span, key=f"text-{key}")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.core import bounds
 from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import EFFORTS
 from flipcore.core.study import ModelUse, Part
 from flipcore.extractors import extractor_of
 from flipcore.models import model_cards, open_backend
@@ -68,8 +69,38 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
                 )
             ),
         )
+        use = _reasoning(use)
         _abilities(use, extractors)
     return use
+
+
+def _reasoning(model: ModelUse) -> ModelUse:
+    """How much it may reason, where it can be told; what is stored of a model that cannot be told stays."""
+    try:
+        takes: frozenset[str] = getattr(open_backend(model.name, model_cards()), "takes", frozenset())
+    except FlipscopeError:  # said below, with its abilities
+        return model
+    left, right = st.columns(2, vertical_alignment="bottom")
+    if "effort" in takes:
+        efforts = ["", *EFFORTS]
+        effort = left.selectbox(
+            "Reasoning effort",
+            efforts,
+            efforts.index(model.effort),
+            key=f"effort-{model.name}",
+            format_func=lambda word: word or "the server's own",
+        )
+        model = replace(model, effort=effort)
+    if "reasoning_budget" in takes:
+        budget = right.number_input(
+            "Reasoning budget (tokens)",
+            *bounds.STUDY["reasoning_budget"],
+            model.reasoning_budget,
+            key=f"budget-{model.name}",
+            help="0 leaves it to the server; the token limit counts the reasoning too",
+        )
+        model = replace(model, reasoning_budget=int(budget))
+    return model
 
 
 def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:

@@ -44,7 +44,7 @@ def test_variants_keep_the_contract(axis, data, layout, seed):
     assert base.order == tuple(range(len(item.options)))
     keys = [one.key for one in variants]
     assert len(set(keys)) == len(keys) and len({one.variant_id for one in variants}) == len(keys)
-    assert len({one.prompt.text for one in variants}) == len(keys)
+    assert len({(one.prompt.text, one.params.get("effort")) for one in variants}) == len(keys)
     for one in variants:
         assert one.item_id == item.item_id and one.compared_with in keys
         assert sorted(one.order) == list(range(len(item.options)))

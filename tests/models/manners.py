@@ -277,5 +277,9 @@ MANNERS = (
     Manner("at most 5 log-probabilities", most_logprobs=5, finds={"top_logprobs": 5, "n_logprobs": 3}),
     Manner("a completions API beside it", has_completions=True, finds={"scores": False, "scores_elsewhere": True}),
     Manner("a seed that is ignored", honours_seed=False, finds={"seed": IGNORED}),
-    Manner("always the same letters", shape=message(content="The answer is 5."), finds={"seed": UNCLEAR}),
+    Manner(
+        "always the same letters",
+        shape=message(content=lambda text: text if "answer" in text else "AAAA"),
+        finds={"seed": UNCLEAR},
+    ),
 )

@@ -93,3 +93,7 @@ def test_new_study_leads_to_models_and_names_those_that_were_added(opened):
     own_models.save(card_from("mine", "vllm", "m"))
     app = opened().switch_page("new_study/page.py").run()
     assert not app.exception and "mine" in app.multiselect(key="model-names").options
+    app.multiselect(key="model-names").set_value(["mine", "pocket"]).run()
+    app.selectbox(key="effort-mine").set_value("low").run()
+    assert not app.exception and any('effort = "low"' in one.value for one in app.code)
+    assert not any(one.key == "effort-pocket" for one in app.selectbox)

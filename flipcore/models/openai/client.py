@@ -17,7 +17,7 @@ from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.breaker import Breaker
-from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of
+from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of, taken_reasoning
 from flipcore.models.openai.retries import exhausted, explained, may_be_billed, pause, scrubbed
 
 N_ATTEMPTS = 5
@@ -74,6 +74,7 @@ class OpenAICompatible:
         self.card, self.name = card, card.name
         self.revision = revision_of(card)
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
+        self.takes = taken_reasoning(card)
         self._clients: dict[int, Any] = {}
         self._breaker = Breaker(self._control, lambda error: self._error_texts(error)[0])
 
@@ -102,6 +103,10 @@ class OpenAICompatible:
         """One completion, after as many attempts as the server's faults make worth while."""
         if not self.abilities & {call.request.ability}:
             return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
+        if (call.request.effort and "effort" not in self.takes) or (
+            call.request.reasoning_budget and "reasoning_budget" not in self.takes
+        ):
+            return Completion(call.call_id, "failed", error=f"{self.name} does not take this reasoning effort or budget.")
         self._breaker.down = missing_key(self.card) or self._breaker.down
         most, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
         for attempt in range(1, most + 1):

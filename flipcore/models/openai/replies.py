@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.finish import OPEN, REFUSAL, STOP, finish_reason
@@ -36,11 +36,27 @@ def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
         parameters["seed"] = request.seed + call.sample
     if request.stop:
         parameters["stop"] = list(request.stop)
+    if request.effort:
+        parameters["reasoning_effort"] = request.effort
     body: dict[str, Any] = {"model": card.model}
     body |= {name: value for name, value in parameters.items() if name not in card.refuses}
     body[card.options.get("max_tokens_name", "max_tokens")] = request.max_tokens
     body |= _chat_part(call, card) if card.api == "chat" else _completions_part(call, card)
-    return body | card.options.get("extra_body", {})
+    budget = BUDGETS[card.preset](request.reasoning_budget) if request.reasoning_budget else {}
+    return body | card.options.get("extra_body", {}) | budget
+
+
+# How a server wants to be told how many tokens reasoning may take; there is no common way, so others are not told.
+BUDGETS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "anthropic": lambda n: {"thinking": {"type": "enabled", "budget_tokens": n}},
+    "openrouter": lambda n: {"reasoning": {"max_tokens": n}},
+}
+
+
+def taken_reasoning(card: ModelCard) -> frozenset[str]:
+    """Which of `effort` and `reasoning_budget` can be asked for."""
+    effort = {"effort"} if card.api == "chat" and "reasoning_effort" not in card.refuses else set()
+    return frozenset(effort | ({"reasoning_budget"} if card.preset in BUDGETS else set()))
 
 
 def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
@@ -113,7 +129,7 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise Fault(f"The server's reply has no choices{_error_words(reply)}", str(reply)[:1000])
     choice = choices[0]
-    n_in, n_out, _ = token_counts(reply)
+    n_in, n_out, n_reasoning = token_counts(reply)
     text, reasoning, refused = _text(choice, card)
     scoring = call.request.kind == "score"
     ended = REFUSAL if refused else finish_reason(choice.get("finish_reason"))
@@ -129,6 +145,7 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
         "top_logprobs": usable_alternatives(alternatives(choice)) if call.request.kind == "first_token" else None,
         "n_tokens_in": n_in,
         "n_tokens_out": n_out,
+        "n_tokens_reasoning": n_reasoning,
     }
 
 

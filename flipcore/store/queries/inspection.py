@@ -33,6 +33,17 @@ class SampleView:
     finish_reason: str = ""
     top_logprobs: tuple[tuple[str, float], ...] = ()
     tokens: tuple[tuple[str, float], ...] = ()
+    n_tokens_out: int | None = None
+    n_tokens_reasoning: int | None = None
+
+    @property
+    def reasoning_title(self) -> str:
+        """What stands above the folded reasoning; "" where the model is not known to have reasoned."""
+        if self.n_tokens_reasoning:
+            of = f" of {self.n_tokens_out:,}" if self.n_tokens_out else ""
+            apart = "" if self.reasoning else "; the server does not return its text"
+            return f"Reasoning before the answer, {self.n_tokens_reasoning:,}{of} tokens{apart}"
+        return "Reasoning before the answer, tokens not counted apart" if self.reasoning else ""
 
     @property
     def ended(self) -> str:
@@ -82,7 +93,7 @@ WITH last AS (
     WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL)
 SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.span_start, r.span_end, r.reason,
        r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply, c.reasoning,
-       c.finish_reason, c.top_logprobs, c.tokens
+       c.finish_reason, c.top_logprobs, c.tokens, c.n_tokens_out, c.n_tokens_reasoning
 FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN completions c USING (call_id)
 WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
 ORDER BY r.sample, r.extractor
@@ -125,7 +136,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
 
 def _reading(row: tuple) -> SampleView:
     (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, *rest) = row
-    text, error, request, raw, reasoning, finish, top, tokens = rest
+    text, error, request, raw, reasoning, finish, top, tokens, n_out, n_reasoning = rest
     return SampleView(
         sample,
         extractor,
@@ -145,4 +156,6 @@ def _reading(row: tuple) -> SampleView:
         finish or "",
         tuple(json.loads(top).items()) if top else (),
         tuple((token, nats) for token, nats in json.loads(tokens)) if tokens else (),
+        n_out,
+        n_reasoning,
     )

@@ -269,3 +269,31 @@ def test_how_an_answer_ended_and_its_reasoning_are_kept_apart_from_it(choice, wa
         server.faults.append(("reply", {"choices": [choice]}))
         made = ask(server.url, WORDS)
     assert (made.text, made.finish_reason, made.reasoning) == wanted
+
+
+@pytest.mark.parametrize(
+    ("usage", "n_out", "n_reasoning"),
+    [
+        ({"prompt_tokens": 20, "completion_tokens": 6, "total_tokens": 26}, 6, None),
+        ({"prompt_tokens": 20, "completion_tokens": 6, "completion_tokens_details": {"reasoning_tokens": 4}}, 6, 4),
+        ({"prompt_tokens": 20, "completion_tokens": 6, "total_tokens": 126}, 106, 100),  # counted in the total alone
+        ({"prompt_tokens": 20, "completion_tokens": 6, "total_tokens": 3}, 6, None),
+    ],
+)
+def test_reasoning_is_counted_and_billed_as_output(usage, n_out, n_reasoning):
+    reply = {"choices": [{"message": {"content": "4", "reasoning": "2 + 2"}, "finish_reason": "stop"}], "usage": usage}
+    with Server(("reply", reply)) as server:
+        completion = ask(server.url, WORDS)
+    assert (completion.text, completion.reasoning) == ("4", "2 + 2")
+    assert (completion.n_tokens_out, completion.n_tokens_reasoning) == (n_out, n_reasoning)
+    assert completion.cost_usd == pytest.approx((20 * 1.0 + n_out * 2.0) / 1e6)
+
+
+def test_an_effort_and_a_budget_are_sent_where_the_server_has_a_way_for_them_and_refused_here_otherwise():
+    request = Request("generate", "2 + 2?", max_tokens=99, effort="low", reasoning_budget=50)
+    with Server() as server:
+        completion = ask(server.url, request, preset="openrouter")
+        refused = [ask(server.url, request), ask(server.url, request, preset="openrouter", refuses=("reasoning_effort",))]
+    assert completion.status == "ok" and len(server.bodies) == 1
+    assert (server.bodies[0]["reasoning_effort"], server.bodies[0]["reasoning"]) == ("low", {"max_tokens": 50})
+    assert {one.status for one in refused} == {"failed"} and "does not take" in refused[0].error

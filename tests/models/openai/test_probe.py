@@ -32,8 +32,8 @@ USUAL = {"plain", "refuses temperature", "refuses max_tokens", "reasoning_conten
 
 
 @pytest.mark.parametrize(
-    "manner", [pytest.param(one, id=one.name, marks=[] if one.name in USUAL else [pytest.mark.slow]) for one in MANNERS]
-)
+    "manner", [one for one in MANNERS if one.name in USUAL], ids=lambda manner: manner.name
+)  # all: test_manners
 def test_a_test_finds_the_manner_out(manner):
     with Mannered(manner) as server:
         if manner.problem:

@@ -1,0 +1,37 @@
+"""Effort: the same prompt, with another reasoning effort than the study's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
+from flipcore.core.contracts import Material
+from flipcore.core.errors import BadInput
+from flipcore.core.records import EFFORTS, Item, Variant
+
+
+@dataclass(frozen=True)
+class Effort:
+    """The base has the study's own effort. What is read must be written: a first token comes before any reasoning. A model that
+    takes no effort has absent readouts, never the same answer twice."""
+
+    levels: tuple[str, ...] = field(default=("low", "high"), metadata={"choices": EFFORTS})
+    name: ClassVar[str] = "effort"
+    title: ClassVar[str] = "Reasoning effort"
+    about: ClassVar[str] = "The same prompt, with less or more reasoning before the answer."
+    applies_to: ClassVar[frozenset[str]] = ALL_KINDS
+
+    def __post_init__(self) -> None:
+        unknown = [one for one in self.levels if one not in EFFORTS]
+        if unknown or not self.levels:
+            raise BadInput(f"An effort is one of {', '.join(EFFORTS)}, not {unknown[0] if unknown else 'nothing'!r}.")
+
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+        changed = [variant(item, self.name, one, layout, params={"effort": one}) for one in self.levels]
+        return collapsed([base(item, self.name, layout), *changed])
+
+
+AXIS = Effort()
