@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -18,8 +18,10 @@ from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measurement, d
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
+from flipcore.text.dates import span
 
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 
@@ -183,3 +185,27 @@ __all__ = [
     "summary",
     "with_gap",
 ]
+
+
+def fresh_control_warning(
+    items: pd.DataFrame, control_ids: Collection[str], doses: Mapping[str, int], cutoff: str | None
+) -> str:
+    """ "" where at least `FEWEST_CONTROLS` of the controls are known to be unseen: published after the model's training cut-off,
+    or of dose 0 by their own data. Else the warning: on a real model fresh problems showed the same gap between published
+    wording and paraphrase as GSM8K, so without them wording passes for memory.
+
+    `items` has item_id and published; `cutoff` is the model's, ISO, or None."""
+    end = span("training cut-off", cutoff)[1] if cutoff else None
+    published = dict(zip(items["item_id"], items["published"], strict=True))
+    n = 0
+    for item_id in control_ids:
+        date = published.get(item_id)
+        is_newer = end is not None and not pd.isna(date) and pd.Timestamp(date).date() > end
+        n += is_newer or doses.get(item_id) == 0
+    if n >= FEWEST_CONTROLS:
+        return ""
+    return (
+        f"No fresh control: {n:,} of {len(control_ids):,} controls are known to be newer than the model's training; "
+        f"{FEWEST_CONTROLS} are needed. A paraphrase can cost a model as much on problems that were never published. Add such "
+        "problems as controls, each with its publication date, and the model's training cut-off in data/models.toml."
+    )

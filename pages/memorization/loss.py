@@ -16,7 +16,7 @@ from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, loss, losses, measures_of, readouts_of
 from pages.memorization.items import item_table
-from pages.memorization.verdicts import say, say_dragged, verdict
+from pages.memorization.verdicts import say, say_dragged, verdict, warn_without_fresh_controls
 
 START = {"loss_cutoff": None}
 UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
@@ -36,6 +36,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     test = loss(view, measure)
     judged_test = verdict(view, settings["margin"], "paraphrase", measure)
     sentences = say(judged_test)
+    warn_without_fresh_controls(view, losses(view, measure)[1]["item_id"])
     start = settings["loss_cutoff"]
     start = loss_cutoff(test, DEFAULT_RULE) if start is None or measure == "min_k" else start
     unit = UNITS.get(measure, "D: loss of the paraphrase minus loss of the published wording, nats")

@@ -5,7 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.memory_sets import any_cutoff_claim
-from flipcore.reports.memory import Measurement, MemoryTest, detector_measurements, judged, members_of, with_gap
+from flipcore.models import model_cards
+from flipcore.reports.memory import (
+    Measurement,
+    MemoryTest,
+    detector_measurements,
+    fresh_control_warning,
+    judged,
+    members_of,
+    with_gap,
+)
 from flipcore.stats.memory.gap_power import GapDesign, design_of, detectable_gap
 from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.pearl_analysis import Pearl
@@ -62,6 +71,16 @@ def say_dragged(test: MemoryTest | None, view: View, scores: LossTest | Pearl) -
     claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld)
     st.markdown(plain(claim.text))
     return [claim.text]
+
+
+def warn_without_fresh_controls(view: View, control_ids) -> None:
+    """Where too few controls are known to be unseen, beside the verdict that rests on them."""
+    card = model_cards().get(view.model)
+    warning = fresh_control_warning(
+        session.study_items(view.study_id), list(control_ids), session.doses(view.study_id), card.cutoff if card else None
+    )
+    if warning:
+        st.warning(plain(warning), icon=":material/new_releases:")
 
 
 def say(test: MemoryTest | None, *more: str) -> list[str]:

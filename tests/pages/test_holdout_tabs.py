@@ -218,11 +218,11 @@ def test_entries_are_labelled_and_the_labels_colour_the_map(store):
 def test_excluded_entries_are_crossed_and_leave_the_sentence(store):
     sets = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[0, 1]))
-    before = [block.value for block in app.markdown if block.value.startswith("###")]
+    before = [block.value for block in app.markdown if block.value.startswith("## ")]
     app.button(key="exclude-entries").click().run()
     assert app.session_state["entries-excluded"] == {"": sorted(sets[0][i].item_id for i in (0, 1))}
     assert '"excluded"' in app.get("plotly_chart")[0].proto.spec and app.button(key="exclude-entries").disabled
-    assert [block.value for block in app.markdown if block.value.startswith("###")] != before
+    assert [block.value for block in app.markdown if block.value.startswith("## ")] != before
 
 
 def test_a_set_keeps_the_entries_that_a_comparison_needs(store):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.memory import memory_headline, memory_tests, pearl_setting
+from flipcore.reports.memory import fresh_control_warning, memory_headline, memory_tests, pearl_setting
 from flipcore.reports.study import Report
 from tests.reports.test_memory_headline import COLUMNS, rows_of
 
@@ -90,3 +90,16 @@ def test_the_report_is_json_without_numbers_that_json_has_not():
     held = json.loads(json.dumps(report.as_dict(), allow_nan=False))["models"]["m"]["memory"][0]
     assert held["alpha"] is None and held["n_non_members"] == 30 and held["asserted"] is True
     assert "passages, PEARL, rouge_l: " in report.text()
+
+
+def test_a_loss_test_without_fresh_controls_is_warned_about():
+    ids = [f"i{i}" for i in range(30)]
+    newer = pd.DataFrame({"item_id": ids, "published": pd.to_datetime(["2025-03-02"] * 30)})
+    undated = newer.assign(published=pd.NaT)
+    assert fresh_control_warning(newer, ids, {}, "2025-02") == ""
+    assert "0 of 30 controls are known to be newer" in fresh_control_warning(newer, ids, {}, "2025-03")
+    assert "0 of 30" in fresh_control_warning(newer, ids, {}, None) and "0 of 30" in fresh_control_warning(
+        undated, ids, {}, "2025"
+    )
+    assert fresh_control_warning(undated, ids, dict.fromkeys(ids, 0), None) == ""
+    assert "9 of 30" in fresh_control_warning(undated, ids, dict.fromkeys(ids[:9], 0) | {ids[20]: 64}, None)

@@ -13,7 +13,10 @@ from flipcore.store.visible import OPENED
 
 @dataclass(frozen=True)
 class SampleView:
-    """One readout of one sample: what was sent, what came back, what was read from it, and from where."""
+    """One readout of one sample: what was sent, what came back, what was read from it, and from where.
+
+    `alternatives` are the first-token alternatives in nats of every call that it was read from, in order, each behind the text
+    that the call went on from ("" at the prompt's end; a blank where the reading looks through one)."""
 
     sample: int
     extractor: str
@@ -31,7 +34,7 @@ class SampleView:
     raw_reply: str
     reasoning: str = ""
     finish_reason: str = ""
-    top_logprobs: tuple[tuple[str, float], ...] = ()
+    alternatives: tuple[tuple[str, tuple[tuple[str, float], ...]], ...] = ()
     tokens: tuple[tuple[str, float], ...] = ()
     n_tokens_out: int | None = None
     n_tokens_reasoning: int | None = None
@@ -54,11 +57,16 @@ class SampleView:
 
     @property
     def log_probabilities(self) -> dict[str, list[dict[str, Any]]]:
-        """What the server returned of them in nats, the likeliest first: of the first token's alternatives, or of a scored
-        text's tokens in their order. Empty where it returned none."""
-        first = [{"token": token, "logprob": nats} for token, nats in sorted(self.top_logprobs, key=lambda pair: -pair[1])]
-        scored = [{"token": token, "logprob": nats} for token, nats in self.tokens]
-        return {name: rows for name, rows in (("first token", first), ("scored text", scored)) if rows}
+        """What the server returned of them in nats, the likeliest first: of the first token's alternatives at each place that was
+        asked about, or of a scored text's tokens in their order. Empty where it returned none."""
+        by_place = {
+            f"first token after {behind!r}" if behind else "first token": [
+                {"token": token, "logprob": nats} for token, nats in sorted(top, key=lambda pair: -pair[1])
+            ]
+            for behind, top in self.alternatives
+        }
+        by_place["scored text"] = [{"token": token, "logprob": nats} for token, nats in self.tokens]
+        return {name: rows for name, rows in by_place.items() if rows}
 
 
 @dataclass(frozen=True)
@@ -90,11 +98,18 @@ WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis ORDER B
 _READINGS = """
 WITH last AS (
     SELECT variant_id, sample, extractor, arg_max(call_id, position) AS call_id FROM readout_sources
-    WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL)
+    WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL),
+places AS (
+    SELECT s.variant_id, s.sample, s.extractor,
+           list([coalesce(c.request->>'$.continuation', ''), c.top_logprobs::VARCHAR] ORDER BY position) AS alternatives
+    FROM readout_sources s JOIN completions c USING (call_id)
+    WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis AND s.model = $model
+      AND c.top_logprobs IS NOT NULL GROUP BY ALL)
 SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.span_start, r.span_end, r.reason,
        r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply, c.reasoning,
-       c.finish_reason, c.top_logprobs, c.tokens, c.n_tokens_out, c.n_tokens_reasoning
+       c.finish_reason, places.alternatives, c.tokens, c.n_tokens_out, c.n_tokens_reasoning
 FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN completions c USING (call_id)
+LEFT JOIN places USING (variant_id, sample, extractor)
 WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
 ORDER BY r.sample, r.extractor
 """
@@ -136,7 +151,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
 
 def _reading(row: tuple) -> SampleView:
     (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, *rest) = row
-    text, error, request, raw, reasoning, finish, top, tokens, n_out, n_reasoning = rest
+    text, error, request, raw, reasoning, finish, alternatives, tokens, n_out, n_reasoning = rest
     return SampleView(
         sample,
         extractor,
@@ -154,7 +169,7 @@ def _reading(row: tuple) -> SampleView:
         raw or "",
         reasoning or "",
         finish or "",
-        tuple(json.loads(top).items()) if top else (),
+        tuple((behind, tuple(json.loads(top).items())) for behind, top in alternatives or ()),
         tuple((token, nats) for token, nats in json.loads(tokens)) if tokens else (),
         n_out,
         n_reasoning,

@@ -1,0 +1,42 @@
+"""What the inspector is handed: log-probabilities of every place that a first-token reading looked at."""
+
+import math
+
+import pytest
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from flipcore.store.queries.inspection import inspection
+
+DIGITS = Study(
+    "digits",
+    (ItemSource("pocket_choice", n=1, seed=1),),
+    (Part("label_set", {"sets": ["digits"]}),),
+    (Part("first_token"), Part("regex")),
+    (ModelUse("pocket"),),
+)
+
+
+@pytest.mark.slow
+def test_a_reading_through_a_blank_shows_both_distributions_that_came_back(tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    assert runner.run(DIGITS, store).state == "done"
+    (item,) = studies.study_items(store, DIGITS.study_id)["item_id"]
+    view = inspection(store, DIGITS.study_id, "pocket", item, "label_set")
+    by_extractor = {(variant.key, one.extractor): one for variant in view.variants for one in variant.readings}
+    through = by_extractor["digits", "first_token"]
+    store.close()
+    assert "p(label | blank)" in through.reason
+    returned = through.log_probabilities
+    assert list(returned) == ["first token", "first token after ' '"]
+    blank, behind = returned.values()
+    assert blank[0]["token"].strip() == "" and [one["logprob"] for one in behind] == sorted(
+        (one["logprob"] for one in behind), reverse=True
+    )
+    digits = {one["token"].strip(): math.exp(one["logprob"]) for one in behind if one["token"].strip().isdigit()}
+    p_blank = math.exp(blank[0]["logprob"])
+    option, share = max(through.probabilities, key=lambda pair: pair[1])
+    assert share == pytest.approx(p_blank * digits[str(int(option) + 1)], abs=0.02) and option == through.answer
+    assert not by_extractor["digits", "regex"].log_probabilities
