@@ -59,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
         "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="its parameters: expression=… group=1"
     )
     writing.add_arguments(commands.add_parser("variants", help="the prompts of a study as a task of another harness"))
+    plugins = commands.add_parser("plugins", help="what packages add to Flipscope, and what of it cannot be used")
+    plugins.add_argument("--all", action="store_true", help="also what is shipped")
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
     export = commands.add_parser("export", help="readouts and items as files")
@@ -83,6 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
             "audit": _audit,
             "reread": _reread,
             "variants": _variants,
+            "plugins": _plugins,
             "merge": _merge,
             "export": _export,
         }[options.command](options)
@@ -166,63 +169,18 @@ def _show(p) -> None:
 
 
 def _study_id(store: Store, query: str) -> str:
-    from flipcore.core.errors import BadInput
-    from flipcore.store.queries import studies
+    from flipcore.reports.whole_study import study_of
 
-    rows = studies.studies(store)
-    study_ids = [
-        row["study_id"]
-        for row in rows.to_dict("records")
-        if row["study_id"] == query or row["name"].lower().startswith(query.lower())
-    ]
-    if len(study_ids) != 1:
-        there = "; ".join(f"{row['study_id']} ({row['name']})" for row in rows.to_dict("records")) or "none yet"
-        what = "No study matches" if not study_ids else f"{len(study_ids)} studies match"
-        raise BadInput(f"{what} {query!r}. There are: {there}.")
-    return study_ids[0]
+    return study_of(store, query)
 
 
 def _stats(options) -> int:
-    from dataclasses import replace
-
-    from flipcore.claims.gates import reasons
-    from flipcore.reports.cut_offs import cut_offs
-    from flipcore.reports.memory import memory_tests
-    from flipcore.reports.study import study_report
-    from flipcore.stats.flips.label_mass import unreadable_labels
-    from flipcore.stats.memory.rewritten import harness_accuracy
-    from flipcore.store.queries import studies
-    from flipcore.store.queries.endings import endings
-    from flipcore.store.queries.pairs import control_pairs
-    from flipcore.text.templates import repeated_templates
+    from flipcore.reports.whole_study import whole_study
 
     store = Store.open()
     try:
-        study_id = _study_id(store, options.study)
-        frame = studies.readouts(store, study_id)
-        study = studies.declared(store, study_id)
-        temperatures = {use.name: use.temperature for use in study.models}
-        items = studies.study_items(store, study_id)
-        repeats = repeated_templates(list(items["question"]), list(items["family"]))
-        gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
-        report = study_report(frame, options.reference, gates, temperatures, repeats)
-        everything = studies.readouts(store, study_id, everything=True)
-        by_model = {model: everything[everything["model"] == model] for model in report.decompositions}
-        accuracies = {model: harness_accuracy(frame) for model, frame in by_model.items()}
-        report = replace(
-            report,
-            memory={model: memory_tests(frame, study, model, items, gates, pairs) for model, frame in by_model.items()},
-            harness={model: one for model, one in accuracies.items() if one},
-        )
-        cut = cut_offs(endings(store, study_id), frame)
-        if options.json:
-            print(json.dumps(report.as_dict() | {"cut_off": [one.as_dict() for one in cut]}, indent=2, ensure_ascii=False))
-        else:
-            print(
-                "\n".join(
-                    [report.text(), "", *(f"{one.model}, {one.sentence()}" for one in cut), *unreadable_labels(frame)]
-                ).strip()
-            )
+        whole = whole_study(store, _study_id(store, options.study), options.reference)
+        print(json.dumps(whole.as_dict(), indent=2, ensure_ascii=False) if options.json else whole.text())
         return 0
     finally:
         store.close()
@@ -315,6 +273,13 @@ def _variants(options) -> int:
         return 0
     finally:
         store.close()
+
+
+def _plugins(options) -> int:
+    from flipcore.reports.plugins import plugin_lines
+
+    print("\n".join(plugin_lines(options.all)))
+    return 0
 
 
 def _merge(options) -> int:

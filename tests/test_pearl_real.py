@@ -4,7 +4,7 @@ shipped passages where the real text is not at hand."""
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.models import cards
+from flipcore.models import cards, model_cards
 from flipcore.runs import runner
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_alpha import Setting
@@ -68,7 +68,7 @@ def test_on_the_pocket_model_which_never_read_them_no_text_breaks_off(store):
 @real
 def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
     with Server() as server:
-        known = cards.model_cards() | {
+        known = model_cards() | {
             "lab": cards.ModelCard(
                 "lab", "openai_compatible", model="m", endpoint=server.url, api="completions", price_in=0.0, price_out=0.0
             )
@@ -98,7 +98,7 @@ def test_on_a_server_every_shipped_passage_is_continued_over_http(store, monkeyp
             "lab", "openai_compatible", model="m", endpoint=server.url, api="completions", price_in=0.0, price_out=0.0
         )
         for module in ("flipcore.runs.plan", "flipcore.runs.runner"):
-            monkeypatch.setattr(f"{module}.model_cards", lambda: cards.model_cards() | {"lab": card})
+            monkeypatch.setattr(f"{module}.model_cards", lambda: model_cards() | {"lab": card})
         declared = shipped_study("lab")
         progress = runner.run(declared, store)
         assert (progress.state, progress.n_failed, len(server.bodies)) == ("done", 0, 23 * 3 * 2)

@@ -1,4 +1,4 @@
-"""One harmless change each: Item -> Variants. Adding an axis is one file and one line here."""
+"""One change each: Item -> Variants. Adding an axis is one file and one line here, or an entry point `flipscope.axes`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from flipcore.axes import (
     paraphrase,
     prompt_format,
 )
-from flipcore.core import plugins
-from flipcore.core.contracts import Axis
+from flipcore.core.contracts import Axis, axis_fault
+from flipcore.core.plugins import Registry
 
-AXES: dict[str, Axis] = {
-    axis.name: axis
-    for axis in (
+AXES: Registry[Axis] = Registry(
+    "axis",
+    "axes",
+    Axis,
+    (
         identity.AXIS,
         option_order.AXIS,
         label_set.AXIS,
@@ -33,10 +35,11 @@ AXES: dict[str, Axis] = {
         numeric_resample.AXIS,
         entity_rename.AXIS,
         *bit_flip.AXES,
-    )
-}
+    ),
+    axis_fault,
+)
 
 
 def axis_of(name: str, params: Mapping[str, Any] | None = None) -> Axis:
     """The axis with its parameters set; raises BadInput for an unknown name or parameter."""
-    return plugins.plugin_of(AXES, "axis", name, params)
+    return AXES.plugin(name, params)

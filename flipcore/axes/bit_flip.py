@@ -16,18 +16,18 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
 from flipcore.text.bit_flips import LEVELS_PCT, flipped_text, split_80_20
 
 
 @dataclass(frozen=True)
-class BitFlip:
+class BitFlip(Axis):
     """`levels_pct` in percent of the bits, 0 first; `ascii7` never flips a byte's top bit, so that the text stays ASCII."""
 
-    levels_pct: tuple = LEVELS_PCT
-    n_samples: int = 10
+    levels_pct: tuple = param(LEVELS_PCT, "levels (% of bits)")
+    n_samples: int = param(10, "samples a level")
     temperature: float = 0.7
     ascii7: bool = False
     name: ClassVar[str] = "bit_flip"
@@ -35,6 +35,8 @@ class BitFlip:
     about: ClassVar[str] = "A growing share of the text's bits is inverted: memory breaks off abruptly, skill fades."
     applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
     harmless: ClassVar[bool] = False
+    rewrites: ClassVar[bool] = True
+    asks: ClassVar[str] = CONTINUATION
     task: ClassVar[str] = "completion"
     cue: ClassVar[tuple] = ()
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import EFFORTS, Item, Variant
 
 
 @dataclass(frozen=True)
-class Effort:
+class Effort(Axis):
     """The base has the study's own effort. What is read must be written: a first token comes before any reasoning. A model that
     takes no effort has absent readouts, never the same answer twice."""
 
-    levels: tuple[str, ...] = field(default=("low", "high"), metadata={"choices": EFFORTS})
+    levels: tuple[str, ...] = param(("low", "high"), choices=EFFORTS)
     name: ClassVar[str] = "effort"
     title: ClassVar[str] = "Reasoning effort"
     about: ClassVar[str] = "The same prompt, with less or more reasoning before the answer."

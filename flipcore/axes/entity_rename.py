@@ -19,7 +19,7 @@ import numpy as np
 from flipcore.axes.names.lists import NICKNAMES, NO_PEOPLE, is_doubtful, is_given_name, pool
 from flipcore.axes.names.people import Person, acts_alone, people, tokens
 from flipcore.axes.variants import Refusal, rewritten_or_base, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 
@@ -162,14 +162,17 @@ def _renamed(text: str, new_names: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class EntityRename:
+class EntityRename(Axis):
     """`n` renamings of an item."""
 
-    n: int = 1
+    n: int = param(1, "how many")
     name: ClassVar[str] = "entity_rename"
     title: ClassVar[str] = "Names changed"
     about: ClassVar[str] = "The same story about people of other names; the right answer stays."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
+    rewrites: ClassVar[bool] = True
+    drop_gap: ClassVar[bool] = True
+    past: ClassVar[str] = "names changed"
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= 100:

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Prompt, Variant
 
@@ -20,8 +20,8 @@ MOST = 10
 
 
 @dataclass(frozen=True)
-class FewShot:
-    n: int = 5
+class FewShot(Axis):
+    n: int = param(5, "how many")
     name: ClassVar[str] = "few_shot"
     title: ClassVar[str] = "Examples before the question"
     about: ClassVar[str] = "Other questions of the same set, with their right answers, stand before the question."

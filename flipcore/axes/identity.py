@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 
 from flipcore.axes.variants import ALL_KINDS, base
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material
 from flipcore.core.records import Item, Variant
 
 
 @dataclass(frozen=True)
-class Identity:
+class Identity(Axis):
     name: ClassVar[str] = "identity"
     title: ClassVar[str] = "Same prompt again (noise floor)"
     about: ClassVar[str] = "The same prompt sent again as further samples: what flips here is noise, not the wording."

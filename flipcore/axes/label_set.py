@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import Item, Variant
 from flipcore.text.prompts import LABEL_SETS, labels_of
 
 
 @dataclass(frozen=True)
-class LabelSet:
-    sets: tuple[str, ...] = field(default=("lower", "digits"), metadata={"choices": tuple(LABEL_SETS)})
+class LabelSet(Axis):
+    sets: tuple[str, ...] = param(("lower", "digits"), "label sets", tuple(LABEL_SETS))
     name: ClassVar[str] = "label_set"
     title: ClassVar[str] = "Label set"
     about: ClassVar[str] = "The same options in the same order under other labels."

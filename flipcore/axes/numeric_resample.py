@@ -15,7 +15,7 @@ import numpy as np
 from flipcore.axes.numeric.draw import Resample, resample, rewriting
 from flipcore.axes.numeric.structure import structure
 from flipcore.axes.variants import Refusal, rewritten_or_base, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 
@@ -25,15 +25,18 @@ DISPUTED = Refusal("gold is disputed", "Readers of the text alone reach another 
 
 
 @dataclass(frozen=True)
-class NumericResample:
+class NumericResample(Axis):
     """`n` rewritings of an item."""
 
-    n: int = 1
+    n: int = param(1, "how many")
     name: ClassVar[str] = "numeric_resample"
     title: ClassVar[str] = "Numbers resampled"
     about: ClassVar[str] = "The same story with new numbers; the right answer is worked out again from the problem's own steps."
     applies_to: ClassVar[frozenset[str]] = frozenset({"number"})
     harmless: ClassVar[bool] = False
+    rewrites: ClassVar[bool] = True
+    drop_gap: ClassVar[bool] = True
+    past: ClassVar[str] = "numbers resampled"
 
     def __post_init__(self) -> None:
         if not 1 <= self.n <= 100:

@@ -6,24 +6,24 @@ An option that means the others ("none of these") keeps its place at the end; se
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from flipcore.axes.referring import referring
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
 
 
 @dataclass(frozen=True)
-class OptionOrder:
+class OptionOrder(Axis):
     """`n` variants in all, the base included: at most as many as there are rotations, or permutations."""
 
-    kind: str = field(default="cyclic", metadata={"choices": ("cyclic", "random")})
-    n: int = 4
+    kind: str = param("cyclic", "orders", ("cyclic", "random"))
+    n: int = param(4, "how many")
     name: ClassVar[str] = "option_order"
     title: ClassVar[str] = "Option order"
     about: ClassVar[str] = "The same options in another order; answers are compared as options, not as letters."

@@ -12,19 +12,21 @@ from typing import ClassVar
 import numpy as np
 
 from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import Item, Variant
 
 
 @dataclass(frozen=True)
-class ParaphraseAxis:
+class ParaphraseAxis(Axis):
     """`unreviewed` also asks paraphrases that no reviewer has judged yet (the page then says so)."""
 
-    unreviewed: bool = False
+    unreviewed: bool = param(False, "also unreviewed ones")
     name: ClassVar[str] = "paraphrase"
     title: ClassVar[str] = "Paraphrase"
     about: ClassVar[str] = "A stored paraphrase of the question that reviewers accepted, or that is the same by construction."
     applies_to: ClassVar[frozenset[str]] = ALL_KINDS
+    drop_gap: ClassVar[bool] = True
+    past: ClassVar[str] = "paraphrased"
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from flipcore.axes.variants import base, collapsed, variant
-from flipcore.core.contracts import Material
+from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import Item, Variant
 from flipcore.text.prompts import LAYOUTS, layout_by_name
 
 
 @dataclass(frozen=True)
-class PromptFormat:
-    layouts: tuple[str, ...] = field(default=("paren", "bare"), metadata={"choices": tuple(LAYOUTS)})
+class PromptFormat(Axis):
+    layouts: tuple[str, ...] = param(("paren", "bare"), choices=tuple(LAYOUTS))
     name: ClassVar[str] = "prompt_format"
     title: ClassVar[str] = "Prompt format"
     about: ClassVar[str] = "The same words with other brackets, line breaks and cues."

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from flipcore.core.records import IDENTITY
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.map_cells import Group
@@ -117,9 +118,9 @@ def _label(text: str) -> str:
 
 def _column(column: str, columns: Sequence[str]) -> dict:
     axis, variant = map_cells.column_parts(column)
-    label = variant or ("noise floor" if axis == "identity" else axis.replace("_", " "))
+    label = variant or ("noise floor" if axis == IDENTITY else axis.replace("_", " "))
     is_open = any(map_cells.column_parts(one)[0] == axis and one != axis for one in columns)
-    return {"id": column, "axis": axis, "variant": variant, "label": label, "opened": is_open, "opens": axis != "identity"}
+    return {"id": column, "axis": axis, "variant": variant, "label": label, "opened": is_open, "opens": axis != IDENTITY}
 
 
 def _part(cells: Cells, rows: Sequence[int]) -> Cells:

@@ -9,11 +9,12 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
-OURS = ("regex", "cloze", "text_match")
-OWN_PROMPT = "identity"
+OURS = (WRITTEN_ANSWER, "cloze", "text_match")
+OWN_PROMPT = IDENTITY
 
 
 @dataclass(frozen=True)

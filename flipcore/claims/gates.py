@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.extractors import needs_judge
 from flipcore.stats.base.gate_looks import ANY_LOOK
 from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate, paraphrase_gate
 from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
-PARAPHRASE, JUDGE = "paraphrase", "judge"
+PARAPHRASE = "paraphrase"
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 PARAPHRASES_PASS = Assertion(
     "paraphrases pass",
@@ -61,7 +62,7 @@ def closed(
     reason_of = {}
     if PARAPHRASE in set(axes) and (why := _paraphrases(store, study_id)):
         reason_of[PARAPHRASE] = why
-    judges = sorted({name for name in extractors if name.startswith(JUDGE)})
+    judges = sorted({name for name in extractors if needs_judge(name)})
     reason_of |= {name: OWN_PROMPT for name in judges if name not in (judge_queries.JUDGE, judge_queries.BACKWARDS)}
     judges = [name for name in judges if name not in reason_of]
     if judges:

@@ -1,19 +1,33 @@
 """What a plug-in must offer. A plug-in is one file that ends in one constant, listed in its folder's tuple; close relatives share
-a file that ends in the tuple of all of them.
+a file that ends in the tuple of all of them. Another package offers its own through an entry point (`flipcore.core.plugins`).
 
-Parameters of a plug-in are the fields of its frozen dataclass, so a study names them and a page can draw them.
-`title` and `about` are for people: a few words, and one sentence.
+Parameters of a plug-in are the fields of its frozen dataclass, so a study names them and a page can draw them: `param` gives a
+field its label and its choices. `title` and `about` are for people: a few words, and one sentence. Whatever a plug-in need not
+say has a default here, so nobody asks whether it is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
-from flipcore.core.records import Call, Completion, Item, Prompt, Reading, Readout, Request, Variant
+from flipcore.core.records import (
+    ABILITIES,
+    CONTINUATION,
+    KINDS,
+    Call,
+    Completion,
+    Item,
+    Prompt,
+    Reading,
+    Readout,
+    Request,
+    Variant,
+)
 
 
 @dataclass(frozen=True)
@@ -36,27 +50,41 @@ class Material:
     examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
 
 
-class Loader(Protocol):
-    """A dataset: one benchmark or file kind -> items. `path` is a local copy; without it the hub is asked."""
-
-    name: str
-    title: str
-    about: str
-    kind: str
-
-    def items(self, path: str | None = None, **options) -> Iterator[Item]: ...
+ANSWER, VALUE = "answer", "value"  # what is asked for where it is no CONTINUATION, and what an extractor gives
 
 
-class Axis(Protocol):
-    """A change: an item -> its variants, base first. Pure; all randomness comes from `rng`. A change after which another
-    answer may be right says `harmless = False`: a different answer under it is no flip."""
+def param(default: Any, label: str = "", choices: Sequence[str] = ()) -> Any:
+    """A parameter of a plug-in: its default, what a page calls it, and the values that it may have (any without)."""
+    return field(default=default, metadata={"label": label} | ({"choices": tuple(choices)} if choices else {}))
+
+
+class Plugin(ABC):
+    """What people see of a plug-in. `name` stands in studies, tables and files and never changes."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]
     applies_to: ClassVar[frozenset[str]]
 
-    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]: ...
+
+class Axis(Plugin):
+    """A change: an item -> its variants, base first. Pure; all randomness comes from `rng`.
+
+    `harmless`: the right answer stays, so that another answer is a flip. Without it, another answer under the axis is never one.
+    `rewrites`: the item becomes another one, or is damaged: an axis for questions of memory. `drop_gap`: what it costs in
+    accuracy is compared between benchmark and controls; `past` then says of items what was done ("numbers resampled").
+    `asks` says whether its variants ask for an answer or for a continuation.
+    """
+
+    harmless: ClassVar[bool] = True
+    rewrites: ClassVar[bool] = False
+    drop_gap: ClassVar[bool] = False
+    past: ClassVar[str] = ""
+    asks: ClassVar[str] = ANSWER
+
+    @abstractmethod
+    def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
+        """The base and its changes; where nothing can be changed the base alone, with `refusal` and `why` in its params."""
 
 
 @dataclass(frozen=True)
@@ -84,40 +112,63 @@ class Need:
     optional: bool = False
 
 
-class Extractor(Protocol):
-    """A way to read completions. `needs` says what to ask given what came back so far (a judge needs the text first);
-    `read` gets the completions in the order of the needs. Never guesses: a failed completion is an absent reading.
+class Extractor(Plugin):
+    """A way to read completions. Never guesses: a failed completion is an absent reading.
 
-    An extractor that reads a number instead of an answer says `gives = "value"`, and one that reads continuations of
-    flipped texts instead of answers says `asks = "continuation"`; without a word it is "answer" and "answer".
+    `abilities` are what a model must be able to do. `gives` is an answer, or a value that is in no flip; `asks` is an answer,
+    or a continuation of a flipped text. `needs_judge`: another model reads the answer, which a study must name.
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    about: ClassVar[str]
-    applies_to: ClassVar[frozenset[str]]
     abilities: ClassVar[frozenset[str]]
+    gives: ClassVar[str] = ANSWER
+    asks: ClassVar[str] = ANSWER
+    needs_judge: ClassVar[bool] = False
 
-    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]: ...
+    @abstractmethod
+    def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
+        """What to ask given what came back so far (a judge needs the text first); a later answer only adds to it."""
 
-    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading: ...
+    @abstractmethod
+    def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
+        """What completions, in the order of the needs, say."""
 
 
-class Backend(Protocol):
-    """A way to get completions. `complete` never raises for a server's fault: it returns a failed completion with a
-    sentence. `revision` changes when the weights or the behaviour change. One that may be lost for good says so in `down`, a
-    sentence or ""; the run then stops asking. One that takes a reasoning effort or budget names it in `takes`."""
+class Backend(ABC):
+    """A way to get completions. `revision` changes when the weights or the behaviour change. `down` is a sentence where the
+    model is lost for good, and the run then stops asking; `trouble` one for people about what is slow or odd just now. `takes`
+    names a reasoning effort or budget where the model takes one. What is neither abstract nor a property here may be left as it
+    is: it does nothing."""
 
     name: str
     revision: str
     abilities: frozenset[str]
-    simulated: bool
+    simulated: bool = False
+    takes: frozenset[str] = frozenset()
 
-    def why_not(self, ability: str) -> str: ...
+    @property
+    def down(self) -> str:
+        return ""
 
-    async def complete(self, call: Call) -> Completion: ...
+    @property
+    def trouble(self) -> str:
+        return ""
 
-    async def close(self) -> None: ...
+    @abstractmethod
+    def why_not(self, ability: str) -> str:
+        """Why the model lacks an ability, as a sentence; "" where it does not."""
+
+    @abstractmethod
+    async def complete(self, call: Call) -> Completion:
+        """Never raises for a server's fault: that is a failed completion with a sentence."""
+
+    def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:  # noqa: B027
+        """Told what will be asked, before it is: for models that cannot read what a prompt means."""
+
+    def halt(self) -> None:  # noqa: B027
+        """Nothing more is wanted: whoever waits may stop waiting."""
+
+    async def close(self) -> None:  # noqa: B027
+        """Nothing will be asked any more."""
 
 
 @dataclass(frozen=True)
@@ -134,32 +185,65 @@ class History:
     judge: Backend | None = None
 
 
-class CallProtocol(Protocol):
-    """Which calls come next for an item, and what its readouts are once none is left.
+class CallProtocol(ABC):
+    """Which calls come next for an item, and what its readouts are once none is left."""
 
-    An adaptive one also says the most that it can ask, `most_calls(history)`, for the projection; one with prompts of its own
-    lists them as `variants(item, layout)`, for models that must be told what a prompt means.
-    """
+    name: ClassVar[str]
+    title: ClassVar[str]
+    about: ClassVar[str]
 
-    name: str
-    title: str
-    about: str
+    @abstractmethod
+    def next_calls(self, history: History) -> list[Call]:
+        """Calls whose completions are not there yet; none when the item is finished."""
 
-    def next_calls(self, history: History) -> list[Call]: ...
+    @abstractmethod
+    def readouts(self, history: History) -> list[Readout]:
+        """A readout for each cell of the item, absent ones with their reason."""
 
-    def readouts(self, history: History) -> list[Readout]: ...
+    def most_calls(self, history: History) -> list[Call]:
+        """The most that it can ask, for the projection: an adaptive protocol knows more than its next calls."""
+        return self.next_calls(history)
+
+    def variants(self, item: Item, layout: str) -> list[Variant]:
+        """Prompts of its own, for models that must be told what a prompt means."""
+        return []
+
+
+def axis_fault(axis: Axis) -> str:
+    """What of an axis no type can say; "" where all is as it must be."""
+    return _kinds_fault(axis.applies_to) or ("" if axis.asks in (ANSWER, CONTINUATION) else f"it asks for {axis.asks!r}.")
+
+
+def extractor_fault(extractor: Extractor) -> str:
+    """What of an extractor no type can say; "" where all is as it must be."""
+    unknown = sorted(set(extractor.abilities) - set(ABILITIES))
+    if unknown or not extractor.abilities:
+        return f"it needs {', '.join(unknown) or 'no ability'}; the abilities of models are {', '.join(ABILITIES)}."
+    return _kinds_fault(extractor.applies_to) or (
+        "" if extractor.gives in (ANSWER, VALUE) else f"it gives {extractor.gives!r}."
+    )
+
+
+def _kinds_fault(kinds: frozenset[str]) -> str:
+    return "" if kinds and set(kinds) <= set(KINDS) else f"it applies to {sorted(kinds)}; items are {', '.join(KINDS)}."
 
 
 __all__ = [
+    "ANSWER",
+    "CONTINUATION",
+    "VALUE",
     "Ask",
     "Axis",
     "Backend",
     "CallProtocol",
     "Extractor",
     "History",
-    "Loader",
     "Material",
     "Need",
     "Paraphrase",
+    "Plugin",
     "Prompt",
+    "axis_fault",
+    "extractor_fault",
+    "param",
 ]

@@ -22,6 +22,8 @@ ABILITIES = ("generate", "first_token_logprobs", "score")
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")  # words that servers take; each takes some of them
+IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other
+WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"  # extractors: the default reference, and the field's default
 CONTINUATION = "continuation"  # the layout of variants that ask for a continuation, not for an answer
 _CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 

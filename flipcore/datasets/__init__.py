@@ -1,4 +1,4 @@
-"""Where items come from. A dataset is one file and one line here."""
+"""Where items come from. A dataset is one file and one line here, or an entry point `flipscope.datasets`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.plugins import Registry
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import loading
@@ -21,14 +22,16 @@ from flipcore.datasets.benchmarks import (
     trivia_qa,
     truthfulqa,
 )
-from flipcore.datasets.dataset import Dataset
+from flipcore.datasets.dataset import Dataset, dataset_fault
 from flipcore.datasets.generic import tables, text_files
 from flipcore.datasets.loading import LoadReport, few_valued
 from flipcore.datasets.reading.columns import explain, guess_columns
 
-LOADERS: dict[str, Dataset] = {
-    loader.name: loader
-    for loader in (
+LOADERS: Registry[Dataset] = Registry(
+    "dataset",
+    "datasets",
+    Dataset,
+    (
         *shipped.LOADERS,
         gsm8k.LOADER,
         gsm1k.LOADER,
@@ -41,8 +44,9 @@ LOADERS: dict[str, Dataset] = {
         humaneval.LOADER,
         text_files.LOADER,
         *tables.LOADERS,
-    )
-}
+    ),
+    dataset_fault,
+)
 
 
 def load(source: ItemSource) -> list[Item]:

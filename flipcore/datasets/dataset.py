@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
-from flipcore.core.records import Item
+from flipcore.core.records import KINDS, Item
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.rows import Row, read_rows
 
@@ -75,6 +75,13 @@ class Dataset:
         if self.item is None:
             raise BadInput(f"{self.name} has no way to make an item of a row.")
         return self.item
+
+
+def dataset_fault(dataset: Dataset) -> str:
+    """What of a dataset no type can say; "" where all is as it must be."""
+    if dataset.kind not in (*KINDS, "any"):
+        return f"its items are of the kind {dataset.kind!r}; items are {', '.join(KINDS)}, or any."
+    return "" if dataset.item or dataset.maker else "it has no way to make an item of a row."
 
 
 def item_of(make: Maker, row: Row) -> Item:

@@ -1,19 +1,21 @@
 """One way to read completions each: Completions -> Reading. Adding an extractor is one file and one line here;
-a file that holds a family of them ends in the tuple of all."""
+a file that holds a family of them ends in the tuple of all. A package adds its own by an entry point `flipscope.extractors`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
-from flipcore.core import plugins
-from flipcore.core.contracts import Extractor
+from flipcore.core.contracts import VALUE, Extractor, extractor_fault
+from flipcore.core.plugins import Registry
 from flipcore.core.records import CONTINUATION, Variant
 from flipcore.extractors import cloze, continuations, first_token, judge, losses, pattern, regex, text_match
 
-EXTRACTORS: dict[str, Extractor] = {
-    extractor.name: extractor
-    for extractor in (
+EXTRACTORS: Registry[Extractor] = Registry(
+    "extractor",
+    "extractors",
+    Extractor,
+    (
         *first_token.EXTRACTORS,
         regex.EXTRACTOR,
         pattern.EXTRACTOR,
@@ -22,9 +24,25 @@ EXTRACTORS: dict[str, Extractor] = {
         *losses.EXTRACTORS,
         *continuations.EXTRACTORS,
         text_match.EXTRACTOR,
-    )
-}
-VALUES = frozenset(name for name, extractor in EXTRACTORS.items() if getattr(extractor, "gives", "answer") == "value")
+    ),
+    extractor_fault,
+)
+
+
+class _Values(Set):
+    """Names of the extractors that read a value instead of an answer; looked up when asked, as packages may add some."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in EXTRACTORS and EXTRACTORS[name].gives == VALUE
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in EXTRACTORS if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+VALUES = _Values()
 
 
 def reads(extractor: Extractor, variant: Variant) -> bool:
@@ -32,15 +50,19 @@ def reads(extractor: Extractor, variant: Variant) -> bool:
     is written, not what a first token or a score is."""
     if "effort" in variant.params and "generate" not in extractor.abilities:
         return False
-    kind = getattr(extractor, "asks", "answer")
-    return (variant.layout == CONTINUATION) == (kind == "continuation")
+    return (variant.layout == CONTINUATION) == (extractor.asks == CONTINUATION)
 
 
-def title_of(extractor: str) -> str:
+def title_of(name: str) -> str:
     """What pages and sentences call it; an extractor that is not ours (of a log, or of another version) by its own name."""
-    return EXTRACTORS[extractor].title if extractor in EXTRACTORS else extractor.replace("_", " ")
+    return EXTRACTORS[name].title if name in EXTRACTORS else name.replace("_", " ")
+
+
+def needs_judge(name: str) -> bool:
+    """Whether a readout of that name was read by another model; a recorded one says so by how its name begins."""
+    return EXTRACTORS[name].needs_judge if name in EXTRACTORS else name.startswith("judge")
 
 
 def extractor_of(name: str, params: Mapping[str, Any] | None = None) -> Extractor:
     """The extractor with its parameters set; raises BadInput for an unknown name or parameter."""
-    return plugins.plugin_of(EXTRACTORS, "extractor", name, params)
+    return EXTRACTORS.plugin(name, params)

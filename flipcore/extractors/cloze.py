@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unreadable
@@ -17,10 +17,10 @@ NORMS = ("sum", "token", "char")
 
 
 @dataclass(frozen=True)
-class Cloze:
+class Cloze(Extractor):
     """`norm`: mean log-probability a token or a character of the option's text, or the sum (under which long options lose)."""
 
-    norm: str = field(default="token", metadata={"choices": NORMS})
+    norm: str = param("token", "likelihood per", NORMS)
     name: ClassVar[str] = "cloze"
     title: ClassVar[str] = "Cloze (option's text)"
     about: ClassVar[str] = "The option whose text the model finds the likeliest continuation; labels play no part."

@@ -11,12 +11,12 @@ reasoning block does.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import VALUE, Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
-from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
+from flipcore.core.records import CONTINUATION, OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unfinished
 from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l
 
@@ -58,17 +58,17 @@ def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
 
 
 @dataclass(frozen=True)
-class Ncd:
+class Ncd(Extractor):
     """`compressor` is part of the metric: xz by default, zlib for texts below 200 characters; never compare across."""
 
-    compressor: str = field(default="xz", metadata={"choices": tuple(COMPRESSORS)})
+    compressor: str = param("xz", choices=tuple(COMPRESSORS))
     name: ClassVar[str] = "ncd"
     title: ClassVar[str] = "Similarity by compression (1 − NCD)"
     about: ClassVar[str] = "How much of the reference a continuation repeats, by how well the two compress together."
     applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
-    gives: ClassVar[str] = "value"
-    asks: ClassVar[str] = "continuation"
+    gives: ClassVar[str] = VALUE
+    asks: ClassVar[str] = CONTINUATION
 
     def __post_init__(self) -> None:
         if self.compressor not in COMPRESSORS:
@@ -86,14 +86,14 @@ class Ncd:
 
 
 @dataclass(frozen=True)
-class RougeL:
+class RougeL(Extractor):
     name: ClassVar[str] = "rouge_l"
     title: ClassVar[str] = "Similarity by words (ROUGE-L)"
     about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
     applies_to: ClassVar[frozenset[str]] = frozenset({"completion"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
-    gives: ClassVar[str] = "value"
-    asks: ClassVar[str] = "continuation"
+    gives: ClassVar[str] = VALUE
+    asks: ClassVar[str] = CONTINUATION
 
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:
         return continuation_need(variant, ask)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, UNREADABLE, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure, unreadable
@@ -107,10 +107,10 @@ def _look_through(variant: Variant, top, behind, alone: dict, shared: dict) -> s
 
 
 @dataclass(frozen=True)
-class FirstToken:
+class FirstToken(Extractor):
     """`top_k` alternatives are asked for; ask 40 where the server allows it and the labels are many."""
 
-    top_k: int = 20
+    top_k: int = param(20, "log-probabilities asked for")
     name: ClassVar[str] = "first_token"
     title: ClassVar[str] = "First token"
     about: ClassVar[str] = "The label with the most probability as the first token, however little that is."
@@ -136,7 +136,7 @@ class FirstToken:
 class FirstTokenGated(FirstToken):
     """`least_mass` in 0 … 1: below it the model was not about to name a label, and an argmax would only guess."""
 
-    least_mass: float = 0.5
+    least_mass: float = param(0.5, "least label mass")
     name: ClassVar[str] = "first_token_gated"
     title: ClassVar[str] = "First token, gated"
     about: ClassVar[str] = "The first token's label, but no answer where the labels hold less than half its probability."

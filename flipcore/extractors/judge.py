@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import failure, no_answer, text_request, unfinished, unreadable
 from flipcore.text.answers import canonical_number, text_answer
@@ -76,15 +76,16 @@ def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Extractor):
     """`max_tokens` bounds the judge's reply."""
 
-    max_tokens: int = 16
+    max_tokens: int = param(16, "most tokens")
     name: ClassVar[str] = "judge"
     title: ClassVar[str] = "Judge"
     about: ClassVar[str] = "Another model says which option the written answer names; it needs its own gate."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number"})
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
+    needs_judge: ClassVar[bool] = True
     backwards: ClassVar[bool] = False
 
     def needs(self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]) -> Sequence[Need]:

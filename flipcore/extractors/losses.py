@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import VALUE, Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, Completion, Item, Reading, Request, Variant
 from flipcore.extractors.readings import absent, failure
@@ -64,16 +64,16 @@ def loss(values: Sequence[float], norm: str) -> Reading:
 
 
 @dataclass(frozen=True)
-class AnswerLoss:
+class AnswerLoss(Extractor):
     """`norm`: the total over the answer's tokens (the source's) or the mean a token."""
 
-    norm: str = field(default="sum", metadata={"choices": NORMS})
+    norm: str = param("sum", "likelihood per", NORMS)
     name: ClassVar[str] = "answer_loss"
     title: ClassVar[str] = "Answer loss (nats)"
     about: ClassVar[str] = "How surprising the published answer is; compared between the published wording and another."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
-    gives: ClassVar[str] = "value"
+    gives: ClassVar[str] = VALUE
 
     def __post_init__(self) -> None:
         checked_norm("Answer loss", self.norm)
@@ -90,10 +90,10 @@ class AnswerLoss:
 
 
 @dataclass(frozen=True)
-class QuestionLoss:
+class QuestionLoss(Extractor):
     """`norm`: the total over the prompt's tokens or the mean a token."""
 
-    norm: str = field(default="sum", metadata={"choices": NORMS})
+    norm: str = param("sum", "likelihood per", NORMS)
     name: ClassVar[str] = "question_loss"
     title: ClassVar[str] = "Question loss (nats)"
     about: ClassVar[str] = (
@@ -101,7 +101,7 @@ class QuestionLoss:
     )
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
-    gives: ClassVar[str] = "value"
+    gives: ClassVar[str] = VALUE
 
     def __post_init__(self) -> None:
         checked_norm("Question loss", self.norm)
@@ -115,16 +115,16 @@ class QuestionLoss:
 
 
 @dataclass(frozen=True)
-class MinK:
+class MinK(Extractor):
     """`pct`: the share of tokens, in percent, that counts as the least likely; at least one token."""
 
-    pct: float = 20.0
+    pct: float = param(20.0, "lowest % of tokens")
     name: ClassVar[str] = "min_k"
     title: ClassVar[str] = "Min-k % (nats a token)"
     about: ClassVar[str] = "The mean log-probability of the wording's least likely tokens; it needs no second wording."
     applies_to: ClassVar[frozenset[str]] = frozenset({"choice", "number", "completion"})
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
-    gives: ClassVar[str] = "value"
+    gives: ClassVar[str] = VALUE
 
     def __post_init__(self) -> None:
         if not 0 < self.pct <= 100:

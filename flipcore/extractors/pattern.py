@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re as stdlib_re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import regex
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Extractor, Need, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
@@ -26,14 +26,14 @@ FLAGS = {"ignore case": regex.IGNORECASE, "multi-line": regex.MULTILINE, "dot ma
 
 
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(Extractor):
     """`expression` is a regular expression; its `group` (a number, 0 is the whole match, or a name) in the first or last
     match holds a label, an option's text, a number or a short answer in words."""
 
-    expression: str = DEFAULT
+    expression: str = param(DEFAULT, "regular expression")
     group: str = "1"
-    which: str = field(default="last", metadata={"choices": WHICH})
-    flags: tuple[str, ...] = field(default=("ignore case",), metadata={"choices": tuple(FLAGS)})
+    which: str = param("last", "which match", WHICH)
+    flags: tuple[str, ...] = param(("ignore case",), choices=tuple(FLAGS))
     name: ClassVar[str] = "pattern"
     title: ClassVar[str] = "Own pattern"
     about: ClassVar[str] = "Your own regular expression over the written answer; what its group holds is the answer."

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
@@ -37,7 +37,7 @@ def _answer(item: Item, variant: Variant, text: str) -> tuple[str | None, tuple[
 
 
 @dataclass(frozen=True)
-class Regex:
+class Regex(Extractor):
     name: ClassVar[str] = "regex"
     title: ClassVar[str] = "Written answer"
     about: ClassVar[str] = "The label, option or number that the generated text states; none if it states several."

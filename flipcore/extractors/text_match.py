@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Ask, Need
+from flipcore.core.contracts import Ask, Extractor, Need
 from flipcore.core.records import OK, Completion, Item, Reading, Variant
 from flipcore.extractors.readings import no_answer, text_request, unreadable
 from flipcore.extractors.written.marked import marked_answer
@@ -24,7 +24,7 @@ def _stated(text: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class TextMatch:
+class TextMatch(Extractor):
     """`most_words` bounds what counts as a short answer: a longer text states none. All right answers are one answer, so that a
     synonym is no flip."""
 

@@ -1,50 +1,31 @@
-"""One way to get completions each: Call -> Completion. Which there are: data/models.toml and the user's own."""
+"""One way to get completions each: Call -> Completion. Which there are: data/models.toml, the user's own, and those of packages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from pathlib import Path
 
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput
-from flipcore.models.cards import ModelCard, model_cards
+from flipcore.models.cards import ModelCard
+from flipcore.models.cards import model_cards as declared_cards
+from flipcore.models.kinds import BACKENDS, ModelKind, opened
 
 
-def _simulated(card: ModelCard) -> Backend:
-    from flipcore.models.simulated import PROFILES, Simulated
-
-    profile = card.options.get("profile", "clean")
-    if profile not in PROFILES:
-        raise BadInput(f"[{card.name}] has the unknown profile {profile!r}; choose one of {', '.join(PROFILES)}.")
-    return Simulated(card.name, PROFILES[profile], card.options.get("seed", 0))
-
-
-def _pocket(card: ModelCard) -> Backend:
-    from flipcore.models.pocket import Pocket
-
-    return Pocket(card.name)
-
-
-def _openai_compatible(card: ModelCard) -> Backend:
-    from flipcore.models.openai.client import OpenAICompatible
-
-    return OpenAICompatible(card)
-
-
-BACKENDS: dict[str, Callable[[ModelCard], Backend]] = {
-    "openai_compatible": _openai_compatible,
-    "pocket": _pocket,
-    "simulated": _simulated,
-}
+def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
+    """All models by name: the declared ones, then those that packages bring. BadInput names the table and the key that is wrong."""
+    cards = declared_cards(path)
+    for kind in BACKENDS.values():
+        for card in kind.cards:
+            cards.setdefault(card.name, card)
+    return cards
 
 
 def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Backend:
     """The model of that name, or the Python function `module:function`; BadInput lists what there is."""
     cards = model_cards() if cards is None else cards
     if name in cards:
-        card = cards[name]
-        if card.backend not in BACKENDS:
-            raise BadInput(f"[{name}] has the unknown backend {card.backend!r}; choose one of {', '.join(BACKENDS)}.")
-        return BACKENDS[card.backend](card)
+        return opened(cards[name])
     if ":" in name:
         from flipcore.models.callable import PythonCallable
 
@@ -55,4 +36,4 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
     )
 
 
-__all__ = ["BACKENDS", "ModelCard", "model_cards", "open_backend"]
+__all__ = ["BACKENDS", "ModelCard", "ModelKind", "model_cards", "open_backend"]

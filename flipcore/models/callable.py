@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import STOP, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Variant, digest
@@ -17,7 +18,7 @@ from flipcore.text.prompts import LAYOUTS
 VARIABLE = "FLIPSCOPE_CALLABLES"  # modules, or module:function, separated by commas
 
 
-class PythonCallable:
+class PythonCallable(Backend):
     """Generates only. `is_correct(item)` (source 000's one-method interface) is turned into the right or a wrong answer."""
 
     simulated = False

@@ -7,6 +7,7 @@ import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from flipcore.core.contracts import Backend
 from flipcore.core.errors import MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.records import ABILITIES, Call, Completion
@@ -15,7 +16,7 @@ BATCH = 32
 GATHER_S = 0.004
 
 
-class Pocket:
+class Pocket(Backend):
     """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a seed and sample."""
 
     simulated = False

@@ -17,6 +17,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from flipcore.core.contracts import Backend
 from flipcore.core.finish import LENGTH, STOP
 from flipcore.core.records import ABILITIES, Call, Completion, Item, Variant, digest
 from flipcore.text.prompts import LAYOUTS
@@ -89,7 +90,7 @@ def _xor(p1: float, p2: float, q1: float, q2: float) -> tuple[float, float]:
     return p1 + q1 - 2 * p1 * q1, p2 + q2 + 2 * p1 * q1 - 4 * p2 * q1 - 4 * p1 * q2 + 4 * p2 * q2
 
 
-class Simulated:
+class Simulated(Backend):
     """A backend that knows the items it is asked about (`prepare`) and answers by hashes."""
 
     simulated = True

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import History
+from flipcore.core.contracts import CallProtocol, History
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CUT, OK, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
 from flipcore.extractors.readings import absent, failure, unfinished, unreadable
@@ -35,7 +35,7 @@ _TERSE = {"terse": True}  # tells a simulated model that its answer must be the 
 
 
 @dataclass(frozen=True)
-class Rotation:
+class Rotation(CallProtocol):
     """At least `least` attempts, then until one option leads by `lead`, at most `cap`."""
 
     least: int = 5

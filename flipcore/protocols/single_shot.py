@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from flipcore.core.contracts import Extractor, History
+from flipcore.core.contracts import CallProtocol, Extractor, History
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Call, Completion, Readout, Variant, correctness
+from flipcore.core.records import IDENTITY, Call, Completion, Readout, Variant, correctness
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 
@@ -16,7 +16,7 @@ _IDENTITY_SAMPLES = 2  # the floor is a disagreement between samples of one prom
 
 
 @dataclass(frozen=True)
-class SingleShot:
+class SingleShot(CallProtocol):
     name: ClassVar[str] = "single_shot"
     title: ClassVar[str] = "Single shot"
     about: ClassVar[str] = "Every variant is asked as often as the study says; the identity axis at least twice."
@@ -43,9 +43,9 @@ def why_absent(extractor: Extractor, history: History, variant: Variant) -> str:
             return history.backend.why_not(ability) or f"{history.backend.name} cannot do {ability}."
     asked_for = {"effort": variant.params.get("effort", history.ask.effort), "reasoning_budget": history.ask.reasoning_budget}
     for name, value in asked_for.items():
-        if value and "generate" in extractor.abilities and name not in getattr(history.backend, "takes", ()):
+        if value and "generate" in extractor.abilities and name not in history.backend.takes:
             return f"{history.backend.name} takes no {name.replace('_', ' ')}, so it was not asked with {value}."
-    if history.judge is None and extractor.name.startswith("judge"):
+    if history.judge is None and extractor.needs_judge:
         return "The study names no model as judge."
     return ""
 
@@ -62,7 +62,7 @@ def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
     """How often a variant is read: as the study says, or its axis; a score has no chance in it and is taken once."""
     if extractor.abilities == {"score"} and extractor.name in VALUES:
         return 1
-    if variant.axis == "identity":
+    if variant.axis == IDENTITY:
         return max(n_samples, _IDENTITY_SAMPLES)
     return int(variant.params.get("n_samples", n_samples))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flipcore.core.records import ABSENT, CUT
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant
+from flipcore.text.answers import answer_text
 
 Side = tuple[SeenVariant, list[SampleView]]
 
@@ -33,8 +34,23 @@ def _samples(variant: SeenVariant, extractor: str) -> list[SampleView]:
 
 def flips(pair: tuple[Side, Side]) -> bool:
     """Does any sample on the right get another answer than one on the left? Absent readouts and answers that were cut
-    off are in no pair, nor are variants for which another answer is right."""
-    if pair[0][0].target != pair[1][0].target:
+    off are in no pair, nor are variants for which another answer is, or may be, right."""
+    if not _is_comparable(pair):
         return False
     before, after = ([one.answer for one in samples if one.status not in (ABSENT, CUT)] for _, samples in pair)
     return any(a != b for a in before for b in after)
+
+
+def why_no_flip(view: Inspection, pair: tuple[Side, Side]) -> str:
+    """Why another answer would be no flip, as a sentence; "" where it would be one."""
+    other = pair[1][0]
+    if pair[0][0].target != other.target:
+        answer = answer_text(view.item, other.target)
+        return f"For the variant another answer is right, {answer}: to answer differently is no flip."
+    return "" if _is_comparable(pair) else "This change may move the right answer, so to answer differently is no flip."
+
+
+def _is_comparable(pair: tuple[Side, Side]) -> bool:
+    """The right answer is the same, and the change cannot have moved it."""
+    (base, _), (other, _) = pair
+    return base.target == other.target and base.is_harmless and other.is_harmless

@@ -15,14 +15,14 @@ from typing import Any
 
 from flipcore import __version__
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, digest
+from flipcore.core.records import BASE, IDENTITY, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
 
 SCHEMA = "0.3.0"
-OWN_PROMPT = "identity"
+OWN_PROMPT = IDENTITY
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.stats.flips import surface
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.memory import frames
 
-ANSWER, REWRITING = "regex", "numeric_resample"
+ANSWER, REWRITING = WRITTEN_ANSWER, "numeric_resample"
 
 
 def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
@@ -23,7 +24,7 @@ def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
         return None
     reference = default_reference(names)
     first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
-    if set(first.columns) <= {"identity"}:
+    if set(first.columns) <= {IDENTITY}:
         return None
     row = surface.order_of(first, second, "difference", first.items)[0]
     return {"item": first.items[row], "axis": surface.most_flipping(first, row), "readout": field}

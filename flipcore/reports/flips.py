@@ -11,6 +11,7 @@ import pandas as pd
 
 from flipcore.claims import flips as claims
 from flipcore.claims.claim import Claim, description
+from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.stats.flips.coding import coded_answers
@@ -18,7 +19,7 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions, de
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.verdict import inflation
 
-FIELD = "first_token"
+FIELD = FIRST_TOKEN
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None =
     lead = claims.leading_extractor(totals, temperature) or (FIELD if FIELD in names else names[0])
     total = next((one for one in totals if one.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
-        axes = set(frame["axis"]) - {"identity"}
+        axes = set(frame["axis"]) - {IDENTITY}
         why = "No flip rate is defined yet." if axes else "Nothing was changed, so there is no flip rate."
         return Headline((accuracy_claim, description(why)), model, accuracy)
     flips = claims.headline_of(totals, total.extractor, None, temperature)

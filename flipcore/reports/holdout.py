@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from flipcore.core.records import Item
+from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
 from flipcore.models import model_cards
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.holdout.difficulty import BEFORE, Condition, PreRelease, pre_release
@@ -14,7 +14,7 @@ from flipcore.stats.holdout.units import ONE_SIDED, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, joined
 from flipcore.vectors.comparison import Comparison
 
-PREFERRED = ("rotation_single", "regex", "first_token", "rotation")
+PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
 
 def ways(conditions: Sequence[Condition]) -> list[tuple[str, str]]:

@@ -14,7 +14,8 @@ from flipcore.claims.memory import adjusted, by_kind_text, n_tests, summary_clai
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.core.study import OTHER_CONTROL, Study
-from flipcore.reports.memory_detectors import FPR, NAMES, TITLES, Measurement, detector_measurements, pearl_setting
+from flipcore.detectors import origin_of
+from flipcore.reports.memory_detectors import NAMES, Measurement, detector_measurements, pearl_setting
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.gap_decision import GapDecision
@@ -35,7 +36,7 @@ class MemoryTest:
     detector: str
     claim: Claim
     further: tuple[Claim, ...] = ()
-    numbers: dict[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
     measurement: Measurement | None = None
     n_family: int = 1
 
@@ -55,6 +56,8 @@ class MemoryTest:
         return {
             "items": self.items,
             "detector": self.detector,
+            "name": self.measurement.name if self.measurement else "",
+            "origin": str(origin_of(self.measurement.name)) if self.measurement else "",
             "decision": self.decision,
             "sentence": self.sentence,
             "detail": self.claim.detail,
@@ -122,15 +125,15 @@ def _test(one: Measurement, control: str, p: float, n_family: int, closed: Mappi
     p_value = None if math.isnan(p) else p
     if one.gap is not None:
         claim = gap_claim(one.gap, margin, p_value, n_family).not_claimed(why)
-        return MemoryTest(items, one.detector, claim, (), one.numbers | {"p_adjusted": p}, one, n_family)
+        return MemoryTest(items, one.detector, claim, (), {**one.numbers, "p_adjusted": p}, one, n_family)
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
     claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(why)
     least = at_least_claim(one.set_test, claim, items)
-    further = (least, *([named_claim(one.n_named, claim, items)] if one.measure in frames.LOSSES else []))
+    further = (least, *([named_claim(one.n_named, claim, items)] if one.names_items else []))
     test = one.set_test
-    numbers = one.numbers | {
+    numbers = dict(one.numbers) | {
         "p": test.p,
         "p_adjusted": p,
         "n_beyond": test.n_beyond,
@@ -171,9 +174,7 @@ def memory_headline(
 
 
 __all__ = [
-    "FPR",
     "NAMES",
-    "TITLES",
     "Measurement",
     "MemoryTest",
     "detector_measurements",

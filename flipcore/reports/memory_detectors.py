@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from flipcore.axes.bit_flip import AXES, BitFlip
 from flipcore.core.errors import BadInput
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.study import Study
+from flipcore.detectors import DETECTORS, Evidence, detectors_in
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.cut_gap import gap_of_frame
-from flipcore.stats.memory.exceedance import SetTest, set_test
+from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import GapDecision
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
 from flipcore.stats.memory.members import Members
-from flipcore.stats.memory.pearl_alpha import Setting, alpha_tolerance
-from flipcore.stats.memory.pearl_analysis import sensitivities
+from flipcore.stats.memory.pearl_alpha import Setting
 
+_TASKS = {axis.name: axis.task for axis in AXES}
 NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
-TITLES = {"question_loss": "question loss", "answer_loss": "answer loss", "min_k": "min-k %"}
-REFERENCE = "regex"
-FPR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
     """One detector on the items of one `kind`: a drop gap or a test of the set, or the `problem` that kept it from either.
+    `detector` is its title, `name` that of the plug-in;
     `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name."""
 
     kind: str
@@ -42,17 +38,23 @@ class Measurement:
     templated: bool = False
     n_named: int = 0
     problem: str = ""
-    numbers: dict[str, Any] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+    names_items: bool = False
+
+    def of(self, evidence: Evidence | None) -> Measurement:
+        """The same with what its detector hands over."""
+        return (
+            self if evidence is None else replace(self, **{one.name: getattr(evidence, one.name) for one in fields(Evidence)})
+        )
 
 
-def pearl_setting(study: Study, model: str, metric: str, axis_name: str = "bit_flip") -> Setting:
+def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFlip.name) -> Setting:
     """Everything that PEARL's alpha depends on, as the study declares it."""
     axis = next((part.params for part in study.axes if part.name == axis_name), {})
     params = next((part.params for part in study.extractors if part.name == metric), {})
     levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
-    return Setting(
-        model, frames.TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10))
-    )
+    return Setting(model, _TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10)))
 
 
 def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measurement]:
@@ -67,82 +69,15 @@ def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measure
 
 
 def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[str], members: Members) -> Iterator[Measurement]:
-    extractors = set(frame["extractor"])
-    for operator in frames.operators(frame):
-        name = f"drop gap, {operator}"
-        yield from _attempt(kind, name, operator, REFERENCE, partial(_gap, frame, operator, judged, compared, members))
-    for measure in frames.LOSSES:
-        if measure in extractors:
-            axis = "" if measure == "min_k" else "paraphrase"
-            yield from _attempt(kind, TITLES[measure], axis, measure, partial(_loss, frame, measure, judged, compared, members))
-    for axis in frames.tasks(frame):
-        for metric in frames.SIMILARITIES:
-            if metric in extractors:
-                name = f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {metric}"
-                yield from _attempt(kind, name, axis, metric, partial(_pearl, frame, metric, judged, compared, axis, members))
-
-
-def _attempt(kind: str, name: str, axis: str, measure: str, test: Callable[[], dict | None]) -> Iterator[Measurement]:
-    """The test, or why it could not be made; nothing where the items were not asked for it at all."""
-    try:
-        parts = test()
-    except BadInput as error:
-        parts = {"problem": str(error)}
-    if parts is not None:
-        yield Measurement(kind, name, axis, measure, **parts)
-
-
-def _gap(frame, operator, judged, compared, members: Members) -> dict | None:
-    mine, other = (frames.rewritten(frame, operator, REFERENCE, roles) for roles in (judged, compared))
-    if not (len(mine.drops) and len(other.drops)):
-        return None
-    analysis = gap_of_frame(frame, operator, REFERENCE, judged, compared, members)
-    numbers = {
-        "gap": analysis.gap,
-        "gap_source": analysis.gap_source,
-        "cond_gap": analysis.cond_gap,
-        "gap_net": analysis.gap_net,
-        "gap_matched": analysis.gap_matched,
-        "perm_p": analysis.perm_p,
-        "old_rule_withdrawn": analysis.old_rule,
-        "source_decision": analysis.source_decision,
-        "n_benchmark": analysis.benchmark.n_items,
-        "n_control": analysis.control.n_items,
-    }
-    return {"gap": analysis.decided, "numbers": numbers}
-
-
-def _loss(frame, measure, judged, compared, members: Members) -> dict | None:
-    mine, other = (frames.losses(frame, measure, roles) for roles in (judged, compared))
-    if mine.empty:
-        return None
-    test = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
-    n_flagged = int(test.flagged[DEFAULT_RULE].sum())
-    numbers = {
-        "rule": DEFAULT_RULE,
-        "n": len(test.d),
-        "n_controls": len(test.d0),
-        "n_flagged": n_flagged,
-        "rate": test.rate(),
-        "cutoff": test.cutoff(),
-    }
-    templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
-    return {"set_test": test.set_test(), "templated": templated, "n_named": n_flagged, "numbers": numbers}
-
-
-def _pearl(frame, metric, judged, compared, axis, members: Members) -> dict | None:
-    mine, other = (frames.pearl_scores(frame, metric, roles, axis)[0] for roles in (judged, compared))
-    if not mine:
-        return None
-    values, non_members = sensitivities(mine), sensitivities(other)
-    alpha, n_non_members = alpha_tolerance(non_members, FPR)[0], int(np.isfinite(non_members).sum())
-    numbers = {
-        "rule": "tolerance",
-        "alpha": alpha,
-        "fpr": FPR,
-        "n": len(mine),
-        "n_non_members": n_non_members,
-        "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
-    }
-    templated = members.is_templated(list(mine), list(other))
-    return {"set_test": set_test(values, non_members), "templated": templated, "numbers": numbers}
+    for detector in detectors_in(frame):
+        try:
+            evidence, problem = detector.evidence(frame, judged, compared, members), ""
+        except BadInput as error:
+            evidence, problem = None, str(error)
+        except Exception as error:  # the detector of a package may raise anything
+            evidence, problem = None, DETECTORS.failure(detector.name, error)
+        if evidence is None and not problem:
+            continue  # these items were not asked for it at all
+        yield Measurement(
+            kind, detector.title, detector.axis, detector.measure or WRITTEN_ANSWER, problem=problem, name=detector.name
+        ).of(evidence)

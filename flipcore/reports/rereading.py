@@ -9,6 +9,7 @@ import pandas as pd
 from flipcore.claims.audit_input import Finding
 from flipcore.claims.claim import Claim, description
 from flipcore.core.errors import BadInput
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.runs.rereading import versions_of
 from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.base.intervals import mean_interval
@@ -35,7 +36,7 @@ class Change:
 def old_readout(store: Store, study_id: str, name: str) -> str:
     """The readout that a re-reading is compared with: the extractor's own, else the reference regex, else the study's first."""
     names = studies.axes_and_extractors(store, study_id)[1]
-    return next((one for one in (name.partition(" v")[0], "regex") if one in names), next(iter(names), ""))
+    return next((one for one in (name.partition(" v")[0], WRITTEN_ANSWER) if one in names), next(iter(names), ""))
 
 
 def rereadings(store: Store, study_id: str) -> list[Finding]:

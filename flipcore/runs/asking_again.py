@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from flipcore.core.errors import BadInput
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models import model_cards
 from flipcore.runs.demo import demo_study
@@ -52,9 +53,9 @@ def asked_again(store: Store, study_id: str, folder: str | Path, item_ids: Colle
         _source(part, str(role), str(kind), Path(folder)) for (role, kind), part in usable.groupby(["role", "kind"], sort=False)
     ]
     models, missing = _models(study)
-    axes = (Part("identity"), *([Part("option_order")] if (usable["kind"] == "choice").any() else []), Part("prompt_format"))
+    axes = (Part(IDENTITY), *([Part("option_order")] if (usable["kind"] == "choice").any() else []), Part("prompt_format"))
     draft = Study(
-        f"{study.name}, asked again", tuple(sources), axes, (Part("regex"),), tuple(models), budget_usd=study.budget_usd
+        f"{study.name}, asked again", tuple(sources), axes, (Part(WRITTEN_ANSWER),), tuple(models), budget_usd=study.budget_usd
     )
     return Draft(draft, tuple(notes[len(usable) == len(items) :] + missing))
 

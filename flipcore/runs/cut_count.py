@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from flipcore.core.contracts import Extractor
+from flipcore.core.contracts import ANSWER, Extractor
 from flipcore.core.records import ABSENT, CUT, Readout
 from flipcore.core.study import ModelUse, Study
 
@@ -19,7 +19,7 @@ class CutCount:
 
     def add(self, use: ModelUse, extractors: Sequence[Extractor], readouts: Iterable[Readout]) -> None:
         """The readouts of one item. Scores, first tokens and continuations of fixed length have no limit to run into."""
-        extractor_names = {one.name for one in extractors if "generate" in one.abilities and not hasattr(one, "asks")}
+        extractor_names = {one.name for one in extractors if "generate" in one.abilities and one.asks == ANSWER}
         ended = {
             one.source_ids[0]: one.reading.status
             for one in readouts

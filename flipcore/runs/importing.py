@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Readout, correctness
+from flipcore.core.records import WRITTEN_ANSWER, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.columns import mapping_of
 from flipcore.datasets.recorded.outputs import Record, Recording, recorded
@@ -17,7 +17,7 @@ from flipcore.store.connection import Store
 from flipcore.text.answers import answer_text
 
 # generated text of a recording is read by the written answer, the default reference, and short answers in words by their match
-READ_TEXT, READ_WORDS = "regex", "text_match"
+READ_TEXT, READ_WORDS = WRITTEN_ANSWER, "text_match"
 
 
 @dataclass(frozen=True)

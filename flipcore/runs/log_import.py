@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Completion, Readout, correctness
+from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import Rejection
@@ -21,7 +21,7 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.recorded import import_mark, repeat_bases
 
-READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = "regex", "text_match", "cloze"
+READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
 _BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
 _CLOZE = Cloze(norm="char")
 

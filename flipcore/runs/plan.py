@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from flipcore import axes, extractors, protocols
-from flipcore.core import bounds
+from flipcore.axes import AXES
+from flipcore.core import bounds, randomness
 from flipcore.core.contracts import Ask, Axis, Backend, CallProtocol, Extractor, History, Material, Paraphrase
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, Call, Item, Variant, digest
@@ -49,20 +50,15 @@ class Plan:
 
     def prepare(self, backend: Backend) -> None:
         """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
-        if hasattr(backend, "prepare"):
-            own: Callable[..., list] = getattr(
-                self.protocol, "variants", lambda item, layout: []
-            )  # prompts of a protocol, behind those of the axes
-            variants = [
-                one
-                for item_plan in self.items
-                for one in (*own(item_plan.item, item_plan.variants[0].layout), *item_plan.variants)
-            ]
-            backend.prepare(
-                [item_plan.item for item_plan in self.items],
-                variants,
-                {item_plan.item.item_id: item_plan.role for item_plan in self.items},
-            )
+        own = self.protocol.variants  # prompts of a protocol, behind those of the axes
+        variants = [
+            one for item_plan in self.items for one in (*own(item_plan.item, item_plan.variants[0].layout), *item_plan.variants)
+        ]
+        backend.prepare(
+            [item_plan.item for item_plan in self.items],
+            variants,
+            {item_plan.item.item_id: item_plan.role for item_plan in self.items},
+        )
 
     def history(self, item_plan: ItemPlan, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
         ask = Ask(
@@ -96,8 +92,6 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     """Loads, varies and orders; with `only` that item alone, varied as it is among the others.
 
     Raises BadInput for what the study names and nothing offers."""
-    from flipcore.core.randomness import generator
-
     if study.is_recorded:
         raise BadInput(
             f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
@@ -106,7 +100,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     study.checked()
     chosen_axes, chosen_extractors, protocol = parts(study)
     items, notes, warnings = _items(study)
-    order = generator(study.seed, "order").permutation(len(items))
+    order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
     axis_material = replace(material(store), examples=_examples(study, items, store))
     item_plans, refused, n_variants = [], [], 0
@@ -117,7 +111,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
                 variant
                 for axis in chosen_axes
                 if item.kind in axis.applies_to
-                for variant in axis.variants(item, study.layout, generator(study.seed, item.item_id, axis.name), axis_material)
+                for variant in _varied(axis, item, study, axis_material)
             )
         except BadInput as error:
             refused.append(str(error))
@@ -135,6 +129,20 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     for note, is_warning in _notes(study, item_plans):
         (warnings if is_warning else notes).append(note)
     return Plan(study, tuple(item_plans), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
+
+
+def _varied(axis: Axis, item: Item, study: Study, axis_material: Material) -> list[Variant]:
+    """The variants of an item under one axis. Those of a change that is not harmless say so wherever they are stored."""
+    rng = randomness.generator(study.seed, item.item_id, axis.name)
+    try:
+        variants = axis.variants(item, study.layout, rng, axis_material)
+    except BadInput:
+        raise
+    except Exception as error:  # the axis of a package may raise anything
+        raise BadInput(AXES.failure(axis.name, error)) from error
+    if axis.harmless:
+        return variants
+    return [one if one.key == BASE else replace(one, params={**one.params, "harmless": False}) for one in variants]
 
 
 def _examples(study: Study, items: Sequence[tuple[Item, str]], store) -> dict[str, tuple[Item, ...]]:
@@ -229,7 +237,7 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
     total = cost.NOTHING
     for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
-        most = getattr(study_plan.protocol, "most_calls", study_plan.protocol.next_calls)
+        most = study_plan.protocol.most_calls
         histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
         calls = [call for one in histories for call in most(one)]
         total = total + _priced(calls, backend, cards.get(use.name))
@@ -259,7 +267,7 @@ def remaining(study_plan: Plan, store: Store) -> cost.Projection:
         return whole
     judge = open_backend(study_plan.study.judge, cards) if study_plan.study.judge else None
     total, first = cost.NOTHING, cost.NOTHING
-    most = getattr(study_plan.protocol, "most_calls", study_plan.protocol.next_calls)
+    most = study_plan.protocol.most_calls
     for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
         study_plan.prepare(backend)

@@ -21,9 +21,7 @@ from flipcore.store.queries import planning, studies
 
 _BATCH = 2_000
 CAN_REREAD = tuple(
-    name
-    for name, one in EXTRACTORS.items()
-    if one.abilities == {"generate"} and name not in VALUES and not name.startswith("judge")
+    name for name, one in EXTRACTORS.items() if one.abilities == {"generate"} and name not in VALUES and not one.needs_judge
 )
 
 

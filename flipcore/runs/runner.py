@@ -146,7 +146,7 @@ class _Run:
             return
         self.stopping, self.progress.message = state, message
         for backend in self.backends.values():
-            getattr(backend, "halt", lambda: None)()
+            backend.halt()
 
     def _stopped(self) -> bool:
         if self.cancel.is_set():
@@ -260,9 +260,8 @@ class _Run:
 
     def _stop_if_down(self, backend: Backend) -> None:
         """A server that is gone ends the run, which can be resumed; the calls that it never saw are not asked in vain."""
-        down = getattr(backend, "down", "")
-        if down:
-            self._stop(FAILED, f"{down} The run stopped here. Resume makes only the missing calls.")
+        if backend.down:
+            self._stop(FAILED, f"{backend.down} The run stopped here. Resume makes only the missing calls.")
 
     async def _reserved(self, call: Call) -> float | None:
         """The most that the call can cost, set aside within the cap; None once the run stops or there is no room for it."""
@@ -300,7 +299,7 @@ class _Run:
         p.rate_per_s = p.n_done / seconds if seconds > 0 else 0.0
         p.eta_s = (p.n_calls - p.n_done) / p.rate_per_s if p.rate_per_s > 0 and p.n_calls > p.n_done else None
         waiting = " The run is stopping: calls that are on their way come in." if self.stopping else ""
-        p.trouble = " ".join(getattr(one, "trouble", "") for one in self.backends.values()).strip() + waiting
+        p.trouble = " ".join(one.trouble for one in self.backends.values()).strip() + waiting
 
     def _finish(self) -> None:
         """Measures, says how it ended, and stores that; a state that cannot be stored is a failure of its own."""

@@ -35,7 +35,7 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
 
 def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
     """Readouts with all that is stored of them, losses and rewrites among them (`in_flips` marks those that flips are made of),
-    items, each other table with a column `study_id`, and the completions that were read, with their prompts."""
+    items, the declaration, each other table with a column `study_id`, and the completions that were read, with their prompts."""
     readouts, whole = studies.readouts(store, study_id, everything=True), studies.rows_of(store, study_id, "readouts")
     key = [name for name in tables()["readouts"].key if name in readouts]
     of_flips = studies.readouts(store, study_id)
@@ -43,6 +43,7 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
     more = [name for name in whole if name not in readouts]
     yield "readouts", readouts.merge(whole[key + more], on=key, how="left", validate="one_to_one")
     yield "items", studies.study_items(store, study_id)
+    yield "study", studies.rows_of(store, study_id, "studies")
     for table in tables().values():
         if "study_id" in table.names and table.name not in ("readouts", "study_items", "studies"):
             frame = studies.rows_of(store, study_id, table.name)

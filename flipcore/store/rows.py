@@ -11,6 +11,7 @@ from flipcore import __version__
 from flipcore.core.finish import finish_reason, separate_reasoning
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
+from flipcore.store.origins import origins
 from flipcore.store.schema import tables
 
 RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` lets verdicts decide
@@ -42,7 +43,13 @@ def item_row(item: Item) -> dict:
 
 def study_row(study: Study, state: str, message: str = "", **times) -> dict:
     """A row of `studies`; `times` are n_calls, started_at and ended_at, as far as they are known."""
-    own = {"study_id": study.study_id, "name": study.name, "toml": study.to_toml(), "code_version": __version__}
+    own = {
+        "study_id": study.study_id,
+        "name": study.name,
+        "toml": study.to_toml(),
+        "code_version": __version__,
+        "plugins": origins(study),
+    }
     return _row("studies", own | {"state": state, "message": message, "created_at": now()} | times)
 
 

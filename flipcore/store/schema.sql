@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS studies (
     n_calls      BIGINT,                -- planned calls, where they can be counted beforehand
     created_at   TIMESTAMPTZ NOT NULL,
     started_at   TIMESTAMPTZ,
-    ended_at     TIMESTAMPTZ
+    ended_at     TIMESTAMPTZ,
+    plugins      JSON DEFAULT '[]'      -- [{kind, name, package, version}, ...] of those that are not Flipscope's own
 );
 
 -- Membership: the role belongs to the item's place in a study. Confirmatory items are shown only under a lock.

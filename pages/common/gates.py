@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.claims import gates
+from flipcore.extractors import needs_judge
 from flipcore.store.queries import judges
 from pages.common import session
 
@@ -25,7 +26,7 @@ def judge_report_of(study_id: str) -> JudgeReport:
 
 def judge_is_closed(study_id: str) -> bool:
     """Whether a judge has read in this study without having passed its gate."""
-    declared = any(one.name.startswith("judge") for one in session.declared(study_id).extractors)
+    declared = any(needs_judge(one.name) for one in session.declared(study_id).extractors)
     return declared and study_id in judges.studies_with_judge(session.store()) and not judge_report_of(study_id).gate.is_open
 
 

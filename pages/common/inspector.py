@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.reports.compared_pairs import Side, compared, flips
+from flipcore.reports.compared_pairs import Side, compared, flips, why_no_flip
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
 from pages.common import session
@@ -21,7 +22,7 @@ from pages.components.copy_link import copy_link
 
 
 def inspector_place(
-    study_id: str, model: str, order: Sequence[str], *, readout: str = "regex", sheet: bool = False, title: str = ""
+    study_id: str, model: str, order: Sequence[str], *, readout: str = WRITTEN_ANSWER, sheet: bool = False, title: str = ""
 ) -> bool:
     """The inspector of the item that stands in the link, beside its picture; below 1,200 px, or with `sheet` at any width, a
     sheet over it. False where the link has no item."""
@@ -33,7 +34,7 @@ def inspector_place(
             st.markdown(f"**{plain(title)}**")
         if item_id not in set(order):
             st.caption("This item is not among the rows that the filters leave.")
-        axis, extractor = st.query_params.get("axis", "identity"), st.query_params.get("readout", readout)
+        axis, extractor = st.query_params.get("axis", IDENTITY), st.query_params.get("readout", readout)
         inspector(study_id, model, item_id, axis, extractor, order)
     return True
 
@@ -88,18 +89,16 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
         side("Original", view, other, base, before, as_losses=True)
     with right:
         other_side(f"Variant: {key}", view, pairs[key])
-    if extractor_name not in VALUES or base.target != other.target:
+    if extractor_name not in VALUES or why_no_flip(view, pairs[key]):
         _judge(study_id, model, axis, extractor_name, view, pairs[key])
 
 
 def _judge(study_id: str, model: str, axis: str, extractor: str, view: Inspection, pair: tuple[Side, Side]) -> None:
     """Where the two differ, a person says whether the difference is one of meaning; else why there is nothing to judge."""
     (base, _), (other, _) = pair
-    if base.target != other.target:
-        st.caption(
-            f"For the variant another answer is right, {plain(answer_text(view.item, other.target))}: to answer "
-            "differently is no flip."
-        )
+    why = why_no_flip(view, pair)
+    if why:
+        st.caption(plain(why))
     elif base is not other:
         if flips(pair):
             flip_verdict_bar(study_id, model, view.item.item_id, axis, base.variant_id, other.variant_id, extractor)

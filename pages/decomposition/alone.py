@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.charts.sequence import sequence
 from flipcore.charts.theme import colours
+from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
@@ -42,7 +43,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
             "where nothing was asked twice."
         )
     with st.expander("The flip rate as results arrived"):
-        axes = [axis for axis in answers(study_id, model, mode).axes if axis != "identity"]
+        axes = [axis for axis in answers(study_id, model, mode).axes if axis != IDENTITY]
         axis = st.selectbox("Axis", axes, key="arriving-axis", format_func=lambda name: name.replace("_", " "), width=280)
         paths = {title_of(name): path for name, path in arriving(answers(study_id, model, mode), axis, policy).items()}
         st.plotly_chart(

@@ -6,6 +6,7 @@ from flipcore.boards.levels import START, at_settings, with_own_reference
 from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.theme import colours
 from flipcore.claims import flips
+from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
 from pages.common import gates, modes, record, session
 from pages.common.flip_verdicts import marked_flips_by_readout
@@ -76,7 +77,7 @@ if study_id is not None:
             st.markdown(f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
         elif not cells:
             st.markdown("## This study only sends the same prompts again. Add an axis to have something to decompose.")
-            offer_suited(f"{PAGE}/page.py", lambda study: any(part.name != "identity" for part in study.axes))
+            offer_suited(f"{PAGE}/page.py", lambda study: any(part.name != IDENTITY for part in study.axes))
         else:
             closed = gates.closed(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
             board(study_id, model, mode, view, closed, cells)

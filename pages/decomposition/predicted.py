@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.flip_predictions import prediction
+from flipcore.core.records import FIRST_TOKEN
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import studies
 from pages.common import session
@@ -45,4 +46,4 @@ def _predicted(study_id: str, model: str, mode: str, revision: int):
     base = studies.base_first_tokens(session.store(), study_id, model, lock=lock)
     if base.empty:
         return None
-    return flip_prediction(predictor_rows(frame[frame["model"] == model], base, "first_token"))
+    return flip_prediction(predictor_rows(frame[frame["model"] == model], base, FIRST_TOKEN))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.core.records import IDENTITY
 from flipcore.stats.flips.map_cells import column_id, column_parts
 from pages.common.inspector import inspector_place, open_item
 from pages.components.flip_map import flip_map, map_events
@@ -84,5 +85,5 @@ def _selected(view: View) -> dict | None:
     item = st.query_params.get("item")
     if not item:
         return None
-    axis, variant = st.query_params.get("axis", "identity"), st.query_params.get("variant", "")
+    axis, variant = st.query_params.get("axis", IDENTITY), st.query_params.get("variant", "")
     return {"item": item, "column": column_id(axis, variant), "model": _model(view)}

@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.boards.flip_map import flip_table
 from flipcore.extractors import title_of
+from flipcore.stats.flips.surface import opened_axes
 from pages.common import screen, session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
@@ -23,7 +24,7 @@ COMPARISONS = ["side by side", "difference"]
 
 def _behind_view(frame, leading: str) -> dict:
     """Model, extractors, order and opened axes; `leading` is the extractor that is compared at first."""
-    models, names, axes = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor", "axis"))
+    models, names = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor"))
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
         field, faithful = (
@@ -43,7 +44,7 @@ def _behind_view(frame, leading: str) -> dict:
         sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.__getitem__)
         opened = st.multiselect(
             "Axes with their variants",
-            [axis for axis in axes if axis != "identity"],  # the noise floor has no variants to open
+            opened_axes(frame),
             key=OPENED,
             bind="query-params",
             format_func=lambda name: name.replace("_", " "),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.detectors import opened_under
 from flipcore.stats.memory.detectors import flag_table, pair_rows, pairs, pairs_note, share_flagged_by_all
 from pages.common.notes import how_to_read, plain
 from pages.memorization.cached import View, flags
@@ -34,13 +35,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.dataframe(pair_rows(overlaps), hide_index=True)
     st.caption(plain(pairs_note(overlaps)))
     st.markdown("**Items, those that most detectors flag first**")
-    item_table(
-        view,
-        flag_table(by_detector),
-        "paraphrase" if view.kind != "completion" else "bit_flip",
-        "question_loss",
-        key="agreement-items",
-    )
+    axis, readout = opened_under(view.frame)
+    item_table(view, flag_table(by_detector), axis, readout, key="agreement-items")
     how_to_read(
         "κ is agreement beyond chance: 0 is what independent detectors show, 1 is perfect. Detectors measure different "
         "things. Losses see the wording; PEARL sees whether a damaged text can be continued; a broken answer sees whether "

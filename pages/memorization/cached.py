@@ -7,20 +7,21 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from flipcore.extractors import VALUES, title_of
+from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.detectors import DETECTORS, DropGap, ScoreDetector, drop_gaps_in, has_scores, item_scores, lines_in, pearls_in
+from flipcore.extractors import VALUES
 from flipcore.reports.memory import members_of, pearl_setting
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.cut_gap import gap_of_frame
-from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.stats.memory.drop_gap_analysis import DropGap as Gap
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_test
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import Setting
-from flipcore.stats.memory.pearl_analysis import Pearl, pearl
-from flipcore.stats.memory.pearl_analysis import sensitivities as pearl_sensitivities
+from flipcore.stats.memory.pearl_analysis import Pearl as Judged
+from flipcore.stats.memory.pearl_analysis import pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
-from pages.memorization.titles import NAMES, SIMILAR
 
 
 @dataclass(frozen=True)
@@ -59,11 +60,17 @@ class View:
 
 def readouts_of(view: View) -> list[str]:
     """Readouts of answers, the reference first."""
-    return sorted(set(view.frame["extractor"]) - set(VALUES), key=lambda name: (name != "regex", name))
+    return sorted(set(view.frame["extractor"]) - set(VALUES), key=lambda name: (name != WRITTEN_ANSWER, name))
 
 
-def measures_of(view: View, among: tuple[str, ...]) -> list[str]:
-    return [name for name in among if name in set(view.frame["extractor"])]
+def gaps_of(view: View) -> dict[str, DropGap]:
+    """Drop gaps of the study by axis."""
+    return {one.axis: one for one in drop_gaps_in(view.frame)}
+
+
+def lines_of(view: View) -> dict[str, ScoreDetector]:
+    """Detectors with one score an item that this study has, by name."""
+    return {one.name: one for one in lines_in(view.frame) if has_scores(one, view.frame, view.judged)}
 
 
 def members(view: View) -> Members:
@@ -73,14 +80,15 @@ def members(view: View) -> Members:
 
 
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
-def gap(view: View, operator: str, extractor: str, margin: float) -> DropGap:
+def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
     return gap_of_frame(view.frame, operator, extractor, view.judged, view.compared, members(view), margin)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
-def losses(view: View, measure: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One row an item of the judged and of the compared."""
-    return frames.losses(view.frame, measure, view.judged), frames.losses(view.frame, measure, view.compared)
+def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One row an item of the judged and of the compared, as that detector scores it."""
+    detector, frame = DETECTORS[name], view.frame
+    return item_scores(detector, frame, view.judged), item_scores(detector, frame, view.compared)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -90,7 +98,7 @@ def loss(view: View, measure: str, alpha: float = 0.05) -> LossTest:
 
 
 @st.cache_resource(show_spinner="Comparing the continuations …", max_entries=32)
-def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str = "bit_flip") -> tuple[Pearl, int]:
+def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str) -> tuple[Judged, int]:
     """PEARL on the judged texts, its alpha from the compared ones; and how many texts are not complete yet."""
     frame = view.frame
     scores, left_out = frames.pearl_scores(frame, metric, view.judged, axis)
@@ -103,47 +111,28 @@ def setting_of(view: View, metric: str, axis: str) -> Setting:
     return pearl_setting(session.declared(view.study_id), view.model, metric, axis)
 
 
-def pearls_of(view: View) -> list[tuple[str, str, str]]:
-    """(axis, metric, title) of every PEARL that was asked."""
-    return [
-        (axis, metric, f"PEARL{'' if axis == 'bit_flip' else ', summaries'}, {SIMILAR.get(metric, metric)}")
-        for axis in frames.tasks(view.frame)
-        for metric in measures_of(view, frames.SIMILARITIES)
-    ]
-
-
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
     """Detector -> item -> flagged, of the judged items; a detector that cannot be computed on this study is left out."""
     by_detector: dict[str, dict[str, bool]] = {}
-    for measure in measures_of(view, frames.LOSSES):
-        if len(losses(view, measure)[0]) and len(losses(view, measure)[1]) >= FEWEST_CONTROLS:
-            test = loss(view, measure)
-            by_detector[title_of(measure)] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
-    for axis, metric, title in pearls_of(view):
-        judged = sensitivities(view, metric, settings["rule"], settings["fpr"], axis)[0]
-        by_detector[title] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
-    for operator in frames.operators(view.frame):
+    for name, one in lines_of(view).items():
+        if len(losses(view, name)[1]) >= FEWEST_CONTROLS:
+            test = loss(view, name)
+            by_detector[one.title] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
+    for pearls in pearls_in(view.frame):
+        judged = sensitivities(view, pearls.measure, settings["rule"], settings["fpr"], pearls.axis)[0]
+        by_detector[pearls.title] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
+    for drop in drop_gaps_in(view.frame):
         for readout in readouts_of(view)[:1]:
-            rows = frames.drop_rows(frames.rewritten(view.frame, operator, readout, view.judged))
+            rows = drop.scores(view.frame, view.judged, readout)
             right = rows[rows["before"] == 1]
-            by_detector[f"Broke when {NAMES[operator]}"] = dict(
-                zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True)
-            )
+            by_detector[f"Broke when {drop.past}"] = dict(zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True))
     return by_detector
 
 
 def scores(view: View) -> dict[str, dict[str, float]]:
     """Detector -> item -> score, large where memory is suspected, of judged and compared items together."""
-    by_detector: dict[str, dict[str, float]] = {}
-    for measure in measures_of(view, frames.LOSSES):
-        both = pd.concat(losses(view, measure))
-        if len(both):
-            by_detector[title_of(measure)] = dict(zip(both["item_id"], both["d"], strict=True))
-    for axis, metric, title in pearls_of(view):
-        mine, _ = frames.pearl_scores(view.frame, metric, (*view.judged, *view.compared), axis)
-        by_detector[title] = dict(zip(mine, pearl_sensitivities(mine).tolist(), strict=True))
-    for operator in frames.operators(view.frame):
-        for readout in readouts_of(view)[:1]:
-            rows = frames.drop_rows(frames.rewritten(view.frame, operator, readout, (*view.judged, *view.compared)))
-            by_detector[f"Drop, {NAMES[operator]}"] = dict(zip(rows["item_id"], rows["drop"], strict=True))
-    return by_detector
+    roles = (*view.judged, *view.compared)
+    by_detector = {one.title: item_scores(one, view.frame, roles) for one in (*lines_of(view).values(), *pearls_in(view.frame))}
+    for drop in drop_gaps_in(view.frame):
+        by_detector |= {f"Drop, {drop.past}": drop.scores(view.frame, roles, name) for name in readouts_of(view)[:1]}
+    return {title: dict(zip(rows["item_id"], rows["d"], strict=True)) for title, rows in by_detector.items() if len(rows)}

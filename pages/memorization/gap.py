@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from flipcore.boards.cutoffs import margin_line
 from flipcore.charts.slopes import slopes
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_gap import old_rule, source_rule
+from flipcore.detectors import DropGap as Detector
 from flipcore.extractors import title_of
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
 from flipcore.stats.base.estimate import p_text
@@ -18,24 +21,23 @@ from pages.common import modes, record
 from pages.common.notes import how_to_read, plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import coverage, matching
-from pages.memorization.cached import View, gap, readouts_of
+from pages.memorization.cached import View, gap, gaps_of, readouts_of
 from pages.memorization.items import item_table
-from pages.memorization.titles import NAMES
 from pages.memorization.verdicts import detectable, say, tests
 
 START = {"margin": 0.05}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    operators, readouts = frames.operators(view.frame), readouts_of(view)
-    if not operators or not readouts:
+    gaps, readouts = gaps_of(view), readouts_of(view)
+    if not gaps or not readouts:
         st.info(
             "The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
             "paraphrase) and an extractor of answers to the study.",
             icon=":material/edit_note:",
         )
         return
-    operator, extractor = _choices(view, controls, operators, readouts)
+    operator, extractor = _choices(view, controls, gaps, readouts)
     estimate = gap(view, operator, extractor, settings["margin"])
     verdict = tests(view, settings["margin"], operator, extractor)[0]
     sentences = say(verdict)
@@ -79,17 +81,17 @@ def _guide() -> None:
     )
 
 
-def _choices(view: View, controls, operators: list[str], readouts: list[str]) -> tuple[str, str]:
+def _choices(view: View, controls, gaps: Mapping[str, Detector], readouts: list[str]) -> tuple[str, str]:
     operator = controls.place.segmented_control(
         "Rewriting",
-        operators,
-        default=operators[0],
+        list(gaps),
+        default=next(iter(gaps)),
         required=True,
-        format_func=NAMES.__getitem__,
+        format_func=lambda axis: gaps[axis].past,
         key=f"operator-{view.study_id}-{view.kind}",
     )
     extractor = controls.place.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout")
-    controls.note(NAMES[operator], f"read by {title_of(extractor).lower()}")
+    controls.note(gaps[operator].past, f"read by {title_of(extractor).lower()}")
     return operator, extractor
 
 

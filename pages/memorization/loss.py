@@ -6,7 +6,8 @@ import streamlit as st
 
 from flipcore.boards.cutoffs import loss_cutoff, loss_line, rule_rows
 from flipcore.claims.memory_sets import corrected_accuracy_claim
-from flipcore.extractors import title_of
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
+from flipcore.detectors import Loss, ScoreDetector
 from flipcore.reports.published import loss_notes, loss_rows
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
@@ -14,35 +15,28 @@ from pages.common import modes, record
 from pages.common.notes import how_to_read, plain
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
-from pages.memorization.cached import View, loss, losses, measures_of, readouts_of
+from pages.memorization.cached import View, lines_of, loss, losses, readouts_of
 from pages.memorization.items import item_table
+from pages.memorization.titles import detector_title
 from pages.memorization.verdicts import say, say_dragged, verdict, warn_without_fresh_controls
 
 START = {"loss_cutoff": None}
-UNITS = {"min_k": "mean log-probability of the least likely tokens, nats"}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    measures = measures_of(view, frames.LOSSES)
-    measures = [name for name in measures if len(losses(view, name)[0])]
-    if not measures:
-        st.info(
-            "The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
-            "paraphrase to a study, on a model that can score a given text.",
-            icon=":material/ssid_chart:",
-        )
+    detector = _detector(view, controls)
+    if detector is None:
         return
-    measure = _measure(view, measures, controls)
+    measure = detector.name
     test = loss(view, measure)
-    judged_test = verdict(view, settings["margin"], "paraphrase", measure)
+    judged_test = verdict(view, settings["margin"], detector.name)
     sentences = say(judged_test)
     warn_without_fresh_controls(view, losses(view, measure)[1]["item_id"])
     start = settings["loss_cutoff"]
-    start = loss_cutoff(test, DEFAULT_RULE) if start is None or measure == "min_k" else start
-    unit = UNITS.get(measure, "D: loss of the paraphrase minus loss of the published wording, nats")
+    start = loss_cutoff(test, DEFAULT_RULE) if start is None or not isinstance(detector, Loss) else start
     withheld = judged_test.claim.withheld if judged_test else ""
     moved, decision = cutoff_line(
-        loss_line(test, start, unit, ("benchmark", "control"), mode == "simultaneous", withheld),
+        loss_line(test, start, detector.unit, ("benchmark", "control"), mode == "simultaneous", withheld),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )
@@ -61,24 +55,35 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         st.caption(f"{left_out:,} items without a finite loss are left out.")
     for name in readouts_of(view)[:1]:
         _accuracy(view, measure, test, name)
-    exchange.show(view, measure, test)
+    if "reworded" in losses(view, measure)[0]:
+        exchange.show(view, measure, test)
     judged = losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
-    item_table(view, judged.sort_values("d", ascending=False, ignore_index=True), "paraphrase", measure, key=f"loss-{measure}")
+    rows = judged.sort_values("d", ascending=False, ignore_index=True)
+    item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
     _guide()
 
 
-def _measure(view: View, measures: list[str], controls) -> str:
-    measure = controls.place.segmented_control(
+def _detector(view: View, controls) -> ScoreDetector | None:
+    """The one that is looked at; None where the study has none, which is then said."""
+    lines = lines_of(view)
+    if not lines:
+        st.info(
+            "The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
+            "paraphrase to a study, on a model that can score a given text.",
+            icon=":material/ssid_chart:",
+        )
+        return None
+    name = controls.place.segmented_control(
         "Measured by",
-        measures,
-        default=measures[0],
+        list(lines),
+        default=next(iter(lines)),
         required=True,
-        format_func=title_of,
+        format_func=lambda name: detector_title(lines[name].title),
         key=f"measure-{view.study_id}-{view.kind}",
     )
-    controls.note(title_of(measure).lower())
-    return measure
+    controls.note(lines[name].title)
+    return lines[name]
 
 
 def _guide() -> None:

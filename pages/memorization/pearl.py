@@ -8,35 +8,36 @@ import streamlit as st
 from flipcore.boards.cutoffs import alpha_line, pearl_cutoff
 from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
+from flipcore.detectors import pearls_in
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
 from pages.common import modes, record, session
 from pages.common.notes import how_to_read
 from pages.components.cutoff_line import cutoff_line
-from pages.memorization.cached import View, measures_of, sensitivities, setting_of
+from pages.memorization.cached import View, sensitivities, setting_of
 from pages.memorization.items import item_table
-from pages.memorization.pearl_choices import TASKS, rule_and_rate, task_and_metric, warn_of_few
+from pages.memorization.pearl_choices import rule_and_rate, task_and_metric, warn_of_few
 from pages.memorization.verdicts import say, say_dragged, verdict
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    metrics = measures_of(view, frames.SIMILARITIES)
-    if not metrics:
+    pearls = pearls_in(view.frame)
+    if not pearls:
         st.info(
             "PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity extractor.",
             icon=":material/flip:",
         )
         return
-    axis, metric = task_and_metric(view, controls, metrics)
+    detector = task_and_metric(view, controls, pearls)
+    axis, metric = detector.axis, detector.measure
     rule, fpr = rule_and_rate(controls, mode, settings)
     pearl, left_out = sensitivities(view, metric, rule, fpr, axis)
-    judged_test = verdict(view, settings["margin"], axis, metric)
+    judged_test = verdict(view, settings["margin"], detector.name)
     sentences = say(judged_test, pearl.sentence())
     warn_of_few(pearl.calibration.n, rule, fpr)
     _warn_of_compressor(view, metric, axis)
@@ -58,7 +59,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         view.study_id,
         "memorization",
         mode,
-        decision and decision | {"task": TASKS[axis], "metric": metric, "rule": rule, "fpr": fpr},
+        decision and decision | {"task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr},
     )
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
     _curves(view, pearl, start, metric, axis)

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.detectors import Pearl
 from flipcore.extractors import title_of
-from flipcore.stats.memory import frames
 from flipcore.stats.memory.pearl_alpha import RULES, min_calibration
 from pages.memorization.cached import View
 
-TASKS = {"bit_flip": "Completion", "bit_flip_summary": "Summary"}
 TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "source": "the source's quantile"}
 
 
-def task_and_metric(view: View, controls, metrics: list[str]) -> tuple[str, str]:
-    """The axis and the similarity that are looked at."""
-    tasks = frames.tasks(view.frame)
-    axis = (
+def task_and_metric(view: View, controls, pearls: list[Pearl]) -> Pearl:
+    """The detector that is looked at: its task, and its similarity."""
+    tasks = list(dict.fromkeys(one.task for one in pearls))
+    task = (
         controls.place.segmented_control(
-            "Task", tasks, default=tasks[0], required=True, format_func=TASKS.__getitem__, key=f"task-{view.study_id}"
+            "Task", tasks, default=tasks[0], required=True, format_func=str.capitalize, key=f"task-{view.study_id}"
         )
         if tasks[1:]
         else tasks[0]
     )
-    metric = controls.place.selectbox("Similarity", metrics, format_func=title_of, key=f"metric-{view.study_id}")
-    controls.note(TASKS[axis].lower() if tasks[1:] else "", title_of(metric))
-    return axis, metric
+    by_measure = {one.measure: one for one in pearls if one.task == task}
+    metric = controls.place.selectbox("Similarity", list(by_measure), format_func=title_of, key=f"metric-{view.study_id}")
+    controls.note(task if tasks[1:] else "", title_of(metric))
+    return by_measure[metric]
 
 
 def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:

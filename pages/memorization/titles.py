@@ -1,9 +1,7 @@
-"""What the Memorization page calls its parts, kinds of items, rewrite methods and detectors."""
+"""What the Memorization page calls its parts, and kinds of items."""
 
 from __future__ import annotations
 
-NAMES = {"numeric_resample": "numbers resampled", "entity_rename": "names changed", "paraphrase": "paraphrased"}
-SIMILAR = {"rouge_l": "ROUGE-L", "ncd": "1 − NCD"}
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",
@@ -15,8 +13,6 @@ PARTS = {
 KINDS = {"number": "Problems", "choice": "Choices", "completion": "Passages"}
 
 
-def detector_title(detector: str) -> str:
-    """ "Drop gap, names changed" of "drop gap, entity_rename"."""
-    for operator, words in NAMES.items():
-        detector = detector.replace(operator, words)
-    return detector[:1].upper() + detector[1:]
+def detector_title(title: str) -> str:
+    """A detector's title at the head of a row or a control."""
+    return f"{title[:1].upper()}{title[1:]}"

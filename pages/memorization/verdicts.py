@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.claims.memory_sets import any_cutoff_claim
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.models import model_cards
 from flipcore.reports.memory import (
     Measurement,
@@ -40,7 +41,7 @@ def detectors(study_id: str, revision: int, model: str, lock: str | None) -> lis
     return detector_measurements(frame[frame["model"] == model], members_of(study, items, pairs))
 
 
-def tests(view: View, margin: float, operator: str = "", extractor: str = "regex") -> list[MemoryTest]:
+def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[MemoryTest]:
     """The verdicts of the family; with an `operator` its gap is read by `extractor` and comes first."""
     family = detectors(view.study_id, view.revision, view.model, view.lock)
     if operator:
@@ -49,11 +50,11 @@ def tests(view: View, margin: float, operator: str = "", extractor: str = "regex
     return judged(family, session.declared(view.study_id).control, closed, margin)
 
 
-def verdict(view: View, margin: float, axis: str, measure: str) -> MemoryTest | None:
-    """One detector's verdict within the family, by the axis and the extractor that it was read from."""
+def verdict(view: View, margin: float, name: str) -> MemoryTest | None:
+    """One detector's verdict within the family."""
     for one in tests(view, margin):
         measurement = one.measurement
-        if measurement and measurement.kind == view.kind and measurement.measure == measure and measurement.axis in (axis, ""):
+        if measurement and measurement.kind == view.kind and measurement.name == name:
             return one
     return None
 

@@ -6,23 +6,6 @@ from dataclasses import fields
 
 from flipcore.core import bounds
 
-LABELS = {
-    "kind": "orders",
-    "n": "how many",
-    "sets": "label sets",
-    "norm": "likelihood per",
-    "top_k": "log-probabilities asked for",
-    "levels_pct": "levels (% of bits)",
-    "n_samples": "samples a level",
-    "unreviewed": "also unreviewed ones",
-    "pct": "lowest % of tokens",
-    "least_mass": "least label mass",
-    "max_tokens": "most tokens",
-    "expression": "regular expression",
-    "group": "group",
-    "which": "which match",
-}
-
 
 def params(plugin, before: dict, place, key: str) -> dict:
     """The parameters that differ from the plug-in's own defaults."""
@@ -38,7 +21,7 @@ def params(plugin, before: dict, place, key: str) -> dict:
 
 def _param(column, field, value, key: str):
     """One control, by the kind of its default; `choices` in the field's metadata limit it."""
-    label, choices = LABELS.get(field.name, field.name.replace("_", " ")), list(field.metadata.get("choices", ()))
+    label, choices = field.metadata.get("label") or field.name.replace("_", " "), list(field.metadata.get("choices", ()))
     if isinstance(value, bool):
         return column.toggle(label, value, key=key)
     if isinstance(value, (tuple, list)):

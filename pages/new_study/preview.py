@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.axes import AXES
 from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import IDENTITY
 from flipcore.core.study import Study
 from flipcore.runs.plan import is_set_aside, plan
 from pages.common import session
@@ -26,7 +27,7 @@ def preview(study: Study) -> None:
     if not by_axis:
         st.caption("None of the chosen axes applies to this item.")
         return
-    names = sorted(by_axis, key=lambda axis: axis == "identity")  # an axis that changes something shows more
+    names = sorted(by_axis, key=lambda axis: axis == IDENTITY)  # an axis that changes something shows more
     name = right.selectbox("Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title)
     try:
         item_plan = plan(study, session.store(), only=item.item_id).items[0]
@@ -37,7 +38,7 @@ def preview(study: Study) -> None:
     if len(variants) == 1:
         st.caption(
             "Only the base prompt: identity is measured by asking it again, so set two or more samples."
-            if name == "identity"
+            if name == IDENTITY
             else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
             "It keeps its base prompt only."
         )

@@ -8,6 +8,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core.bounds import MOST_BUDGET_USD
+from flipcore.core.records import IDENTITY
 from flipcore.core.study import Study
 from flipcore.reports.declaration import duration_text, n_readings
 from flipcore.runs.cost import dollars
@@ -36,7 +37,7 @@ def price_panel(study: Study) -> None:
         st.caption(plain(token_limits(study)))
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
-        n_cells = sum(part.name != "identity" for part in study.axes) * (max(readings, default=1) - 1)
+        n_cells = sum(part.name != IDENTITY for part in study.axes) * (max(readings, default=1) - 1)
         detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells, study.control)
         if len(open_items) < len(study_plan.items):
             st.caption(

@@ -8,36 +8,30 @@ import streamlit as st
 
 from flipcore.axes import AXES
 from flipcore.core import bounds
+from flipcore.core.plugins import Registry
 from flipcore.core.study import ItemSource, Part, Study
-from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.extractors import EXTRACTORS, needs_judge
 from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.reports.declaration import in_order
-from flipcore.stats.memory.frames import OPERATORS, TASKS
+from flipcore.reports.plugins import about, groups, plugin_problems
 from flipcore.text.prompts import LAYOUTS
+from pages.common.notes import plain
 from pages.new_study.items import items_of
 from pages.new_study.params import params
 from pages.new_study.preview import preview
-
-REWRITING = frozenset({*OPERATORS, *TASKS}) - {"paraphrase"}
 
 
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     """The study's axes, extractors, protocol and layout, as keyword arguments of `Study`."""
     kinds = {item.kind for source in sources for item in items_of(source)}
-    harmless = {name: AXES[name] for name in AXES if name not in REWRITING}
-    rewriting = {name: AXES[name] for name in AXES if name in REWRITING}
-    answers = {name: EXTRACTORS[name] for name in EXTRACTORS if name not in VALUES}
-    values = {name: EXTRACTORS[name] for name in EXTRACTORS if name in VALUES}
-    axes = (
-        *_parts("What is changed without touching the answer: flips", harmless, base.axes, kinds, "axis"),
-        *_parts("What is rewritten or damaged: memory", rewriting, base.axes, kinds, "axis"),
-    )
-    extractors = (
-        *_parts("How the answer is read", answers, base.extractors, kinds, "extractor"),
-        *_parts("What else is measured: losses and similarities", values, base.extractors, kinds, "extractor"),
-    )
-    axes, extractors = in_order(axes, base.axes), in_order(extractors, base.extractors)
+    chosen: dict[str, tuple[Part, ...]] = {AXES.what: (), EXTRACTORS.what: ()}
+    for label, registry, names in groups():
+        before = base.axes if registry is AXES else base.extractors
+        chosen[registry.what] += _parts(label, registry, names, before, kinds)
+    axes, extractors = in_order(chosen[AXES.what], base.axes), in_order(chosen[EXTRACTORS.what], base.extractors)
+    for problem in plugin_problems():
+        st.warning(plain(problem), icon=":material/extension_off:")
     settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
     preview(replace(base, items=tuple(sources), **settings))
     return settings
@@ -45,7 +39,7 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
 
 def _judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
     """Who judges, where something is judged: the draft's judge first."""
-    if not any(part.name.startswith("judge") for part in extractors):
+    if not any(needs_judge(part.name) for part in extractors):
         return None
     names = list(model_cards())
     names += [base.judge] if base.judge and base.judge not in names else []
@@ -91,21 +85,22 @@ def _settings(base: Study) -> dict:
     }
 
 
-def _parts(label: str, plugins: dict, selection: tuple[Part, ...], kinds: set[str], what: str) -> tuple[Part, ...]:
+def _parts(label: str, registry: Registry, names: list[str], selection: tuple[Part, ...], kinds: set[str]) -> tuple[Part, ...]:
     """A row per plug-in that applies to these items: switched on or off, with its parameters."""
     st.markdown(f"**{label}**")
     before = {part.name: part.params for part in selection}
     parts = {}
-    for name, plugin in plugins.items():
+    for name in names:
+        plugin, key = registry[name], f"{registry.what}-{name}"
         fits = bool(plugin.applies_to & kinds)
         left, right = st.columns([2, 3], vertical_alignment="center")
         on = left.toggle(
             plugin.title,
             name in before and fits,
-            key=f"{what}-{name}",
+            key=key,
             disabled=not fits,
-            help=plugin.about if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
+            help=about(registry, name) if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
         )
         if on and fits:
-            parts[name] = Part(name, params(plugin, dict(before.get(name, {})), right, f"{what}-{name}"))
+            parts[name] = Part(name, params(plugin, dict(before.get(name, {})), right, key))
     return tuple(parts.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.common import session
+from pages.common.notes import plain
 
 
 def provenance(row: dict) -> None:
@@ -16,6 +17,8 @@ def provenance(row: dict) -> None:
             "Every seed is in the declaration; the same declaration has the same id on every machine."
             + (" It names a file by its path, which is this machine's." if _own_file(study_id) else "")
         )
+        if row["plugins"]:
+            st.caption(plain(f"Plug-ins of other packages: {row['plugins']}."))
         text = session.declared(study_id).to_toml()
         st.code(text, language="toml")
         st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")

@@ -54,7 +54,7 @@ def gap_of(store, lock=None):
     frame = studies.readouts(store, S, lock=lock, everything=True)
     items = studies.study_items(store, S)
     tests = memory_tests(frame, STUDY, "simulated-memorized", items, pairs=pairs.control_pairs(store, S, lock))
-    return next(one for one in tests if one.detector == "drop gap, numeric_resample")
+    return next(one for one in tests if one.detector == "drop gap, numbers resampled")
 
 
 def test_stored_pairs_decide_the_paired_drop_gap(store):

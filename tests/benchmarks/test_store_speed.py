@@ -6,7 +6,7 @@ import time
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.models.cards import ModelCard, model_cards
+from flipcore.models import ModelCard, model_cards
 from flipcore.runs import plan, runner
 from flipcore.store import rows
 from flipcore.store.connection import Store

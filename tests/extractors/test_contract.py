@@ -71,7 +71,7 @@ def test_an_empty_completion_is_never_read_as_an_answer(extractor):
     """An empty continuation is a continuation, as unlike its reference as can be: it is measured, not unreadable."""
     empty = Completion("c", "ok")
     for item, variant in applicable(extractor):
-        if getattr(extractor, "asks", "answer") == "continuation":
+        if extractor.asks == "continuation":
             assert extractor.read(item, variant, [empty]).value == 0
             continue
         reading = extractor.read(item, variant, answers(extractor, item, variant, empty))
@@ -99,7 +99,7 @@ def test_what_it_reads_does_not_depend_on_where_an_option_stands(extractor):
             )
             for need in needs
         ]
-        if extractor.name.startswith("judge"):
+        if extractor.needs_judge:
             came.append(Completion("j", "ok", text=f"Final: {label}"))
         reading = extractor.read(item, variant, came)
         assert (reading.status, reading.answer) == (OK, "2")

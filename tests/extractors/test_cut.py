@@ -9,14 +9,14 @@ from flipcore.extractors import EXTRACTORS, extractor_of
 from tests.extractors.asking import choice, number, shown
 from tests.extractors.test_contract import applicable
 
-WRITTEN = [name for name, one in EXTRACTORS.items() if one.abilities == {"generate"} and not hasattr(one, "asks")]
+WRITTEN_ANSWER = [name for name, one in EXTRACTORS.items() if one.abilities == {"generate"} and not hasattr(one, "asks")]
 
 
 def ended(text: str, reason: str, **rest) -> Completion:
     return separate_reasoning(Completion("c", "ok", text, reason, **rest))
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", WRITTEN_ANSWER)
 @pytest.mark.parametrize("reason", [LENGTH, FILTER])
 def test_an_answer_that_was_cut_off_is_not_read_however_clear_it_looks(name, reason):
     for item, variant in applicable(extractor_of(name)):
@@ -25,7 +25,7 @@ def test_an_answer_that_was_cut_off_is_not_read_however_clear_it_looks(name, rea
         assert (reading.status, reading.answer, reading.span) == (CUT, None, None) and reading.reason
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", WRITTEN_ANSWER)
 def test_an_open_reasoning_block_is_no_answer_and_a_closed_one_is_not_read(name):
     """A reasoning block cut at the limit was read as answer A and became genuine flips."""
     item, extractor = choice(), extractor_of(name)

@@ -38,7 +38,7 @@ def test_a_loss_that_separates_is_flagged_with_its_counts():
 
 def test_a_drop_gap_carries_its_intervals():
     (found,) = found_in(rows_of("choice", "entity_rename", "regex", True, False))
-    assert (found.items, found.detector) == ("choices", "drop gap, entity_rename")
+    assert (found.items, found.detector) == ("choices", "drop gap, names changed")
     assert found.numbers["gap"].value == 1.0 and found.numbers["gap"].low > 0.7
     assert (found.numbers["n_benchmark"], found.numbers["n_control"], found.decision) == (20, 30, "memory")
 
@@ -89,7 +89,7 @@ def test_the_report_is_json_without_numbers_that_json_has_not():
     report.headlines["m"] = type("Said", (), {"sentence": "x"})
     held = json.loads(json.dumps(report.as_dict(), allow_nan=False))["models"]["m"]["memory"][0]
     assert held["alpha"] is None and held["n_non_members"] == 30 and held["asserted"] is True
-    assert "passages, PEARL, rouge_l: " in report.text()
+    assert "passages, PEARL, ROUGE-L: " in report.text()
 
 
 def test_a_loss_test_without_fresh_controls_is_warned_about():

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from flipcore.core import folders
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.models.cards import ModelCard, model_cards
+from flipcore.models import ModelCard, model_cards
 from flipcore.models.openai import retries
 from flipcore.runs import plan, runner
 from flipcore.store.connection import Store

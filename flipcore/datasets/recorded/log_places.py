@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, IDENTITY
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_records import LogRecord
 
-OWN_PROMPT = "identity"  # the axis of a log's own prompt: its repeats are the floor
+OWN_PROMPT = IDENTITY  # the axis of a log's own prompt: its repeats are the floor
 OTHER_PROMPT = "prompt"  # the axis of one model's further prompts for the same item
 _MOST = 65_000
 _BITS = 16

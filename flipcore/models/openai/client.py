@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from flipcore.core.contracts import Backend
 from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
@@ -64,7 +65,7 @@ def error_texts(error: Exception, card: ModelCard) -> tuple[str, str]:
     return scrubbed(exhausted(error, card) or sentence, key_of(card)), scrubbed(raw[:_RAW_CHARS], key_of(card))
 
 
-class OpenAICompatible:
+class OpenAICompatible(Backend):
     """`card.options` may hold `extra_body` (sent with every request), `n_attempts`, `max_top_logprobs`, `score_tokens` (what
     the server takes for "none": 0, or 1 where 0 means unlimited) and `max_tokens_name`."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from flipcore.core.contracts import History
+from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Request, Variant
 from flipcore.core.study import ModelUse, Study
@@ -16,7 +16,7 @@ from flipcore.store.queries import locks
 ONE_TURN = "single_shot"  # the protocol whose prompts are all known beforehand
 
 
-class Elsewhere:
+class Elsewhere(Backend):
     """A model that another harness asks: it writes answers and nothing else."""
 
     simulated = False
@@ -108,7 +108,7 @@ def planned_of(study: Study, store: Store | None) -> Plan:
             f"Use {ONE_TURN}."
         )
     study_plan = plan(study, store)
-    if not any(one.abilities == {"generate"} and not one.name.startswith("judge") for one in study_plan.extractors):
+    if not any(one.abilities == {"generate"} and not one.needs_judge for one in study_plan.extractors):
         names = ", ".join(one.name for one in study_plan.extractors)
         raise BadInput(f"Another harness returns written answers, and {names} read none. Add the extractor regex to the study.")
     return study_plan

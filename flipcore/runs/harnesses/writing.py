@@ -63,7 +63,7 @@ def write_variants(store: Store, study: Study, harness: str, folder: str | Path,
     n_hidden = len(study_plan.items) - len(items)
     sentence = f"{len(planned_prompts):,} prompts on {len(items):,} items for {use.name}."
     sentence += f" {n_hidden:,} items are set aside until the settings are locked, and left out." if n_hidden else ""
-    unread = [one.name for one in study_plan.extractors if one.abilities != {"generate"} or one.name.startswith("judge")]
+    unread = [one.name for one in study_plan.extractors if one.abilities != {"generate"} or one.needs_judge]
     sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only." if unread else ""
     sentence += f" Next: {_HOW[harness]}; then python -m flipcore import on what it wrote."
     return VariantFiles((*files, folder / "study.toml"), len(planned_prompts), sentence)

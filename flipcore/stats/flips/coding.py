@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, CUT, OK, UNREADABLE
+from flipcore.core.records import BASE, CUT, IDENTITY, OK, UNREADABLE
 from flipcore.stats.flips.disagreement import ABSENT, NULL, null_bounds
 
-IDENTITY = "identity"
 KEY = ["item_id", "axis", "variant", "sample", "extractor"]
 NEEDED = [*KEY, "status", "answer"]
 

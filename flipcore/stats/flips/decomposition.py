@@ -15,18 +15,19 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.stats.base.bootstrap import bca_limits
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.joint import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
-from flipcore.stats.flips.coding import IDENTITY, CodedAnswers, NullRates, null_rates
+from flipcore.stats.flips.coding import CodedAnswers, NullRates, null_rates
 from flipcore.stats.flips.cut_answers import CutAnswers, cut_answers
 from flipcore.stats.flips.disagreement import between, common, pair_split
 from flipcore.stats.flips.floor import NOT_MEASURED, item_floor
 
 RULES = ("paired", "source_nonoverlap")
-REFERENCE = "regex"
+REFERENCE = WRITTEN_ANSWER
 UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
 COLUMNS = {  # quantity -> what an item's value can be
     "T": UNIT,

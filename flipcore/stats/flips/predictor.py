@@ -10,6 +10,7 @@ import pandas as pd
 
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
+from flipcore.core.records import IDENTITY
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.ranking import auc, weighted_auc
 from flipcore.stats.base.resample import N_BOOT_SOURCE, index_draws, monte_carlo_p
@@ -196,7 +197,7 @@ def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> p
     `frame`: readouts of one model. `base`: one row an item with `item_id`, `probabilities` (its first-token shares on the
     options), `n_options`, `n_prompt_chars`, `is_correct`, of the base prompt's first sample."""
     cells = surface.surface(frame, extractor)
-    rates = pd.DataFrame(cells.rate, index=cells.items, columns=cells.columns).drop(columns="identity", errors="ignore")
+    rates = pd.DataFrame(cells.rate, index=cells.items, columns=cells.columns).drop(columns=IDENTITY, errors="ignore")
     long = rates.rename_axis("item_id").reset_index().melt("item_id", var_name="axis", value_name="rate")
     by_item = base.drop_duplicates("item_id").copy()
     shares = [np.sort(np.asarray(row, dtype=float))[::-1] for row in by_item["probabilities"]]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import CUT
+from flipcore.core.records import BASE, CUT, IDENTITY
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import UNIT
@@ -60,7 +60,7 @@ def block(frame: pd.DataFrame) -> Block:
 
 def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
     """(items,) T_i between variants; on the identity axis the disagreement of the base prompt's samples."""
-    return within(codes, policy) if axis == "identity" else between(codes, policy).rate
+    return within(codes, policy) if axis == IDENTITY else between(codes, policy).rate
 
 
 def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> Cells:
@@ -80,7 +80,7 @@ def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> C
 
 def _place(axis: str) -> tuple[bool, str]:
     """The noise floor first, then by name: columns do not jump as results come in."""
-    return axis != "identity", axis
+    return axis != IDENTITY, axis
 
 
 def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class") -> Cells:
@@ -105,13 +105,19 @@ def _cut(codes: np.ndarray, cut: np.ndarray, over) -> np.ndarray:
     return np.divide(cut.sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
 
 
+def opened_axes(frame: pd.DataFrame) -> list[str]:
+    """Axes with variants to open: those that changed something. The noise floor has none, nor an axis that is not harmless."""
+    changed = frame[(frame["variant"] != BASE) & (frame["axis"] != IDENTITY)]
+    return list(dict.fromkeys(changed["axis"]))
+
+
 def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
     """Both on the items and columns that either has; what one lacks is NaN. Items stand in `order` (the study's own, with
     which every page takes the same draws), or else in the first's."""
     there = {*first.items, *second.items}
     items = [item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in there]
     columns = list(dict.fromkeys([*first.columns, *second.columns]))
-    columns = sorted(columns, key=_place) if "identity" in columns else columns
+    columns = sorted(columns, key=_place) if IDENTITY in columns else columns
     return placed(first, items, columns), placed(second, items, columns)
 
 
@@ -163,7 +169,7 @@ def column_means(cells: Cells, family_of: Mapping[str, str] | None = None) -> li
     return [one[0] for one in JointMeans(columns, families=True).estimates("default", [0.95], [UNIT] * columns.shape[1])]
 
 
-def row_means(cells: Cells, without: str = "identity") -> np.ndarray:
+def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:
     """(items,) mean of an item's defined cells outside the noise-floor axis; NaN without one."""
     values = cells.rate[:, [c for c, column in enumerate(cells.columns) if column != without]]
     n = (~np.isnan(values)).sum(axis=1)

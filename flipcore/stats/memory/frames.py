@@ -11,15 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from flipcore.core.records import BASE, CUT
+from flipcore.core.records import BASE, CUT, IDENTITY
 from flipcore.core.study import Study
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
 
-OPERATORS = ("numeric_resample", "entity_rename", "paraphrase")
-LOSSES = ("question_loss", "answer_loss", "min_k")
-SIMILARITIES = ("rouge_l", "ncd")
-TASKS = {"bit_flip": "completion", "bit_flip_summary": "summary"}  # PEARL's axes
 JUDGED, COMPARED = ("benchmark", "target"), ("control", "non_member", "retro")
 
 
@@ -34,12 +30,6 @@ def _means(frame: pd.DataFrame, column: str) -> pd.Series:
     there = frame[frame["status"] != "absent"]
     values = pd.to_numeric(there[column], errors="coerce").astype(float)
     return values.groupby([there["item_id"], there["variant"]], sort=False).mean()
-
-
-def operators(frame: pd.DataFrame) -> list[str]:
-    """The rewriting axes that were asked, in the house's order."""
-    axes = set(frame["axis"])
-    return [name for name in OPERATORS if name in axes]
 
 
 def rewritten(
@@ -67,36 +57,32 @@ def rewritten(
 
 def _again(mine: pd.DataFrame, items: list[str]) -> np.ndarray | None:
     """(items, samples) correctness when the unchanged prompt is asked again; None where it was not."""
-    again = mine[(mine["axis"] == "identity") & (mine["sample"] > 0) & (mine["status"] != "absent")]
+    again = mine[(mine["axis"] == IDENTITY) & (mine["sample"] > 0) & (mine["status"] != "absent")]
     if again.empty:
         return None
     right = pd.to_numeric(again["is_correct"], errors="coerce").astype(float)
     return right.groupby([again["item_id"], again["sample"]]).mean().unstack().reindex(items).to_numpy(dtype=float)
 
 
-def losses(frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: str = "paraphrase") -> pd.DataFrame:
+def losses(
+    frame: pd.DataFrame, extractor: str, roles: Sequence[str], operator: str = "paraphrase", *, alone: bool = False
+) -> pd.DataFrame:
     """One row an item: `original` and `reworded` loss in nats and their difference `d`, large where the published wording
-    is known. Min-k needs no second wording: its `d` is its value."""
+    is known. What needs no second wording (`alone`, as min-k) has its own value as `d`."""
     mine = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
     rows = mine[mine["axis"] == operator]
-    rows = rows if len(rows) else mine[~mine["axis"].isin(TASKS)]
+    rows = rows if len(rows) else mine
     means = _means(rows, "value").unstack() if len(rows) else pd.DataFrame()
     items = list(dict.fromkeys(rows["item_id"]))
     means = means.reindex(items)
     original = means[BASE] if BASE in means else pd.Series(np.nan, index=items, dtype=float)
     reworded = means.drop(columns=BASE, errors="ignore").mean(axis=1)
     reworded = reworded if len(reworded) else pd.Series(np.nan, index=items, dtype=float)
-    d = original if extractor == "min_k" else reworded - original
+    d = original if alone else reworded - original
     table = pd.DataFrame(
         {"item_id": items, "original": original.to_numpy(), "reworded": reworded.to_numpy(), "d": d.to_numpy()}
     )
     return table.dropna(subset="d", ignore_index=True)
-
-
-def tasks(frame: pd.DataFrame) -> list[str]:
-    """PEARL's axes that were asked, completion first."""
-    axes = set(frame["axis"])
-    return [axis for axis in TASKS if axis in axes]
 
 
 def pearl_scores(

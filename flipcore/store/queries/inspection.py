@@ -8,6 +8,7 @@ from typing import Any
 
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
+from flipcore.store.harmless import is_harmless
 from flipcore.store.visible import OPENED
 
 
@@ -80,6 +81,7 @@ class SeenVariant:
     labels: tuple[str, ...]
     readings: tuple[SampleView, ...]
     target: str | None = None
+    is_harmless: bool = True
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ class Inspection:
 
 
 _VARIANTS = """
-SELECT v.variant_id, s.key, s.compared_with, v.parts, v.system, v.option_order, v.labels, v.target
+SELECT v.variant_id, s.key, s.compared_with, v.parts, v.system, v.option_order, v.labels, v.target, s.params
 FROM study_variants s JOIN variants v USING (variant_id)
 WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis ORDER BY s.position
 """
@@ -141,8 +143,9 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
             tuple(labels),
             tuple(readings.get(variant_id, ())),
             target,
+            is_harmless(axis, name, params),
         )
-        for variant_id, name, compared, parts, system, order, labels, target in store.rows(
+        for variant_id, name, compared, parts, system, order, labels, target, params in store.rows(
             _VARIANTS, study_id=study_id, item_id=item_id, axis=axis
         )
     )

@@ -12,6 +12,8 @@ from flipcore.core.study import Study
 from flipcore.extractors import VALUES
 from flipcore.protocols import rotation
 from flipcore.store.connection import Store
+from flipcore.store.harmless import HARMLESS, harmless_params
+from flipcore.store.origins import origin_text
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.standing import STANDING
 from flipcore.store.schema import tables
@@ -23,7 +25,7 @@ WITH members AS (SELECT study_id, count(*) AS n_items FROM study_items GROUP BY 
         SELECT study_id, count(*) FILTER (status = 'ok') AS n_ok, count(*) FILTER (status = 'failed') AS n_failed,
                sum(cost_usd) AS cost_usd, bool_or(simulated) AS simulated
         FROM study_calls JOIN completions USING (call_id) GROUP BY study_id)
-SELECT s.study_id, s.name, s.state, s.message, s.toml, s.code_version, s.created_at, s.started_at, s.ended_at, s.n_calls,
+SELECT s.study_id, s.name, s.state, s.message, s.toml, s.plugins, s.code_version, s.created_at, s.started_at, s.ended_at, s.n_calls,
        coalesce(m.n_items, 0) AS n_items, coalesce(c.n_ok, 0) + coalesce(c.n_failed, 0) AS n_calls_done,
        coalesce(c.n_failed, 0) AS n_failed, c.cost_usd, coalesce(c.simulated, false) AS simulated
 FROM studies s LEFT JOIN members m USING (study_id) LEFT JOIN calls c USING (study_id)
@@ -32,11 +34,13 @@ ORDER BY s.created_at DESC, s.study_id
 
 
 def studies(store: Store) -> pd.DataFrame:
-    """One row a study, newest first, with `models` read from its declaration; missing costs are None. A declaration that this
+    """One row a study, newest first, with `models` read from its declaration, and in `plugins` what packages brought;
+    missing costs are None. A declaration that this
     version cannot read has the sentence that says why in `problem`, which is "" for all others, and no models."""
     frame = store.frame(_STUDIES)
     declared = [_declared(toml) for toml in frame.pop("toml")]
     frame["models"] = pd.Series([models for models, _ in declared], dtype=object)
+    frame["plugins"] = [origin_text(json.loads(rows or "[]")) for rows in frame["plugins"]]
     frame["problem"] = pd.Series([problem for _, problem in declared], dtype=object)
     for column in ("n_calls", "cost_usd", "started_at", "ended_at"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
@@ -135,7 +139,7 @@ JOIN items q USING (item_id) JOIN variants w USING (variant_id)
 LEFT JOIN standing p ON p.pair_id = v.material_id
 WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
                        AND NOT (r.status = 'ok' AND r.answer IS NULL)
-                       AND coalesce(v.params->>'$.harmless', 'true') <> 'false'
+                       AND {HARMLESS}
                        AND r.extractor NOT IN (SELECT unnest($values))))
   AND r.study_id = $study_id AND {SIGHT_OF_MODELS}
   AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
@@ -149,7 +153,7 @@ def readouts(
     store: Store, study_id: str, *, lock: str | None = None, paraphrases: str = "standing", everything: bool = False
 ) -> pd.DataFrame:
     """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
-    and wrongs without an answer, and variants with another target or recorded as not harmless. A rejected paraphrase leaves at
+    and wrongs without an answer, and variants with another target or of a change that is not harmless. A rejected paraphrase leaves at
     once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all. Items that were set
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
     BadInput for a lock that does not hold."""
@@ -167,6 +171,7 @@ def readouts(
         everything=everything,
         continuation=CONTINUATION,
         values=sorted([*VALUES, *rotation.READOUTS]),
+        **harmless_params(),
     )
     for column in ("answer", "is_correct"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)

@@ -1,0 +1,104 @@
+"""Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file and one line here, or an entry
+point `flipscope.detectors`. Each axis that says `drop_gap` has a drop gap without a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from flipcore.axes import AXES
+from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.core.plugins import Origin, Registry
+from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
+from flipcore.detectors import drop_gap, losses, pearl
+from flipcore.detectors.detector import Detector, Evidence, ScoreDetector, detector_fault
+from flipcore.detectors.drop_gap import DropGap
+from flipcore.detectors.losses import Loss, MinK
+from flipcore.detectors.pearl import Pearl
+
+DETECTORS: Registry[Detector] = Registry(
+    "detector", "detectors", Detector, (*drop_gap.DETECTORS, *losses.DETECTORS, *pearl.DETECTORS), detector_fault
+)
+
+
+def detectors() -> tuple[Detector, ...]:
+    """All of them, drop gaps first; those of axes that packages bring among them."""
+    registered = tuple(DETECTORS.values())
+    gaps = [one for one in registered if isinstance(one, DropGap)]
+    more = [DropGap.of(axis) for axis in AXES.values() if axis.drop_gap and axis.name not in {one.axis for one in gaps}]
+    return (*gaps, *more, *(one for one in registered if not isinstance(one, DropGap)))
+
+
+def origin_of(name: str) -> Origin:
+    """The package that a detector comes from, or that of the axis whose drop gap it is."""
+    axis = name.removeprefix("drop_")
+    return AXES.origin(axis) if axis != name and name not in DETECTORS else DETECTORS.origin(name)
+
+
+def detectors_in(frame: pd.DataFrame) -> list[Detector]:
+    """Those that the readouts of `frame` can tell anything of."""
+    return [one for one in detectors() if one.is_in(frame)]
+
+
+def drop_gaps_in(frame: pd.DataFrame) -> list[DropGap]:
+    """The drop gaps among them."""
+    return [one for one in detectors_in(frame) if isinstance(one, DropGap)]
+
+
+def lines_in(frame: pd.DataFrame) -> list[ScoreDetector]:
+    """Those with one score an item, which a line can cut."""
+    return [one for one in detectors_in(frame) if isinstance(one, ScoreDetector)]
+
+
+def pearls_in(frame: pd.DataFrame) -> list[Pearl]:
+    """Those of flipped bits."""
+    return [one for one in detectors_in(frame) if isinstance(one, Pearl)]
+
+
+def item_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+    """A detector's scores; raises BadInput, a sentence, where one of a package fails or gives something else."""
+    try:
+        rows = detector.scores(frame, roles)
+        rows["item_id"], rows["d"].astype(float)
+        return rows
+    except FlipscopeError:
+        raise
+    except Exception as error:
+        raise BadInput(DETECTORS.failure(detector.name, error)) from error
+
+
+def has_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -> bool:
+    """Whether any item has one; False for a detector that fails, which its row among all detectors says."""
+    try:
+        return len(item_scores(detector, frame, roles)) > 0
+    except FlipscopeError:
+        return False
+
+
+def opened_under(frame: pd.DataFrame) -> tuple[str, str]:
+    """The axis and the extractor under which an item opens that several detectors judged: those of the first that has both."""
+    there = detectors_in(frame)
+    first = next((one for one in there if one.measure and one.axis), there[0])
+    return first.axis or IDENTITY, first.measure or WRITTEN_ANSWER
+
+
+__all__ = [
+    "DETECTORS",
+    "Detector",
+    "DropGap",
+    "Evidence",
+    "Loss",
+    "MinK",
+    "Pearl",
+    "ScoreDetector",
+    "detectors",
+    "detectors_in",
+    "drop_gaps_in",
+    "has_scores",
+    "item_scores",
+    "lines_in",
+    "opened_under",
+    "origin_of",
+    "pearls_in",
+]

@@ -1,0 +1,105 @@
+"""What a detector of memory must offer.
+
+`frame` is everything that one model answered on items of one kind (`queries.readouts(..., everything=True)`). Items that may have
+been trained on are compared with controls that cannot have been: by the roles of each. The verdict is none of a detector's: it
+hands over evidence, and the claims decide, all detectors of a model as one family.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from flipcore.stats.memory.exceedance import SetTest
+from flipcore.stats.memory.gap_decision import GapDecision
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
+from flipcore.stats.memory.members import Members
+
+LARGE, SMALL = "large", "small"  # in which direction the measured value points to memory
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A drop gap, or a test of the whole set. `n_named` single items stand out where `names_items`; `templated` items of other
+    templates than the controls' make no claim; `numbers` are Estimates and counts by name, for JSON."""
+
+    gap: GapDecision | None = None
+    set_test: SetTest | None = None
+    templated: bool = False
+    n_named: int = 0
+    names_items: bool = False
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Detector(ABC):
+    """`title` stands in tables and sentences ("question loss"), `about` is a sentence. `axis` and `measure` are what it needs:
+    the axis whose variants it compares ("" for none) and the extractor whose readouts it reads. `unit` is that of its score,
+    `direction` says whether a large or a small value of the readout points to memory, `null` what is compared with."""
+
+    name: str
+    title: str
+    about: str
+    axis: str = ""
+    measure: str = ""
+    unit: str = ""
+    direction: str = LARGE
+    null: str = "controls that the model cannot have read"
+
+    def is_in(self, frame: pd.DataFrame) -> bool:
+        """Whether what it needs was asked and read."""
+        read = not self.measure or bool((frame["extractor"] == self.measure).any())
+        return read and (not self.axis or bool((frame["axis"] == self.axis).any()))
+
+    @abstractmethod
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+        """One row an item of these roles that has a score: `item_id`, `d` (large where memory is suspected), and whatever columns
+        a table of items should show."""
+
+    @abstractmethod
+    def evidence(
+        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+    ) -> Evidence | None:
+        """Of the items in the roles `judged` against those in `compared`; None where nothing of it was asked of these items.
+        Raises BadInput, a sentence, where it was asked and cannot be computed."""
+
+
+@dataclass(frozen=True)
+class ScoreDetector(Detector):
+    """A detector whose whole test is a score an item: write `scores`, and the verdict, the page with its line, the table of items,
+    agreement and ground truth follow."""
+
+    @property
+    def table_axis(self) -> str:
+        """The axis under which an item of its table opens."""
+        return self.axis
+
+    def evidence(
+        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+    ) -> Evidence | None:
+        mine, other = (self.scores(frame, roles) for roles in (judged, compared))
+        if mine.empty:
+            return None
+        test = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])
+        n_flagged = int(test.flagged[DEFAULT_RULE].sum())
+        numbers = {
+            "rule": DEFAULT_RULE,
+            "n": len(test.d),
+            "n_controls": len(test.d0),
+            "n_flagged": n_flagged,
+            "rate": test.rate(),
+            "cutoff": test.cutoff(),
+        }
+        templated = members.is_templated(mine["item_id"].tolist(), other["item_id"].tolist())
+        return Evidence(set_test=test.set_test(), templated=templated, n_named=n_flagged, names_items=True, numbers=numbers)
+
+
+def detector_fault(detector: Detector) -> str:
+    """What of a detector no type can say; "" where all is as it must be."""
+    if detector.direction not in (LARGE, SMALL):
+        return f"its direction is {detector.direction!r}; it is {LARGE} or {SMALL}."
+    return "" if detector.measure or detector.axis else "it names neither the axis nor the extractor that it needs."

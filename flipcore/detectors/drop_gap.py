@@ -1,0 +1,65 @@
+"""Drop gap (PerturbBench): does accuracy fall more under a rewriting on the benchmark than on a control?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from flipcore.axes import AXES
+from flipcore.core.contracts import Axis
+from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.detectors.detector import Detector, Evidence
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.cut_gap import gap_of_frame
+from flipcore.stats.memory.members import Members
+
+
+@dataclass(frozen=True)
+class DropGap(Detector):
+    """`past` says of items what was done to them ("numbers resampled")."""
+
+    past: str = ""
+
+    @classmethod
+    def of(cls, axis: Axis) -> DropGap:
+        """The drop gap of an axis, named as the axis is."""
+        return cls(
+            f"drop_{axis.name}",
+            f"drop gap, {axis.past or axis.title.lower()}",
+            f"How much more accuracy the benchmark loses than its control under: {axis.title.lower()}.",
+            axis.name,
+            unit="share of answers",
+            null="the drop of the controls under the same rewriting",
+            past=axis.past or axis.title.lower(),
+        )
+
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str], extractor: str = WRITTEN_ANSWER) -> pd.DataFrame:
+        """`before`, `after` and the drop of each covered item, as `extractor` reads the answers."""
+        rows = frames.drop_rows(frames.rewritten(frame, self.axis, extractor, roles))
+        return rows.assign(d=rows["drop"])
+
+    def evidence(
+        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+    ) -> Evidence | None:
+        mine, other = (frames.rewritten(frame, self.axis, WRITTEN_ANSWER, roles) for roles in (judged, compared))
+        if not (len(mine.drops) and len(other.drops)):
+            return None
+        analysis = gap_of_frame(frame, self.axis, WRITTEN_ANSWER, judged, compared, members)
+        numbers = {
+            "gap": analysis.gap,
+            "gap_source": analysis.gap_source,
+            "cond_gap": analysis.cond_gap,
+            "gap_net": analysis.gap_net,
+            "gap_matched": analysis.gap_matched,
+            "perm_p": analysis.perm_p,
+            "old_rule_withdrawn": analysis.old_rule,
+            "source_decision": analysis.source_decision,
+            "n_benchmark": analysis.benchmark.n_items,
+            "n_control": analysis.control.n_items,
+        }
+        return Evidence(gap=analysis.decided, numbers=numbers)
+
+
+DETECTORS = tuple(DropGap.of(AXES[name]) for name in ("numeric_resample", "entity_rename", "paraphrase"))

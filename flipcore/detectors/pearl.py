@@ -1,0 +1,72 @@
+"""PEARL (arXiv:2505.03019): does a text's continuation break off abruptly when a few bits of its beginning are flipped?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from flipcore.axes import bit_flip
+from flipcore.detectors.detector import Detector, Evidence
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.exceedance import set_test
+from flipcore.stats.memory.members import Members
+from flipcore.stats.memory.pearl_alpha import alpha_tolerance
+from flipcore.stats.memory.pearl_analysis import sensitivities
+
+FPR = 0.05
+
+
+@dataclass(frozen=True)
+class Pearl(Detector):
+    """`measure` is a similarity of continuations; `task` what the axis asks for ("completion")."""
+
+    task: str = "completion"
+    unit: str = "largest fall of similarity from one level to the next"
+    null: str = "the sensitivity of texts that were never read"
+
+    def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+        by_item, _ = frames.pearl_scores(frame, self.measure, roles, self.axis)
+        return pd.DataFrame({"item_id": list(by_item), "d": sensitivities(by_item)})
+
+    def evidence(
+        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+    ) -> Evidence | None:
+        mine, other = (frames.pearl_scores(frame, self.measure, roles, self.axis)[0] for roles in (judged, compared))
+        if not mine:
+            return None
+        values, non_members = sensitivities(mine), sensitivities(other)
+        alpha, n_non_members = alpha_tolerance(non_members, FPR)[0], int(np.isfinite(non_members).sum())
+        numbers = {
+            "rule": "tolerance",
+            "alpha": alpha,
+            "fpr": FPR,
+            "n": len(mine),
+            "n_non_members": n_non_members,
+            "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
+        }
+        templated = members.is_templated(list(mine), list(other))
+        return Evidence(set_test=set_test(values, non_members), templated=templated, numbers=numbers)
+
+
+def _pearl(axis: bit_flip.BitFlip, measure: str, title: str, words: str) -> Pearl:
+    summaries = "" if axis.task == "completion" else ", summaries"
+    what = "continuation" if axis.task == "completion" else "summary"
+    return Pearl(
+        f"pearl_{axis.task}_{measure}",
+        f"PEARL{summaries}, {title}",
+        f"How abruptly a text's {what} breaks off as bits are flipped, {words}.",
+        axis.name,
+        measure,
+        task=axis.task,
+    )
+
+
+DETECTORS = tuple(
+    _pearl(axis, measure, title, words)
+    for axis in bit_flip.AXES
+    for measure, title, words in (("rouge_l", "ROUGE-L", "by words"), ("ncd", "1 − NCD", "by compression"))
+)

@@ -1,0 +1,78 @@
+"""Kinds of model: how a card of data/models.toml becomes something that can be asked. A package may offer its own
+(`flipscope.models`), with cards of models that are there as soon as it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.core.plugins import Registry
+from flipcore.models.cards import ModelCard
+
+
+@dataclass(frozen=True)
+class ModelKind:
+    """`name` is what a card says as its `backend`; `open` makes the model of a card. `cards` are models that need no entry in
+    data/models.toml; one whose name stands there already gives way to it."""
+
+    name: str
+    title: str
+    about: str
+    open: Callable[[ModelCard], Backend]
+    cards: tuple[ModelCard, ...] = ()
+
+
+def _simulated(card: ModelCard) -> Backend:
+    from flipcore.models.simulated import PROFILES, Simulated
+
+    profile = card.options.get("profile", "clean")
+    if profile not in PROFILES:
+        raise BadInput(f"[{card.name}] has the unknown profile {profile!r}; choose one of {', '.join(PROFILES)}.")
+    return Simulated(card.name, PROFILES[profile], card.options.get("seed", 0))
+
+
+def _pocket(card: ModelCard) -> Backend:
+    from flipcore.models.pocket import Pocket
+
+    return Pocket(card.name)
+
+
+def _openai_compatible(card: ModelCard) -> Backend:
+    from flipcore.models.openai.client import OpenAICompatible
+
+    return OpenAICompatible(card)
+
+
+def _fault(kind: ModelKind) -> str:
+    """What of a kind of model no type can say; "" where all is as it must be."""
+    if not callable(kind.open):
+        return "its `open` cannot be called with a card."
+    wrong = [card for card in kind.cards if not isinstance(card, ModelCard) or card.backend != kind.name]
+    return f"its card {wrong[0]!r} is no ModelCard with backend = {kind.name!r}." if wrong else ""
+
+
+BACKENDS: Registry[ModelKind] = Registry(
+    "kind of model",
+    "models",
+    ModelKind,
+    (
+        ModelKind("openai_compatible", "OpenAI-compatible server", "Any server that speaks OpenAI's API.", _openai_compatible),
+        ModelKind("pocket", "Pocket model", "The small language model of the repository, computed here.", _pocket),
+        ModelKind("simulated", "Simulated model", "Planted truth, for calibration and tests.", _simulated),
+    ),
+    _fault,
+)
+
+
+def opened(card: ModelCard) -> Backend:
+    """The model of a card; BadInput for an unknown kind, and for one of a package that cannot open it."""
+    if card.backend not in BACKENDS:
+        raise BadInput(f"[{card.name}] has the unknown backend {card.backend!r}; choose one of {', '.join(BACKENDS)}.")
+    try:
+        return BACKENDS[card.backend].open(card)
+    except FlipscopeError:
+        raise
+    except Exception as error:  # a package's own code may raise anything
+        raise BadInput(BACKENDS.failure(card.backend, error)) from error

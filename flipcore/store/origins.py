@@ -1,0 +1,40 @@
+"""Which packages a study's plug-ins come from, as they are installed where the study is declared."""
+
+from __future__ import annotations
+
+from flipcore.axes import AXES
+from flipcore.core.plugins import SHIPPED, Registry
+from flipcore.core.study import Study
+from flipcore.datasets import LOADERS
+from flipcore.extractors import EXTRACTORS
+from flipcore.models import BACKENDS, model_cards
+
+
+def origins(study: Study) -> list[dict[str, str]]:
+    """One row for each plug-in of the study that is not Flipscope's own: kind, name, package, version."""
+    uses: list[tuple[Registry, list[str]]] = [
+        (LOADERS, [source.dataset for source in study.items]),
+        (AXES, [part.name for part in study.axes]),
+        (EXTRACTORS, [part.name for part in study.extractors]),
+        (BACKENDS, _backends(study)),
+    ]
+    return [
+        {"kind": registry.what, "name": name, "package": origin.package, "version": origin.version}
+        for registry, names in uses
+        for name in dict.fromkeys(names)
+        if (origin := registry.origin(name)) != SHIPPED
+    ]
+
+
+def _backends(study: Study) -> list[str]:
+    """The kinds of the study's models and of its judge; a Python function has none."""
+    if study.is_recorded:
+        return []
+    cards = model_cards()
+    names = [use.name for use in study.models] + ([study.judge] if study.judge else [])
+    return [cards[name].backend for name in names if name in cards]
+
+
+def origin_text(rows: list[dict[str, str]]) -> str:
+    """ "axis shout of flip-shout 1.0"; "" where all is shipped."""
+    return ", ".join(f"{row['kind']} {row['name']} of {row['package']} {row['version']}".strip() for row in rows)
