@@ -42,12 +42,12 @@ def audit(store: Store, study_id: str) -> Audit:
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(dict.fromkeys(frame["model"])), list(dict.fromkeys(frame["extractor"]))
     recognised = (
-        f"{formats}: {_counted(frame['item_id'].nunique(), 'item')}, {_counted(int(audit_input.calls['n'].sum()), 'call')}, "
+        f"{formats}: {_counts_of(frame['item_id'].nunique(), 'item')}, {_counts_of(int(audit_input.calls['n'].sum()), 'call')}, "
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
     )
     several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
     return Audit(recognised, tuple(several), tuple(audit_input.notes))
 
 
-def _counted(n: int, what: str) -> str:
+def _counts_of(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flipcore.text.differences import word_differences
@@ -13,6 +13,7 @@ def test_equal_texts_have_no_new_run_and_empty_text_has_none_at_all():
     assert word_differences("gone", "") == []
 
 
+@settings(max_examples=40)
 @given(st.text(), st.text())
 def test_the_runs_join_to_the_changed_text(original, changed):
     assert "".join(text for _, text in word_differences(original, changed)) == changed

@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import shutil
 import sys
 from unittest.mock import patch
 
@@ -165,11 +166,20 @@ def all_pairs(store):
     return store.rows_of("SELECT * EXCLUDE (created_at) FROM paraphrases")
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = Store.open(tmp_path / "flips.duckdb")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """The study, run once; every test gets a copy of its own."""
+    path = tmp_path_factory.mktemp("aside") / "flips.duckdb"
+    opened = Store.open(path)
     demo.fill_store(opened)
     runner.run(STUDY, opened)
+    opened.close()
+    return path
+
+
+@pytest.fixture
+def store(filled, tmp_path):
+    opened = Store.open(shutil.copy(filled, tmp_path / "flips.duckdb"))
     hidden = set(hidden_ids(opened))
     pairs = [row for row in all_pairs(opened) if row["item_id"] in hidden]
     review.keep_verdicts(opened, [verdict_row(pair, "Ada", SAME, NOTE) for pair in pairs])
@@ -372,7 +382,8 @@ READERS_FOR_RUNS = {"runs", "annotation"}  # folders that ask models or take fil
 def test_only_code_that_asks_or_takes_in_reads_what_a_run_needs():
     users = set()
     for path in [*(ROOT / "flipcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if "planning" in text else ():
             names = [f"{node.module}.{alias.name}" for alias in node.names] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if any("queries.planning" in name for name in names):

@@ -1,0 +1,115 @@
+"""Modules without a test file of their own name, and where they are tested instead.
+
+A module of `flipcore` with a function has its tests in `tests/<same path>/test_<module>.py`, or stands here: under the test file
+that reaches it, with the reason why it is tested there. `test_layers.py` checks both.
+"""
+
+# test file -> (why there, modules of flipcore)
+ELSEWHERE: dict[str, tuple[str, str]] = {
+    "annotation/test_control_matching.py": (
+        "the command and the stored pairs are the matching's own way to a user",
+        "annotation/match_command store/queries/pairs",
+    ),
+    "annotation/surveys/test_sheets.py": (
+        "a sheet is drawn, written to a file and read back in one go",
+        "annotation/surveys/files",
+    ),
+    "annotation/paraphrases/test_standing.py": (
+        "what stands of verdicts is decided over three files together",
+        "store/queries/review store/queries/studies runs/demo",
+    ),
+    "annotation/test_judge_labels.py": ("labels are stored as people give them", "store/queries/judges"),
+    "axes/test_axes.py": ("one contract over all axes", "axes/identity core/contracts"),
+    "axes/test_entity_rename.py": ("names are listed for this axis alone", "axes/names/lists"),
+    "axes/test_numeric_resample.py": (
+        "tracing, structure, story and drawing are steps of one rewriting, tested on whole problems",
+        "axes/numeric/constants axes/numeric/draw axes/numeric/story axes/numeric/structure axes/numeric/tracing",
+    ),
+    "boards/test_levels.py": ("the board's verdicts are looked up in its levels", "boards/verdicts"),
+    "charts/test_figures.py": (
+        "one contract over all figures",
+        "charts/bars charts/curves charts/matrix charts/sequence charts/slopes charts/split_bar",
+    ),
+    "charts/test_entry_map.py": ("the same entries as the map", "charts/giveaways charts/likeness"),
+    "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
+    "claims/test_audit.py": ("an audit's checks, on one planted log", "claims/audit_input claims/audit_items reports/audit"),
+    "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),
+    "claims/test_sentences.py": ("every sentence that any maker writes", "claims/memory"),
+    "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/standing"),
+    "claims/test_next_steps.py": ("a starting margin is a next step", "stats/holdout/starting_margin"),
+    "boards/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
+    "stats/memory/test_loss_analysis.py": ("a set's claim with the test below it", "claims/memory_sets"),
+    "stats/memory/test_ground_truth.py": ("the claim with the truth below it", "claims/memory_truth"),
+    "datasets/benchmarks/test_benchmarks.py": (
+        "one contract over all benchmarks, on rows as their repositories serve them",
+        "datasets/dataset datasets/benchmarks/arc datasets/benchmarks/gsm1k datasets/benchmarks/gsm8k datasets/benchmarks/humaneval "
+        "datasets/benchmarks/mmlu datasets/benchmarks/mmlu_pro datasets/benchmarks/trivia_qa datasets/benchmarks/truthfulqa",
+    ),
+    "datasets/benchmarks/test_more_benchmarks.py": (
+        "its answers need rules of their own",
+        "datasets/benchmarks/competition_math",
+    ),
+    "runs/test_log_import.py": (
+        "a reader is right when a whole log of its harness imports with its own scores",
+        "datasets/recorded/formats/every_eval_ever datasets/recorded/formats/helm datasets/recorded/formats/inspect_ai "
+        "datasets/recorded/formats/inspect_samples datasets/recorded/formats/lighteval datasets/recorded/formats/lm_eval "
+        "datasets/recorded/formats/lm_eval_score datasets/recorded/formats/openai_evals datasets/recorded/formats/promptfoo "
+        "datasets/recorded/formats/reader datasets/recorded/formats/zeroeval datasets/recorded/json_streams "
+        "datasets/recorded/log_answers datasets/recorded/log_files datasets/recorded/log_places runs/import_command store/recorded",
+    ),
+    "runs/test_log_joining.py": ("items of several logs meet", "datasets/recorded/log_documents"),
+    "datasets/recorded/test_reasoning.py": (
+        "a record with reasoning, from row to item",
+        "datasets/recorded/log_records datasets/recorded/log_rows",
+    ),
+    "runs/harnesses/test_variants.py": (
+        "prompts go out and answers come back in one go",
+        "datasets/recorded/formats/planned_answers runs/harnesses/coming_back runs/harnesses/files runs/harnesses/planned "
+        "runs/harnesses/writing",
+    ),
+    "extractors/test_adversarial_text.py": ("texts that are meant to be misread", "extractors/written/stated_choice"),
+    "lab/claims/test_claims_table.py": (
+        "every cell of every module is in the table, and the rule of acceptance is the stated one",
+        "lab/claims/acceptance lab/claims/audit lab/claims/cell lab/claims/code lab/claims/flips lab/claims/gates lab/claims/holdout "
+        "lab/claims/likeness lab/claims/memory lab/claims/memory_gaps lab/claims/memory_worlds lab/claims/pocket lab/claims/results "
+        "lab/claims/running lab/claims/texts",
+    ),
+    "lab/pocket/test_train.py": (
+        "a small network is trained and exported",
+        "lab/pocket/corpus lab/pocket/export lab/pocket/network lab/pocket/tokenizer",
+    ),
+    "lab/pocket/test_world.py": ("one world: its items agree with one another", "lab/pocket/choices lab/pocket/prose"),
+    "lab/pocket/test_decisions.py": ("decisions on stored scores", "lab/pocket/measures lab/pocket/scores"),
+    "lab/pocket/test_main.py": ("written by the command", "lab/pocket/golden"),
+    "models/openai/test_probe.py": (
+        "what a server can do is asked, recorded and read back",
+        "models/openai/features models/openai/replies models/probe_record",
+    ),
+    "models/test_own_models.py": ("a model of one's own from a preset, by command", "models/command models/presets"),
+    "pages/test_pages.py": ("the strip opens what shows its headline best", "reports/first_look"),
+    "pages/test_memorization.py": ("what a study could find is said beside its gap", "stats/memory/gap_power"),
+    "pages/test_inspector.py": ("read where it is shown", "reports/compared_pairs"),
+    "pages/test_holdout.py": ("read where it is shown", "annotation/surveys/results"),
+    "reports/test_memory.py": ("the detectors of a report", "reports/memory_detectors"),
+    "runs/test_cut_count.py": ("counted from the run to the sentence", "reports/cut_offs store/queries/endings"),
+    "runs/test_rereading.py": ("read again, compared and said", "reports/rereading"),
+    "runs/test_runner.py": ("runs in the dashboard's registry", "runs/background"),
+    "runs/test_endings.py": ("two runs that share calls", "runs/in_flight"),
+    "stats/memory/test_drop_gap_analysis.py": ("the decision with the analysis above it", "stats/memory/gap_decision"),
+    "reports/test_flips.py": ("a headline over all axes", "stats/flips/pooled"),
+    "store/queries/test_set_aside.py": (
+        "no query shows what was set aside: all of them at once",
+        "store/queries/audit store/queries/exchange store/queries/memory",
+    ),
+    "store/test_merge.py": (
+        "a merge as a whole",
+        "store/merge_checks store/merge_readouts store/merge_source store/queries/planning",
+    ),
+    "store/test_writing.py": ("what is safe, and when", "store/rows store/writer"),
+    "pages/test_new_study.py": ("what a new study may show", "store/visible"),
+    "vectors/classifiers/test_told_apart.py": ("one contract over all classifiers", "vectors/classifiers/vectors"),
+    "vectors/embeddings/test_embedded.py": (
+        "one contract over all embeddings",
+        "vectors/embeddings/lsa vectors/embeddings/mpnet",
+    ),
+}
