@@ -1,13 +1,12 @@
 """Models: which models can I ask, and what can they do?"""
 
 import streamlit as st
-from pages.common.reading import how_to_read
 
 from flipcore.models import model_cards
 from flipcore.models.own_models import own_cards
 from flipcore.models.probe_record import listing
 from pages.common.header import page_header
-from pages.common.notes import shown_problem
+from pages.common.notes import how_to_read, shown_problem
 from pages.models.card import card
 from pages.models.form import add
 
