@@ -17,12 +17,14 @@ from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
 from flipcore.runs.log_survey import Survey, corrected, model_of
+from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
-from flipcore.store.recorded import import_mark, repeat_bases
+from flipcore.store.recorded import import_mark, import_state, repeat_bases
 
 READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
 _BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
+MOST_WORDS = 20
 _CLOZE = Cloze(norm="char")
 
 
@@ -90,8 +92,10 @@ def store_logs(
 
     With `stop` set it ends after the batch in hand, and the same import goes on from there."""
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
-    store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     before = import_mark(store, study.study_id)
+    if before >= n_all and import_state(store, study.study_id)[0] == DONE:
+        return study.study_id
+    store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
     n_seen, batch, waiting = 0, _Batch(study, leave), None
     try:
@@ -115,7 +119,7 @@ def store_logs(
     sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
     if survey.n_refused:
         sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refused[0]}"
-    row = rows.study_row(study, "done", sentence, n_calls=survey.n_records, ended_at=rows.now())
+    row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
 
@@ -212,7 +216,7 @@ def _ours(log_row: LogRow) -> list[Readout]:
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
     extractor = _CLOZE if scored else EXTRACTORS[READ_WORDS if item.kind == "text" else READ_TEXT]
-    if item.kind not in extractor.applies_to:
+    if item.kind not in extractor.applies_to or (extractor.name == READ_WORDS and not _is_short(item.target)):
         return []
     reading = extractor.read(item, variant, [_as_whole(log_row, completion) for _, completion in log_row.calls])
     return [
@@ -228,6 +232,11 @@ def _ours(log_row: LogRow) -> list[Readout]:
             tuple(call.call_id for call, _ in log_row.calls),
         )
     ]
+
+
+def _is_short(target: str | None) -> bool:
+    """Whether any right answer is a few words, which a text can match; code or a summary is matched by no other text."""
+    return target is None or any(len(one.split()) <= MOST_WORDS for one in target.split("\n"))
 
 
 def _as_whole(log_row: LogRow, completion: Completion) -> Completion:

@@ -7,8 +7,9 @@ from flipcore.store.schema import tables
 
 
 def import_mark(store: Store, study_id: str) -> int:
-    """How many rows of an import are stored for certain; 0 for one that never began."""
-    rows = store.rows("SELECT value FROM store_info WHERE key = $key", key=f"import {study_id}")
+    """How many rows of an import are stored for certain; 0 for one that never began, or whose study was deleted since."""
+    sql = "SELECT value FROM store_info WHERE key = $key AND EXISTS (SELECT 1 FROM studies WHERE study_id = $study_id)"
+    rows = store.rows(sql, key=f"import {study_id}", study_id=study_id)
     return int(rows[0][0]) if rows else 0
 
 

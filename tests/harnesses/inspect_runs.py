@@ -5,9 +5,17 @@ import sys
 
 from inspect_ai import Task, eval
 from inspect_ai.dataset import MemoryDataset, Sample
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ContentReasoning,
+    ContentText,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
 from inspect_ai.scorer import choice, includes, match
-from inspect_ai.solver import generate, multiple_choice, system_message
+from inspect_ai.solver import generate, multiple_choice, solver, system_message
 
 MODEL = "mockllm/model"
 
@@ -36,11 +44,34 @@ def written(rng, n, n_outputs):
     return Task(dataset=MemoryDataset(samples), solver=solver, scorer=scorer), outputs
 
 
+@solver
+def breaking(ids):
+    """Fails on these samples, as a tool or a parser does."""
+
+    async def solve(state, generate):
+        if state.sample_id in ids:
+            raise ValueError("the sandbox is gone")
+        return state
+
+    return solve
+
+
+def reasoned(output):
+    """The same answer behind a part of reasoning, which may name another."""
+    parts = [ContentReasoning(reasoning="Perhaps ANSWER: B, or 7."), ContentText(text=output.completion)]
+    message = ChatMessageAssistant(content=parts, model=MODEL, source="generate")
+    return ModelOutput(model=MODEL, choices=[ChatCompletionChoice(message=message, stop_reason=output.stop_reason)])
+
+
 def main(folder: str, n_logs: int) -> None:
     for number in range(n_logs):
         rng = random.Random(number)
         epochs, n = rng.choice([1, 1, 2, 3]), rng.choice([3, 5])
         task, outputs = (chosen if rng.random() < 0.5 else written)(rng, n, n * epochs)
+        outputs = [reasoned(one) for one in outputs] if rng.random() < 0.3 else outputs
+        broken = {task.dataset[0].id} if rng.random() < 0.3 else set()
+        solvers = task.solver if isinstance(task.solver, list) else [task.solver]
+        task = Task(dataset=task.dataset, solver=[breaking(broken), *solvers], scorer=task.scorer)
         for one in outputs:
             one.usage = ModelUsage(input_tokens=5, output_tokens=3, total_tokens=8)
         eval(
@@ -50,6 +81,8 @@ def main(folder: str, n_logs: int) -> None:
             log_dir=f"{folder}/{number}",
             log_format=rng.choice(["eval", "eval", "json"]),
             limit=rng.choice([None, 2]),
+            fail_on_error=False,
+            token_limit=rng.choice([None, None, 8]),
             display="none",
             temperature=rng.choice([0.0, 1.0]),
         )

@@ -57,6 +57,13 @@ def test_log_likelihoods_are_a_cloze_by_sum_and_by_length(tmp_path, store):
     assert store.rows("SELECT DISTINCT model, json_extract_string(request, '$.kind') FROM completions") == [("m", "score")]
 
 
+def test_the_perplexity_of_a_whole_text_is_refused_and_said(tmp_path):
+    row = made.lm_eval_row(1, "-123.4", "-123.4", True, "none", metrics=["word_perplexity", "bits_per_byte"])
+    row |= {"arguments": {"gen_args_0": {"arg_0": "A whole page."}}, "word_perplexity": ["-123.4", "80"]}
+    with pytest.raises(BadInput, match="Line 1 of samples_wikitext.jsonl scores a whole text by its perplexity"):
+        survey([made.lines(tmp_path / "samples_wikitext.jsonl", [row])])
+
+
 def test_repeats_are_samples_and_two_runs_count_on(tmp_path, store):
     row = made.lm_eval_row(1, "2", "2", True, resps=[["2", "3"]], filtered_resps=["2"])
     for name in ("a", "b"):
@@ -104,6 +111,24 @@ def test_an_inspect_document_that_breaks_off_keeps_what_stands_before(tmp_path, 
     log_survey, frame, _ = brought_in(store, tmp_path / "log.json")
     assert frame["item_id"].nunique() == 2 and any("never finished" in one for one in log_survey.sentences())
     assert any("What stands before that place is used" in one for one in log_survey.sentences())
+
+
+def test_a_scorer_that_looks_at_the_whole_text_finds_an_answer_in_it(tmp_path, store):
+    """Inspect's `includes` gives the completion as its answer: wrong is wrong there, and not unreadable."""
+    samples = [made.inspect_sample(i, text=f"It is {i}, I think.", choices=None, target="2") for i in (2, 3)]
+    for one, value in zip(samples, "CI", strict=True):
+        one["scores"] = {"includes": {"value": value, "answer": one["output"]["choices"][0]["message"]["content"]}}
+    _, frame, _ = brought_in(store, made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(0.5, 2)))
+    part = frame[frame["extractor"] == "includes"]
+    assert set(part["status"]) == {"ok"} and sorted(part["is_correct"]) == [False, True]
+
+
+def test_code_and_summaries_are_matched_by_no_text_of_ours(tmp_path, store):
+    rows = [
+        made.lm_eval_row(i, "return 1", "return 1", True, "none", target="assert f ( ) == 1 " * n) for i, n in enumerate((1, 9))
+    ]
+    _, frame, _ = brought_in(store, made.lines(tmp_path / "samples_code.jsonl", rows), "model=m", "kind=text")
+    assert len(frame[frame["extractor"] == "text_match"]) == 1 and len(frame[frame["extractor"] == "exact_match"]) == 2
 
 
 @pytest.mark.parametrize("version", ["0.2.2", "0.3.0"])
@@ -255,6 +280,13 @@ def test_score_rows_of_moved_options_are_versions_and_its_rate_is_checked(tmp_pa
     assert moved["is_correct"].mean() == 0.25
     (one,) = [one for one in audit(store, study_id).findings if one.about == "SCORE rate" and one.extractor == "exact_match"]
     assert "is 0.625; 0.375 of the pairs" in one.claim.text
+
+
+def test_a_deleted_study_is_imported_anew(tmp_path, store):
+    log_survey = survey([made.lm_eval(tmp_path / "run").parent])
+    study_id = store_logs(log_survey, store)
+    studies.delete_study(store, study_id)
+    assert store_logs(log_survey, store) == study_id and len(studies.readouts(store, study_id, everything=True)) == 18
 
 
 def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, store, monkeypatch):

@@ -89,15 +89,15 @@ def reading_of(item: Item, variant: Variant, record: LogRecord, readout: LogRead
         place = item.options.index(own) if own in item.options else readout.place
         return Reading(OK, answer=str(place), value=readout.score)
     if readout.answer is None:
-        has_verdict = readout.is_correct is not None or readout.score is not None
-        return (
-            Reading(OK, value=readout.score)
-            if has_verdict
-            else Reading(ABSENT, reason=readout.reason or "The log has no score.")
-        )
+        if readout.is_correct is not None or readout.score is not None:
+            return Reading(OK, value=readout.score)
+        return Reading(ABSENT, reason=readout.reason or "The log has no score.")
     answer = _canonical(item, variant, readout.answer)
     if readout.is_correct and variant.target and (answer is None or item.kind == "text"):
         answer = variant.target.split("\n")[0]
+    has_verdict = readout.is_correct is not None or readout.score is not None
+    if answer is None and has_verdict and readout.answer.strip() == (record.text or "").strip():
+        return Reading(OK, value=readout.score)  # the scorer looked at the whole text and took no answer out of it
     if answer is None:
         what = {"choice": "is none of the options, or several", "number": "is no number", "text": "is empty"}[item.kind]
         return Reading(UNREADABLE, value=readout.score, reason=f"{readout.answer.strip()[:80]!r} {what}.")

@@ -33,6 +33,7 @@ from flipcore.datasets.recorded.log_records import (
 INVALID = {"[invalid]", "[no match]", "[nomatch]", "[invalidanswer]"}
 QUESTION = ("question", "query", "problem", "Question", "input", "question_text", "ctx", "goal", "sentence", "text", "prompt")
 _OPTIONS = ("options", "choices", "endings", "candidates")
+_WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}  # the metrics of loglikelihood_rolling
 _PLAIN = ("exact_match", "acc")  # the metrics after which a filter's readout is simply called by the filter
 
 
@@ -134,6 +135,8 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
     requests = _requests(row.get("arguments"))
     if not requests:
         raise BadInput("has no arguments, so its prompt is not known")
+    if _WHOLE_TEXT & set(_metrics(row)) or _WHOLE_TEXT & set(row):
+        raise BadInput("scores a whole text by its perplexity, which is no answer to anything")
     doc = row["doc"]
     context, first = requests[0]
     prompt, system = prompt_from(context)
