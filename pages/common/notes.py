@@ -36,8 +36,10 @@ def saved_upload(upload) -> Path:
     return keep_upload(upload.name, upload.getvalue())
 
 
-def how_to_read(text: str, *, title: str = "How to read this") -> None:
-    """`text` is Markdown of the page's own; a test counts its words."""
+def how_to_read(text: str, *, example: str = "", title: str = "How to read this") -> None:
+    """`text` is Markdown of the page's own, a test counts its words; `example` puts the page's numbers into it."""
     with st.expander(title, icon=":material/menu_book:"):
         st.markdown(text)
+        if example:
+            st.markdown(f"**Here:** {plain(example)}")
         st.markdown("[Glossary: terms, formulas and papers](glossary)")

@@ -8,6 +8,7 @@ from flipcore.charts.theme import colours
 from flipcore.claims import flips
 from flipcore.core.records import IDENTITY
 from flipcore.extractors import title_of
+from flipcore.reports.worked_examples import flips_example
 from pages.common import gates, modes, record, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited, page_header
@@ -56,6 +57,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed: dict, cells:
     modes.remember(study_id, PAGE, START, moved)
 
 
+example = ""
 study_id = page_header("Decomposition", "How much of the instability is genuine?")
 if study_id is not None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
@@ -73,6 +75,7 @@ if study_id is not None:
         coded = cached.answers(study_id, model, mode)
         view = with_own_reference(modes.view_of(study_id, PAGE, START, lock), coded.extractors)
         cells = cached.decompositions(study_id, model, mode, view)
+        example = flips_example(cells)
         if view["reference"] not in coded.extractors:
             st.markdown(f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}")
         elif not cells:
@@ -94,7 +97,7 @@ if study_id is not None:
 
 how_to_read(
     "**T** is how often two harmless versions of an item get different answers. **G** (genuine) is the same under the "
-    "reference extractor. **A** (artifact) is T − G and may be negative. Grey ticks are **noise floors**: how often a "
-    "prompt that is sent again gets another answer. ✓ A > G: more artifact than genuine at this level. ✗ A < G: more "
-    "genuine. –: the data do not decide. p values are corrected over all rows (Holm)."
+    "reference extractor. **A** (artifact) is T − G. Grey ticks are **noise floors**: how often a prompt sent again gets "
+    "another answer. ✓ A > G: more artifact. ✗ A < G: more genuine. –: undecided. p is Holm-corrected over rows.",
+    example=example,
 )

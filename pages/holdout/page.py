@@ -5,6 +5,7 @@ import streamlit as st
 from flipcore.boards.margins import board
 from flipcore.reports.holdout import too_few
 from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.worked_examples import holdout_example
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, screen, session
@@ -86,10 +87,9 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
 
 def verdict(sets: Sets, view: dict, lock: dict | None) -> dict:
     """The four rows and what was made of them; returns the tests by name, and how or why not."""
-    single_tests, about, missing = cached.four_tests(sets, view, mode == "locked")
-    mode_tests = (
-        {test.name: test for test in simultaneous(list(single_tests.values()))} if mode == "simultaneous" else single_tests
-    )
+    mode_tests, about, missing = cached.four_tests(sets, view, mode == "locked")
+    if mode == "simultaneous":
+        mode_tests = {test.name: test for test in simultaneous(list(mode_tests.values()))}
     moved, decision = margin_board(
         board(list(mode_tests.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
     )
@@ -101,12 +101,12 @@ def verdict(sets: Sets, view: dict, lock: dict | None) -> dict:
     return {"tests": mode_tests, "about": about, "missing": missing}
 
 
+board_tests: dict = {"tests": {}}
 if whole is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(sets, modes.view_of(sets.record_id, PAGE, cached.START, lock), lock)
-    if sets.study_ids:
-        with header:
-            show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
+    with header:
+        show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
     if mode == "locked" and lock is None:
         locking.offer_lock(sets, next_step.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < excluding.FEWEST:
@@ -143,8 +143,8 @@ if whole is not None and sets is not None:
         record.history(sets.record_id)
 
 how_to_read(
-    "**Source's rule**: four tests that do not reject make a retro-holdout. **Ours** has five outcomes. ✗✗ beyond: the 95 %"
-    " interval lies outside the margin. ✗ different: p below .05 (Holm). ≈ different, but within the margin. ✓ equivalent: "
-    "the interval lies inside it. – undecided: too little data. Set margins before looking, or in Locked mode. **Could "
-    "detect** is the smallest difference that four such studies in five would find."
+    "**Source's rule**: four tests that do not reject. **Ours**: ✗✗ beyond, the 95 % interval lies outside the margin; ✗ "
+    "different, p below .05 (Holm); ≈ different, within the margin; ✓ equivalent, the interval lies inside it; – undecided. "
+    "Set margins before looking. **Could detect** is the smallest difference that four such studies in five find.",
+    example=holdout_example(board_tests["tests"]),
 )

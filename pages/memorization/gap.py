@@ -13,6 +13,7 @@ from flipcore.claims.memory_gap import old_rule, source_rule
 from flipcore.detectors import DropGap as Detector
 from flipcore.extractors import title_of
 from flipcore.reports.published import gap_notes, gap_rows, inconsistency_rows
+from flipcore.reports.worked_examples import gap_example
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap
@@ -69,15 +70,16 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     matching.show(view, estimate)
     _published()
     _items(view, operator, extractor)
-    _guide()
+    _guide(estimate)
 
 
-def _guide() -> None:
+def _guide(estimate: DropGap) -> None:
     how_to_read(
-        "A model that remembers loses accuracy when items are rewritten; a brittle one loses it on the control too. The "
-        "**gap** is the difference of the two drops. With a *random* control it may be called memory (one-sided p ≤ .025); "
-        "with *paired* controls differences within pairs decide; with any *other* control the loss must hold in points, in "
-        "share kept and in odds. All detectors share one error rate (Holm). *No memory* is claimed only within your margin."
+        "A model that remembers loses accuracy when items are rewritten; a brittle one also on the control. The **gap** is "
+        "the difference of both drops. With a *random* control it is memory at one-sided p ≤ .025; with *paired* controls "
+        "differences within pairs decide; with *other* controls points, share kept and odds must agree. *No memory* is "
+        "claimed only within your margin.",
+        example=gap_example(estimate),
     )
 
 

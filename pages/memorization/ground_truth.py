@@ -10,6 +10,7 @@ from flipcore.charts.ground_truth import auc_by_dose, roc_by_dose, scores_by_dos
 from flipcore.charts.theme import colours
 from flipcore.claims.memory_truth import detector_claim, record_claim, truth_claim
 from flipcore.reports.known_doses import detector_rows, record, record_rows
+from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
 from pages.common.notes import how_to_read, plain
 
@@ -54,10 +55,11 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
         st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
     _closely(truth, c)
     how_to_read(
-        "The pocket model read each item a known number of times, so a detector can be right or wrong. **AUC** is the "
-        "chance that a read item scores higher than one never read; 0.5 is a coin. **Flagged** is the share above a cut-off"
-        " from never-read items; **false positives** is the share of *other* never-read items above it. A detector **sees "
-        "from** the smallest dose at which its interval lies above that of its false positives."
+        "The pocket model read each item a known number of times. **AUC** is the chance that a read item scores higher than "
+        "one never read; 0.5 is a coin. **Flagged** is the share above a cut-off from never-read items, **false positives** "
+        "that of *other* never-read items. A detector **sees from** the smallest dose whose interval lies above its false "
+        "positives.",
+        example=truth_example(truth),
     )
 
 

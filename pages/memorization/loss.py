@@ -9,6 +9,7 @@ from flipcore.claims.memory_sets import corrected_accuracy_claim
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.detectors import Loss, ScoreDetector
 from flipcore.reports.published import loss_notes, loss_rows
+from flipcore.reports.worked_examples import loss_example
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
 from pages.common import modes, record
@@ -61,7 +62,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown("**Items, the largest D first**")
     rows = judged.sort_values("d", ascending=False, ignore_index=True)
     item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
-    _guide()
+    _guide(test)
 
 
 def _detector(view: View, controls) -> ScoreDetector | None:
@@ -86,12 +87,13 @@ def _detector(view: View, controls) -> ScoreDetector | None:
     return lines[name]
 
 
-def _guide() -> None:
+def _guide(test: LossTest) -> None:
     how_to_read(
-        "**D** is how much more surprising a paraphrase is than the published text, in nats. Controls are texts that the "
-        "model cannot have read. The **verdict** tests the whole set: how many items lie above the controls' mark, against "
-        "what chance gives. Benjamini–Hochberg only names items. A line that you drag after looking is exploratory. Min-k %"
-        " needs no paraphrase: there D is the mean log-probability of the least likely tokens."
+        "**D** is how much more surprising a paraphrase is than the published text, in nats. The **verdict** tests the whole "
+        "set: how many items lie above the controls' mark, against chance. Benjamini–Hochberg only names items. A line "
+        "that you drag is exploratory. Min-k % needs no paraphrase: its D is the mean log-probability of the least likely "
+        "tokens.",
+        example=loss_example(test),
     )
 
 

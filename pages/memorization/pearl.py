@@ -10,6 +10,7 @@ from flipcore.charts.curves import level_curves
 from flipcore.charts.theme import colours
 from flipcore.detectors import pearls_in
 from flipcore.extractors import title_of
+from flipcore.reports.worked_examples import pearl_example
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
@@ -66,7 +67,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     if left_out:
         st.caption(f"{left_out:,} texts are not complete yet, or too short to differ at every level, and are left out.")
     _items(view, metric, axis, pearl, start)
-    _guide()
+    _guide(pearl)
 
 
 def _warn_of_compressor(view: View, metric: str, axis: str) -> None:
@@ -87,13 +88,13 @@ def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> N
     )
 
 
-def _guide() -> None:
+def _guide(pearl: Pearl) -> None:
     how_to_read(
-        "Each curve is a text: how close continuations stay to the true one as more bits of the beginning are flipped. "
+        "Each curve is a text: how close continuations stay to the true one as more bits of its beginning are flipped. "
         "**Sensitivity** is the largest fall between two levels: memory breaks off, skill fades. The **verdict** tests all "
-        "texts together. **α** comes from non-members: the tolerance bound keeps false positives below the promise with 95 "
-        "% confidence, the conformal rule on average, the source's quantile promises nothing. **p** shuffles a text's "
-        "outputs over the levels."
+        "texts together. **α** comes from non-members: the tolerance bound holds with 95 % confidence, the conformal rule on "
+        "average, the source's quantile not.",
+        example=pearl_example(pearl),
     )
 
 
