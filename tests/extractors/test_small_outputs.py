@@ -61,3 +61,34 @@ def test_a_statement_is_read_and_an_unfinished_chain_is_not_guessed():
     )
     assert answer_label("Let's think step by step. The force doubles. The answer is (G).", ten) == "G"
     assert answer_label("Let's think step by step. First we take the force, then we", ten) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("A: Let's think step by step.", None),
+        ("A: Let’s think step by step. First, people read less.", None),
+        ("**A:** Let us work through it.", None),
+        ("A. Let me think about the press", None),
+        ("A: Okay, let's see what the survey says", None),
+        ("A: First, we look at the four options", None),
+        ("A: To answer this, I need the year", None),
+        ("A: We need to know what people say", None),
+        ("Q: How much do you trust the press?\nA: Let's think step by step.", None),
+        ("A: Let's think step by step. Trust fell. The answer is (C).", "C"),
+        ("A: Let's think. People trust it little, so C", "C"),
+        ("A: A great deal", "A"),
+        ("A. A great deal, let's say", "A"),
+        ("A", "A"),
+        ("A: trust in the press is high", "A"),
+        ("B: Let's think step by step.", "B"),
+        ("A, let's say", "A"),
+        ("The answer is A: let's see why.", "A"),
+    ],
+)
+def test_the_letter_before_reasoning_that_has_only_begun_is_no_answer(text, label):
+    assert answer_label(text) == label
+
+
+def test_an_option_that_begins_like_reasoning_keeps_its_letter():
+    assert answer_label("A: Let's think step by step", ("Let's think step by step", "Let's guess")) == "A"

@@ -16,6 +16,14 @@ _JSON = re.compile(
 _TAG = re.compile(r"<(final[_ ]?answer|answer)>(?P<inside>.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL)
 _QUESTION_LINE = re.compile(r"(?:^|\n)[ \t*]*(Q(?:uestion)?[ \t]*[:.][^\n]*?\s(?:\*\*)?A(?:nswer)?[ \t]*[:.])")
 _ANSWERED = re.compile(r"(?:^|\n)[ \t*]*(A[ \t]*:)[ \t*(\"']*([^\n]*?)[ \t.*)\"']*(?=\n|$)")
+# "A: Let's think step by step": the A of question and answer before reasoning that has only begun, no label
+_REASONS = re.compile(
+    r"(?:^|\n)[ \t*]*(A[ \t]*(?:\*\*)?[:.](?:\*\*)?)(?=\s*(?:(?:okay|ok|sure|well|alright|so|hmm)\b[,.!]?\s+)?"
+    r"(?:let['’]?s\b|let\s+(?:us|me)\b|to\s+(?:solve|find|answer|determine|figure|see|decide|compute|calculate|work|begin|start)\b"
+    r"|(?:first|firstly|step\s+(?:1|one)|thinking|we\s+(?:need|have|must|want|know|can|are|start)|i\s+(?:need|will|must|have)"
+    r"|i['’]ll|looking\s+at|the\s+question)\b))",
+    re.IGNORECASE,
+)
 
 
 def marked_answer(text: str) -> tuple[int, int] | None:
@@ -28,12 +36,15 @@ def marked_answer(text: str) -> tuple[int, int] | None:
 
 
 def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
-    """The text with "Q: … A:" and a lone "A:" blanked out, so that neither letter is taken for a label. Blanks keep places.
+    """The text with "Q: … A:", a lone "A:" and one before reasoning blanked out, so that neither letter is taken for a label. Blanks keep places.
 
     A letter that heads its own option's text ("A: rye", "Q. barley") stays, and so does a list of the options.
     """
     own = dict(zip(labels, options, strict=True))
     for mark in _QUESTION_LINE.finditer(text):
+        if not _heads(text[mark.end() :], own.get("A")):
+            text = _blanked(text, *mark.span(1))
+    for mark in _REASONS.finditer(text):
         if not _heads(text[mark.end() :], own.get("A")):
             text = _blanked(text, *mark.span(1))
     for mark in _ANSWERED.finditer(text):
