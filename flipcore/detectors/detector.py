@@ -25,13 +25,16 @@ LARGE, SMALL = "large", "small"  # in which direction the measured value points 
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """A drop gap, or a test of the whole set. `n_named` single items stand out where `names_items`; `templated` items of other
-    templates than the controls' make no claim; `numbers` are Estimates and counts by name, for JSON."""
+    templates than the controls' make no claim; `withheld` says why nothing is claimed of a set that was tested, `cut` what cut
+    answers mean for it; `numbers` are Estimates and counts by name, for JSON."""
 
     gap: GapDecision | None = None
     set_test: SetTest | None = None
     templated: bool = False
     n_named: int = 0
     names_items: bool = False
+    withheld: str = ""
+    cut: str = ""
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
 

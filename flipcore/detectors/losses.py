@@ -4,16 +4,29 @@ controls show? Min-k % (arXiv:2310.16789): is the least likely part of the wordi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from flipcore.detectors.detector import ScoreDetector
+from flipcore.detectors.detector import Evidence, ScoreDetector
 from flipcore.stats.memory import frames
+from flipcore.stats.memory.members import Members
+
+NO_COMPLETION = "Cut off: not applicable, no completion is read."
+
+
+class _Scored(ScoreDetector):
+    """Reads log-probabilities of given texts."""
+
+    def evidence(
+        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+    ) -> Evidence | None:
+        evidence = super().evidence(frame, judged, compared, members)
+        return evidence and replace(evidence, cut=NO_COMPLETION)
 
 
 @dataclass(frozen=True)
-class Loss(ScoreDetector):
+class Loss(_Scored):
     """`measure` is the extractor of a loss in nats, small where a text is known: `d` is the paraphrases' mean less the published
     wording's."""
 
@@ -30,7 +43,7 @@ class Loss(ScoreDetector):
 
 
 @dataclass(frozen=True)
-class MinK(ScoreDetector):
+class MinK(_Scored):
     """A value of the published wording alone, large where it is known: `d` is the value."""
 
     unit: str = "mean log-probability of the least likely tokens, nats"

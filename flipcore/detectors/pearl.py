@@ -11,7 +11,10 @@ import pandas as pd
 
 from flipcore.axes import bit_flip
 from flipcore.detectors.detector import Detector, Evidence
+from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.memory import frames
+from flipcore.stats.memory.cut_gap import cut_share
+from flipcore.stats.memory.cut_pearl import settled_set
 from flipcore.stats.memory.exceedance import set_test
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import alpha_tolerance
@@ -49,7 +52,11 @@ class Pearl(Detector):
             "n_flagged": int((values > alpha).sum()) if math.isfinite(alpha) else 0,
         }
         templated = members.is_templated(list(mine), list(other))
-        return Evidence(set_test=set_test(values, non_members), templated=templated, numbers=numbers)
+        by_item = dict(zip(mine, values, strict=True)), dict(zip(other, non_members, strict=True))
+        test, withheld = settled_set(set_test(values, non_members), frame, self.axis, self.measure, *by_item)
+        share = cut_share(frame, self.axis, self.measure, (*judged, *compared))
+        cut = f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the continuations."
+        return Evidence(set_test=test, templated=templated, withheld=withheld, cut=cut, numbers=numbers)
 
 
 def _pearl(axis: bit_flip.BitFlip, measure: str, title: str, words: str) -> Pearl:

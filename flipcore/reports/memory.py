@@ -43,7 +43,7 @@ class MemoryTest:
     @property
     def decision(self) -> str:
         """The verdict as a word: "memory", "none shown", ..., or "not claimed"."""
-        return "not claimed" if self.claim.withheld else self.claim.outcome
+        return self.claim.word
 
     @property
     def sentence(self) -> str:
@@ -129,7 +129,8 @@ def _test(one: Measurement, control: str, p: float, n_family: int, closed: Mappi
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
-    claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(why)
+    claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(why).not_claimed(one.withheld)
+    claim = replace(claim, detail=" ".join(filter(None, (claim.detail, one.cut))))
     least = at_least_claim(one.set_test, claim, items)
     further = (least, *([named_claim(one.n_named, claim, items)] if one.names_items else []))
     test = one.set_test

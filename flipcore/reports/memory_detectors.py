@@ -27,7 +27,8 @@ NAMES = {"number": "problems", "choice": "choices", "completion": "passages"}
 class Measurement:
     """One detector on the items of one `kind`: a drop gap or a test of the set, or the `problem` that kept it from either.
     `detector` is its title, `name` that of the plug-in;
-    `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name."""
+    `axis` and `measure` are what it was read from; `numbers` are Estimates and counts by name. `withheld` says why nothing is
+    claimed of the set although it was tested, `cut` what cut answers mean for it."""
 
     kind: str
     detector: str
@@ -41,6 +42,8 @@ class Measurement:
     numbers: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
     names_items: bool = False
+    withheld: str = ""
+    cut: str = ""
 
     def of(self, evidence: Evidence | None) -> Measurement:
         """The same with what its detector hands over."""

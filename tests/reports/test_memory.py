@@ -103,3 +103,28 @@ def test_a_loss_test_without_fresh_controls_is_warned_about():
     )
     assert fresh_control_warning(undated, ids, dict.fromkeys(ids, 0), None) == ""
     assert "9 of 30" in fresh_control_warning(undated, ids, dict.fromkeys(ids[:9], 0) | {ids[20]: 64}, None)
+
+
+def with_cut_samples(n, role):
+    """Two samples a level; of the first `n` items of a role the second one was stopped by a filter."""
+    rows = rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1)
+    first = 0 if role == "benchmark" else 20
+    ids = {f"completion{i}" for i in range(first, first + n)}
+    more = [(*row[:7], 1, row[8], "cut", None, row[11]) if row[2] in ids else (*row[:7], 1, *row[8:]) for row in rows]
+    return [*rows, *more]
+
+
+@pytest.mark.parametrize(
+    ("n", "role", "decision"), [(4, "control", "memory"), (12, "benchmark", "memory"), (12, "control", "not claimed")]
+)
+def test_continuations_that_a_filter_ended_count_against_a_claim_of_pearl(n, role, decision):
+    """Of 200 continuations 4 are few; 12 of the benchmark leave 8 items beyond the mark; 12 controls may all lie beyond it."""
+    (found,) = found_in(with_cut_samples(n, role))
+    assert found.decision == decision and "Cut off by a filter" in found.claim.detail
+    if decision == "not claimed":
+        assert "12 % of the continuations were cut off" in found.claim.text and not found.further[0].is_made
+
+
+def test_a_loss_reads_no_completion_so_nothing_of_it_is_cut_off():
+    (found,) = found_in(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0))
+    assert "Cut off: not applicable, no completion is read." in found.claim.detail

@@ -1,0 +1,43 @@
+"""PEARL's test of a set, decided against what continuations that were cut off could have been (statistics.md, section 16.6).
+
+A token limit cuts nothing off: a continuation is asked for with a fixed length. A filter or an open reasoning block does. Where
+that is more than `MOST_CUT` of the continuations, every benchmark item with such a one is taken to lie below the controls' mark
+and every control above it. The verdict stands only where it is the same then; its p is the larger of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.finish import MOST_CUT
+from flipcore.core.records import CUT
+from flipcore.stats.memory.cut_gap import cut_share
+from flipcore.stats.memory.exceedance import SetTest, set_test
+
+LEVEL = 0.05
+_FARTHEST = 2.0  # a sensitivity is a difference of two shares
+
+
+def settled_set(
+    test: SetTest, frame: pd.DataFrame, axis: str, metric: str, judged: dict[str, float], compared: dict[str, float]
+) -> tuple[SetTest, str]:
+    """The test as far as it holds in the worst case, and why nothing is claimed; "" where it holds. `judged` and `compared` are
+    sensitivities by item."""
+    share = cut_share(frame, axis, metric, tuple(frame["role"].unique()))
+    if not share > MOST_CUT:
+        return test, ""
+    worst = set_test(_taken_for(judged, frame, axis, metric, -_FARTHEST), _taken_for(compared, frame, axis, metric, _FARTHEST))
+    settled = replace(test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least))
+    if (test.p <= LEVEL) == (settled.p <= LEVEL):
+        return settled, ""
+    return settled, f"{100 * share:.0f} % of the continuations were cut off, and they could change the verdict. Ask them again."
+
+
+def _taken_for(values: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, value: float) -> Sequence[float]:
+    rows = frame[(frame["axis"] == axis) & (frame["extractor"] == metric) & (frame["status"] == CUT)]
+    cut = set(rows["item_id"])
+    return [value if item in cut else one for item, one in values.items()]
