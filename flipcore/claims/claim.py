@@ -51,6 +51,11 @@ class Claim:
         return f"Not claimed: {self.withheld}" if self.withheld else self.sentence
 
     @property
+    def word(self) -> str:
+        """The verdict in a cell of a table: the outcome, or "not claimed" where it is withheld."""
+        return "not claimed" if self.withheld else self.outcome
+
+    @property
     def is_made(self) -> bool:
         """Whether this asserts something, here and now."""
         return self.asserted and not self.withheld

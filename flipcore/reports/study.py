@@ -131,7 +131,7 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
         "reference": one.reference,
         "sentence": claim.text,
         "detail": claim.detail,
-        "outcome": claim.outcome,
+        "outcome": claim.word,
         "is_claimed": claim.is_made,
         "p_claim": _number(claim.numbers.get("p", math.nan)),
         "n_items": one.n_items,

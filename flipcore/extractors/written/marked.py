@@ -36,7 +36,8 @@ def marked_answer(text: str) -> tuple[int, int] | None:
 
 
 def without_question(text: str, labels: Sequence[str], options: Sequence[str]) -> str:
-    """The text with "Q: … A:", a lone "A:" and one before reasoning blanked out, so that neither letter is taken for a label. Blanks keep places.
+    """The text with "Q: … A:", a lone "A:" and one before reasoning blanked out, so that no letter of them is taken for a label.
+    Blanks keep places.
 
     A letter that heads its own option's text ("A: rye", "Q. barley") stays, and so does a list of the options.
     """
