@@ -83,7 +83,7 @@ def _corrections(log_survey: Survey, key: str) -> list[str]:
             words += [f"kind:{task}={selection}"] if selection != kind else []
             words += _of_task(log_survey, task, key)
         words += _of_axes(log_survey, key)
-        join = st.selectbox("Rows are one item by", [None, *JOINS], key=f"log-join-{key}", placeholder="hash, id or text")
+        join = st.selectbox("Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text")
         words += [f"join={join}"] if join else []
     return words
 
@@ -91,15 +91,13 @@ def _corrections(log_survey: Survey, key: str) -> list[str]:
 def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
     """Role, clusters and right answers of one task."""
     role_box, cluster_box, target_box = st.columns(3)
-    role = role_box.selectbox(
-        f"Item role of {plain(task)}", [None, *ROLES], key=f"log-role-{key}-{task}", placeholder="as logged"
-    )
+    role = role_box.selectbox(f"Item role of {plain(task)}", ROLES, None, key=f"log-role-{key}-{task}", placeholder="as logged")
     own = log_survey.clusters[task]
     cluster = cluster_box.selectbox(
         f"Clusters of {plain(task)}", CLUSTERS, CLUSTERS.index(own), key=f"log-cluster-{key}-{task}"
     )
     target = target_box.selectbox(
-        f"Right answers of {plain(task)}", [None, *TARGETS], key=f"log-target-{key}-{task}", placeholder="as recognised"
+        f"Right answers of {plain(task)}", list(TARGETS), None, key=f"log-target-{key}-{task}", placeholder="as recognised"
     )
     words = [f"role:{task}={role}"] if role else []
     words += [f"cluster:{task}={cluster}"] if cluster != own else []
