@@ -1,4 +1,4 @@
-"""The threshold board's data: the level ladder of every reference, null policy and kind, in the shape that the browser looks
+"""The threshold board's data: the level limits of every reference, null policy and kind, in the shape that the browser looks
 up; in simultaneous mode one band that holds for all of them at once."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from flipcore.boards.level_ladder import BANDED, QUANTITIES, LevelLadder, level_ladder
+from flipcore.boards.level_limits import BANDED, QUANTITIES, LevelLimits, level_limits
 from flipcore.boards.verdicts import RULES, Wording, wordings
 from flipcore.claims.flips import WITHOUT_SPREAD
 from flipcore.core.records import IDENTITY
@@ -62,7 +62,7 @@ def board(
     references and policies (statistics.md, section 7)."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
-    ladder = level_ladder(
+    by_level = level_limits(
         answers,
         references,
         policies=POLICIES,
@@ -71,22 +71,22 @@ def board(
         seed=seed,
         n_boot=n_boot,
     )
-    band = _band(answers, ladder, seed, n_boot) if simultaneous else None
+    band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     wording_of = wordings(answers, references, POLICIES, closed or {}, temperature)
     tables = {
         f"{reference}|{policy}|{kind}": _table(
-            ladder, r, p, *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k]))
+            by_level, r, p, *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k]))
         )
         | _verdicts(
             wording_of(reference, policy),
-            *((band[0][r, p], band[1][r, p]) if band else (ladder.low[r, p, k], ladder.high[r, p, k])),
-            silent=None if band else ladder.methods[r, p, k] == WITHOUT_SPREAD,
+            *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])),
+            silent=None if band else by_level.methods[r, p, k] == WITHOUT_SPREAD,
         )
         for r, reference in enumerate(references)
         for p, policy in enumerate(POLICIES)
         for k, kind in enumerate(kinds)
     }
-    rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in ladder.rows]
+    rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in by_level.rows]
     arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
     return arrays | {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
@@ -151,17 +151,17 @@ def _unpacked(text: str, n_rows: int, n_levels: int) -> np.ndarray:
     return np.frombuffer(base64.b64decode(text), dtype="<f8").reshape(len(QUANTITIES), n_rows, n_levels)
 
 
-def _table(ladder: LevelLadder, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
+def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
-    points = {name: _plain(ladder.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
+    points = {name: _plain(by_level.values[r, p, :, i]) for i, name in enumerate(QUANTITIES)}
     return {
         **points,
         "low": _packed(low),
         "high": _packed(high),
-        "floor_T": _plain(ladder.floors[r, p, :, 0]),
-        "floor_G": _plain(ladder.floors[r, p, :, 1]),
-        "n": ladder.n[r, p].tolist(),
-        "reference_rows": [e == ladder.references[r] for _, e in ladder.rows],
+        "floor_T": _plain(by_level.floors[r, p, :, 0]),
+        "floor_G": _plain(by_level.floors[r, p, :, 1]),
+        "n": by_level.n[r, p].tolist(),
+        "reference_rows": [e == by_level.references[r] for _, e in by_level.rows],
     }
 
 
@@ -174,7 +174,7 @@ def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.nd
     return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, *by_name) for rule in RULES}}
 
 
-def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
+def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) -> tuple[np.ndarray, np.ndarray]:
     """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a quantile of max |t| over every
     column that varies, from one joint item draw a replicate. Below 10 items there is none."""
     places = [list(COLUMNS).index(name) for name in BANDED]
@@ -182,8 +182,8 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
     columns = np.hstack(
         [
             item_rates(answers, axis, e, reference, policy).values[:, places]
-            for reference in ladder.references
-            for policy in ladder.policies
+            for reference in by_level.references
+            for policy in by_level.policies
             for axis, e in cells
         ]
     )
@@ -195,7 +195,7 @@ def _band(answers: CodedAnswers, ladder: LevelLadder, seed: int, n_boot: int) ->
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
     half = np.where(used, joint.se, np.nan)[:, None] * critical
-    shape = (len(ladder.references), len(ladder.policies), len(cells), len(BANDED), len(LEVELS))
+    shape = (len(by_level.references), len(by_level.policies), len(cells), len(BANDED), len(LEVELS))
     low, high = np.array([COLUMNS[name] for name in BANDED]).T[:, None, None, None, :, None]  # what each can be at all
     hole = np.full((*shape[:3], len(QUANTITIES) - len(BANDED), len(LEVELS)), np.nan)
     return (

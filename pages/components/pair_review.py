@@ -81,9 +81,9 @@ _component = st.components.v2.component(
 )
 
 
-def pair_review(desk: dict, *, key: str, on_sent: Callable[[], None]) -> None:
-    """Draws the desk: reviewer, checks, the next pairs, the latest verdicts, counts, acknowledged ids, what to say at the end.
+def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:
+    """Draws the view: reviewer, checks, the next pairs, the latest verdicts, counts, acknowledged ids, what to say at the end.
 
     `on_sent` runs when the browser has sent messages; they lie in `st.session_state[key]["outbox"]["messages"]`."""
     style = {"colours": asdict(colours(st.context.theme.type))}
-    _component(key=key, data=desk | style, on_outbox_change=on_sent)
+    _component(key=key, data=view | style, on_outbox_change=on_sent)

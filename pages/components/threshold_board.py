@@ -64,15 +64,15 @@ _component = st.components.v2.component(
 
 
 def threshold_board(
-    ladder: dict, *, key: str, locked: bool = False, opened: str = ""
+    board: dict, *, key: str, locked: bool = False, opened: str = ""
 ) -> tuple[dict | None, dict | None, str | None]:
     """Draws the board; (a released move, a decision to write, the id of a row to look behind), each once, or None. `opened` is
     the row that is looked behind.
 
-    `ladder` is `flipcore.boards.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
+    `board` is `flipcore.boards.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
     result = _component(
         key=key,
-        data=ladder | {"colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
+        data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
         on_moved_change=lambda: None,
         on_decision_change=lambda: None,
         on_row_change=lambda: None,

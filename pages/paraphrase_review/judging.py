@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.annotation.paraphrases.desk import desk
 from flipcore.annotation.paraphrases.queue import Place, queue
+from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import FlipscopeError
@@ -34,7 +34,7 @@ def show(beside) -> None:
     with shown_problem():
         with beside:
             settings = _settings()
-        _desk(reviewer_name(reviewer()), settings)
+        _review(reviewer_name(reviewer()), settings)
 
 
 def _open(part: str) -> None:
@@ -92,7 +92,7 @@ def _settings() -> dict:
 
 
 @st.fragment
-def _desk(name: str, settings: dict) -> None:
+def _review(name: str, settings: dict) -> None:
     """Drawn again after every message; the rest of the page is not."""
     study_id = settings["study_id"]
     store = session.store()
@@ -101,7 +101,7 @@ def _desk(name: str, settings: dict) -> None:
     place = f"desk-{name}"
     receipt = st.session_state.get(f"{place}-taken")
     farewell = f"{ALL_DONE} {NOT_ALL_SHARED}" if settings["shared"] < 1 else ALL_DONE
-    view = desk(session.store(), name, order, receipt.acknowledged if receipt else (), farewell)
+    view = review_view(session.store(), name, order, receipt.acknowledged if receipt else (), farewell)
     pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
     if view.n_done:
         st.button(f"See what your {view.n_done:,} verdicts changed", key="to-effect", on_click=_open, args=("Effect",))

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flipcore.boards.level_ladder import QUANTITIES
+from flipcore.boards.level_limits import QUANTITIES
 from flipcore.boards.levels import LEVELS, banded, board, resamples
 from flipcore.claims import flips
 from flipcore.core.randomness import generator

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.judge_labels import label_row
-from flipcore.annotation.paraphrases.desk import desk
+from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, verdict_row
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load
@@ -89,8 +89,11 @@ def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, mo
     orders, flips = [], {}
     monkeypatch.setattr(
         judging,
-        "desk",
-        lambda held, name, order, *rest: (orders.append([place.pair_id for place in order]), desk(held, name, order, *rest))[1],
+        "review_view",
+        lambda held, name, order, *rest: (
+            orders.append([place.pair_id for place in order]),
+            review_view(held, name, order, *rest),
+        )[1],
     )
     monkeypatch.setattr(risk, "studies", lambda: {"study": "a study"})
     monkeypatch.setattr(risk, "moved_by", lambda study_id: dict(flips))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.boards.level_ladder import BANDED as QUANTITIES
+from flipcore.boards.level_limits import BANDED as QUANTITIES
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_columns
 from flipcore.stats.base.bands import bounded_path, conf_seq_path, max_t_band

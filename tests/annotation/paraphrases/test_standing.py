@@ -4,10 +4,10 @@ import datetime as dt
 
 import pytest
 
-from flipcore.annotation.paraphrases.desk import desk
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.ratings import disagreements, models, people
+from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, settling_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.runs import demo
@@ -53,9 +53,9 @@ def test_models_leave_every_pair_to_a_new_person(store):
     demo.fill_store(store)
     strata = review.strata(store)
     assert len(strata) == 128
-    assert desk(store, "Ada", queue(strata, "Ada")).n_left == 128
+    assert review_view(store, "Ada", queue(strata, "Ada")).n_left == 128
     given(store, review.pairs(store)[0], "model-reviewer-a", SAME)  # a person under a model's name is a person
-    assert desk(store, "Ada", queue(strata, "Ada", shared=0)).n_left == 127
+    assert review_view(store, "Ada", queue(strata, "Ada", shared=0)).n_left == 127
 
 
 def test_the_verdict_that_settles_a_pair_decides_it_against_any_number_before(store):

@@ -9,8 +9,8 @@ from itertools import product
 
 import pytest
 
-from flipcore.annotation.paraphrases.desk import desk
 from flipcore.annotation.paraphrases.queue import queue
+from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, verdict_row
 from flipcore.core.records import digest
@@ -103,7 +103,7 @@ def test_a_desk_resumes_at_the_first_undone_pair_and_shows_nothing_of_others(sto
     order = queue(pairs, "Ada", shared=1)
     take(store, "Bea", [message(pair, OTHER, 9, note="bad") for pair in pairs])
     take(store, "Ada", [message(texts[place.pair_id]) for place in order[:3]])
-    made = desk(store, "Ada", order)
+    made = review_view(store, "Ada", order)
     assert (made.n_done, made.n_left) == (3, 17) and made.data["pairs"][0]["id"] == order[3].pair_id
     assert {row["pair"]["id"] for row in made.data["history"]} == {place.pair_id for place in order[:3]}
     assert "Bea" not in str(made.data) and "bad" not in str(made.data)

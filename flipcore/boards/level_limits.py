@@ -24,7 +24,7 @@ LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np
 
 
 @dataclass(frozen=True)
-class LevelLadder:
+class LevelLimits:
     """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64 (references, policies,
     kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
     `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
@@ -45,7 +45,7 @@ class LevelLadder:
     n_boot: int
 
 
-def level_ladder(
+def level_limits(
     answers: CodedAnswers,
     references: Sequence[str],
     *,
@@ -55,7 +55,7 @@ def level_ladder(
     include_base: bool = True,
     seed: int = 0,
     n_boot: int = N_BOOT,
-) -> LevelLadder:
+) -> LevelLimits:
     """The quantities of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
     those, the same item draws in all. Raises BadInput for an unknown name."""
     rows = tuple((axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors)
@@ -79,7 +79,7 @@ def level_ladder(
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
                 array[r, p, :, own, 2:] = hole
-    return LevelLadder(
+    return LevelLimits(
         rows,
         tuple(references),
         tuple(policies),

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from flipcore.annotation.paraphrases.desk import pair_view
+from flipcore.annotation.paraphrases.review_view import pair_view
 from tests.annotation.paraphrases.pairs import made_pairs
 
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from flipcore.boards.level_ladder import KINDS, LEVELS, QUANTITIES, level_ladder
+from flipcore.boards.level_limits import KINDS, LEVELS, QUANTITIES, level_limits
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
 from flipcore.stats.flips.coding import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 
 ANSWERS = coded_answers(planted_readouts(45, PlantedTruth(0.3, 0.1), generator(2)))
-LADDER = level_ladder(ANSWERS, ["stated", "first_token"], policies=["own_class", "drop"], n_boot=400, seed=7)
+LADDER = level_limits(ANSWERS, ["stated", "first_token"], policies=["own_class", "drop"], n_boot=400, seed=7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -32,7 +32,7 @@ def test_every_rung_is_what_a_decomposition_prints(kind, level):
 
 def test_below_thirty_items_a_minus_g_alone_takes_the_paired_t():
     few = coded_answers(planted_readouts(20, PlantedTruth(0.3, 0.1), generator(2)))
-    methods = level_ladder(few, ["stated"], kinds=["default"], levels=[0.95], n_boot=200).methods[0, 0, 0, 0]
+    methods = level_limits(few, ["stated"], kinds=["default"], levels=[0.95], n_boot=200).methods[0, 0, 0, 0]
     assert methods[QUANTITIES.index("A_minus_G")] == "clt_cluster" and "clt_cluster" not in methods[:3]
 
 

@@ -1,4 +1,4 @@
-"""The desk of one reviewer: the next pairs with what differs, the latest verdicts, how far; blind to what anybody else said."""
+"""What one reviewer sees: the next pairs with what differs, the latest verdicts, how far; blind to what anybody else said."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONG_CHARS = 420
 
 
 @dataclass(frozen=True)
-class Desk:
+class ReviewView:
     """`data` is what the browser draws; `n_done` and `n_left` count this reviewer's pairs."""
 
     data: dict
@@ -26,7 +26,9 @@ class Desk:
     n_left: int
 
 
-def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequence[str] = (), finished: str = "") -> Desk:
+def review_view(
+    store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequence[str] = (), finished: str = ""
+) -> ReviewView:
     """The first undone pairs of `order` and the latest verdicts of this reviewer on it."""
     ids = {place.pair_id for place in order}
     standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
@@ -47,7 +49,7 @@ def desk(store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequ
         "acknowledged": list(acknowledged),
         "finished": finished,
     }
-    return Desk(data, len(standing), len(rest))
+    return ReviewView(data, len(standing), len(rest))
 
 
 def pair_view(pair: Mapping) -> dict:
