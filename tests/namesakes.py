@@ -36,6 +36,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),
     "claims/test_sentences.py": ("every sentence that any maker writes", "claims/memory"),
     "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/standing"),
+    "claims/test_gates.py": ("`stats` says what the gates let it say", "reports/plugins reports/whole_study"),
     "claims/test_next_steps.py": ("a starting margin is a next step", "stats/holdout/starting_margin"),
     "boards/test_cutoff_arrays.py": ("the claim at every margin of a dragged line", "claims/memory_gap"),
     "stats/memory/test_loss_analysis.py": ("a set's claim with the test below it", "claims/memory_sets"),
@@ -86,6 +87,11 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "models/openai/features models/openai/replies models/probe_record",
     ),
     "models/test_own_models.py": ("a model of one's own from a preset, by command", "models/command models/presets"),
+    "plugins/test_contracts.py": (
+        "one contract over all detectors",
+        "detectors/detector detectors/drop_gap detectors/losses detectors/pearl",
+    ),
+    "core/test_registry.py": ("a kind of model is registered like every plug-in", "models/kinds"),
     "pages/test_pages.py": ("the strip opens what shows its headline best", "reports/first_look"),
     "pages/test_memorization.py": ("what a study could find is said beside its gap", "stats/memory/gap_power"),
     "pages/test_inspector.py": ("read where it is shown", "reports/compared_pairs"),
@@ -105,7 +111,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "a merge as a whole",
         "store/merge_checks store/merge_readouts store/merge_source store/queries/planning",
     ),
-    "store/test_writing.py": ("what is safe, and when", "store/rows store/writer"),
+    "store/test_writing.py": ("what is safe, and when", "store/origins store/rows store/writer"),
     "pages/test_new_study.py": ("what a new study may show", "store/visible"),
     "vectors/classifiers/test_told_apart.py": ("one contract over all classifiers", "vectors/classifiers/vectors"),
     "vectors/embeddings/test_embedded.py": (

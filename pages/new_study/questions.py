@@ -25,11 +25,11 @@ from pages.new_study.preview import preview
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     """The study's axes, extractors, protocol and layout, as keyword arguments of `Study`."""
     kinds = {item.kind for source in sources for item in items_of(source)}
-    chosen: dict[str, tuple[Part, ...]] = {AXES.what: (), EXTRACTORS.what: ()}
+    parts: dict[str, tuple[Part, ...]] = {AXES.what: (), EXTRACTORS.what: ()}
     for label, registry, names in groups():
         before = base.axes if registry is AXES else base.extractors
-        chosen[registry.what] += _parts(label, registry, names, before, kinds)
-    axes, extractors = in_order(chosen[AXES.what], base.axes), in_order(chosen[EXTRACTORS.what], base.extractors)
+        parts[registry.what] += _parts(label, registry, names, before, kinds)
+    axes, extractors = in_order(parts[AXES.what], base.axes), in_order(parts[EXTRACTORS.what], base.extractors)
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
     settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
