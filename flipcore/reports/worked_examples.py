@@ -24,8 +24,8 @@ def flips_example(cells: Sequence[Decomposition]) -> str:
         return ""
     one = max(contested, key=lambda cell: cell.A.value)
     t, g, a, floor = (number_text(estimate.value) for estimate in (one.T, one.G, one.A, one.W))
-    measured = f"noise floor {floor}" if not np.isnan(one.W.value) else "no noise floor"
-    return f"{place(one)}: T {t} − G {g} = A {a}; {measured}; {one.n_items:,} items."
+    floor_text = f"noise floor {floor}" if not np.isnan(one.W.value) else "no noise floor"
+    return f"{place(one)}: T {t} − G {g} = A {a}; {floor_text}; {one.n_items:,} items."
 
 
 def gap_example(gap: DropGap) -> str:
