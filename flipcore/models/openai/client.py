@@ -18,6 +18,7 @@ from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion, Request, digest
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.breaker import Breaker
+from flipcore.models.openai.pace import Pace
 from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of, taken_reasoning
 from flipcore.models.openai.retries import exhausted, explained, may_be_billed, pause, scrubbed
 
@@ -76,6 +77,7 @@ class OpenAICompatible(Backend):
         self.revision = revision_of(card)
         self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
         self.takes = taken_reasoning(card)
+        self._pace = Pace(card)
         self._clients: dict[int, Any] = {}
         self._breaker = Breaker(self._control, lambda error: self._error_texts(error)[0])
 
@@ -111,6 +113,7 @@ class OpenAICompatible(Backend):
         self._breaker.down = missing_key(self.card) or self._breaker.down
         most, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
         for attempt in range(1, most + 1):
+            await self._pace.turn(call, self._breaker.rest)
             async with self._breaker.turn():
                 completion, wait = await self._attempt(call, attempt, last=attempt == most)
             n_lost += completion.n_lost
@@ -133,6 +136,7 @@ class OpenAICompatible(Backend):
             text = await asyncio.wait_for(self._reply_text(call), self.card.timeout_s)
             completion = self._read(call, text, attempt, time.perf_counter() - started)
         except Exception as error:  # the client raises many kinds, also through its transport; none may reach the runner
+            self._pace.hear(getattr(getattr(error, "response", None), "headers", {}), time.monotonic())
             failed = self._failed(call, error, attempt, time.perf_counter() - started)
             if exhausted(error, self.card):
                 self._breaker.down = failed.error
@@ -163,6 +167,7 @@ class OpenAICompatible(Backend):
         import httpx2
 
         response = await self._client().post(path_of(self.card), body=body_of(call, self.card), cast_to=httpx2.Response)
+        self._pace.hear(response.headers, time.monotonic())
         return response.text
 
     def _client(self):

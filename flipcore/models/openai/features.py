@@ -68,15 +68,3 @@ def context_tokens(entry: Mapping[str, Any]) -> int | None:
         meta.get("n_ctx_train") if isinstance(meta, dict) else None,
     )
     return next((n for n in lengths if isinstance(n, int) and not isinstance(n, bool) and n > 0), None)
-
-
-def minute_limit(headers: Mapping[str, str], what: str) -> int | None:
-    """How many requests or tokens a minute the server's headers allow."""
-    for name in (f"x-ratelimit-limit-{what}", f"anthropic-ratelimit-{what}-limit"):
-        try:
-            n = int(float(headers.get(name, "")))
-        except ValueError:
-            continue
-        if 0 < n <= 10_000_000_000:
-            return n
-    return None

@@ -20,7 +20,8 @@ from flipcore.core.records import Call, Request
 from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import error_texts, missing_key, open_client
-from flipcore.models.openai.features import context_tokens, list_price, minute_limit, notes, reasoning_place
+from flipcore.models.openai.features import context_tokens, list_price, notes, reasoning_place
+from flipcore.models.openai.pace import minute_limit
 from flipcore.models.openai.replies import Fault, alternatives, fields_of, path_of, reply_of, token_counts
 from flipcore.models.openai.retries import exhausted, pause
 from flipcore.models.probe_record import (

@@ -1,0 +1,86 @@
+"""How many requests and tokens a minute a server is asked: what the user or a test said, refined by the server's own headers.
+
+A request goes when its share of the minute is free (a leaky bucket that lets `BURST_S` seconds' worth go at once). Without a limit
+nothing waits. A limit of the headers counts where it is the smaller one; nothing left counts until the time that they name.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+
+from flipcore.core.records import Call
+from flipcore.models.cards import ModelCard
+
+BURST_S = 6.0
+LONGEST_S = 60.0  # that headers may ask for; what is longer ends as a refused request, with its sentence
+_CHARS_PER_TOKEN = 4
+_UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 0.001}
+_KINDS = ("requests", "tokens")
+
+
+class Pace:
+    """One for each model and run."""
+
+    def __init__(self, card: ModelCard) -> None:
+        own = {"requests": card.requests_per_minute, "tokens": card.tokens_per_minute}
+        self.per_minute: dict[str, float] = {kind: float(n) for kind, n in own.items() if n}
+        self._free_at: dict[str, float] = {}
+
+    async def turn(self, call: Call, rest: Callable[[float], Awaitable[None]]) -> None:
+        """Waits, by `rest`, until the call may be sent."""
+        wait = self.reserve(call, time.monotonic())
+        if wait > 0:
+            await rest(wait)
+
+    def reserve(self, call: Call, now: float) -> float:
+        """Takes the call's share of the minute and returns the seconds until it is free."""
+        wait = 0.0
+        for kind, n in (("requests", 1), ("tokens", n_tokens(call))):
+            limit = self.per_minute.get(kind)
+            if limit is None and kind not in self._free_at:
+                continue
+            free_at = max(self._free_at.get(kind, now), now)
+            wait = max(wait, free_at - now - BURST_S)
+            self._free_at[kind] = free_at + (60.0 * n / limit if limit else 0.0)
+        return wait
+
+    def hear(self, headers: Mapping[str, str], now: float) -> None:
+        """Takes in what a reply's headers say of limits."""
+        for kind in _KINDS:
+            limit = minute_limit(headers, kind)
+            if limit is not None:
+                self.per_minute[kind] = min(limit, self.per_minute.get(kind, limit))
+            left = headers.get(f"x-ratelimit-remaining-{kind}") or headers.get(f"anthropic-ratelimit-{kind}-remaining")
+            if left is not None and left.strip() in ("0", "-1"):
+                pause = min(seconds_of(headers.get(f"x-ratelimit-reset-{kind}", "")), LONGEST_S)
+                if pause > 0:
+                    self._free_at[kind] = max(self._free_at.get(kind, 0.0), now + pause + BURST_S)
+
+
+def n_tokens(call: Call) -> int:
+    """About what a server counts against its limit: the prompt and the room for an answer."""
+    request = call.request
+    n_chars = len(request.system) + len(request.prompt) + len(request.continuation)
+    return n_chars // _CHARS_PER_TOKEN + request.max_tokens
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of "1s", "6m0s" or "250ms"; 0 where it is none of them, as with a date."""
+    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|h|m|s)", text)
+    if "".join(number + unit for number, unit in parts) != text.strip():
+        return float(text) if re.fullmatch(r"\d+(\.\d+)?", text.strip()) and float(text) < LONGEST_S * 60 else 0.0
+    return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def minute_limit(headers: Mapping[str, str], what: str) -> int | None:
+    """How many requests or tokens a minute the server's headers allow."""
+    for name in (f"x-ratelimit-limit-{what}", f"anthropic-ratelimit-{what}-limit"):
+        try:
+            n = int(float(headers.get(name, "")))
+        except (ValueError, OverflowError):
+            continue
+        if 0 < n <= 10_000_000_000:
+            return n
+    return None
