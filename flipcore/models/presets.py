@@ -1,6 +1,7 @@
 """Where well-known servers are and what their documentation says of them, to start a model from.
 
-Nothing of it is believed: a test finds out what the server does. `trial` says whether anybody here has asked that service.
+Nothing of it is believed: a test finds out what the server does. OpenAI's guide could not be opened when this was written, so what
+is said of it comes from threads of client libraries. `trial` says whether anybody here has asked that service.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ NEVER = "never tried against the service"
 
 @dataclass(frozen=True)
 class Preset:
-    """A kind of server. `source` is the page that was read, `trial` what was asked of it here; local ones cost nothing."""
+    """A kind of server. `source` is its documentation, `trial` what was asked of it here; local ones cost nothing."""
 
     name: str
     title: str
@@ -69,8 +70,8 @@ PRESETS = {
             "https://openrouter.ai/api/v1",
             "OPENROUTER_API_KEY",
             example="meta-llama/llama-3.2-1b-instruct",
-            about="Its list of models says their prices. One name may be served by several providers, so answers may differ between "
-            "calls.",
+            about="Its list of models says their lowest prices; another provider of the same name may cost more, and answer differently. "
+            "The reasoning of a model may be given a budget.",
             source="https://openrouter.ai/docs/api-reference/overview",
         ),
         Preset(
@@ -89,7 +90,8 @@ PRESETS = {
             "http://localhost:8080/v1",
             api="completions",
             is_local=True,
-            about="For a model that answers to raw text; choose chat for one with a chat template.",
+            about="For a model that answers to raw text; choose chat for one with a chat template. Its own top_k of 40 and min_p of 0.05 "
+            "apply to what is sampled.",
             source="https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
             trial="tried with the pocket model behind llama-cpp-python's server; llama-server itself was never tried",
             options={"extra_body": {"repeat_penalty": 1.0}},
@@ -132,7 +134,11 @@ def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
 
 def preset_line(one: Preset) -> str:
     """What its documentation says, where that stands, and whether anybody tried it."""
-    parts = [one.about, f"Read at {one.source}." if one.source else "", f"This preset was {one.trial}." if one.trial else ""]
+    parts = [
+        one.about,
+        f"Its documentation: {one.source}." if one.source else "",
+        f"This preset was {one.trial}." if one.trial else "",
+    ]
     return " ".join(filter(None, parts))
 
 
