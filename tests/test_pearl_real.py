@@ -84,6 +84,7 @@ def test_on_a_server_every_text_is_continued_over_http(store, monkeypatch):
     assert (abs(found.sensitivity) < 1e-9).all()  # the server says the same whatever it is shown, so nothing falls
 
 
+@pytest.mark.slow
 def test_on_shipped_passages_that_it_never_read_the_pocket_model_breaks_off_nowhere(store):
     declared = shipped_study("pocket")
     progress = runner.run(declared, store)

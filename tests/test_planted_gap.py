@@ -64,6 +64,7 @@ def test_the_memorized_model_is_flagged_and_the_brittle_one_is_not(frames, opera
     assert brittle.gap_source.low < 0.023 < brittle.gap_source.high and memorized.gap_source.low > 0.1
 
 
+@pytest.mark.slow
 def test_asked_again_neither_changes_an_answer(frames):
     """The source's identity row: difference 0, p = 1, on all 150."""
     for frame in frames.values():

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,8 @@ SOURCES = sorted([*(ROOT / "pages").rglob("*.py"), *(ROOT / "flipcore").rglob("*
 MOST_WORDS = 80
 
 
-def texts(path: Path, docstrings: bool = False):
+@cache
+def texts(path: Path, docstrings: bool = False) -> list[tuple[int, str]]:
     """(line, string) of what a module may show: every string but docstrings, or with `docstrings` those alone."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -74,9 +76,11 @@ def texts(path: Path, docstrings: bool = False):
         for node in ast.walk(tree)
         if isinstance(node, owners) and node.body and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (id(node) in told) == docstrings:
-            yield node.lineno, node.value
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (id(node) in told) == docstrings
+    ]
 
 
 def hits(pattern: re.Pattern, docstrings: bool = False) -> list[str]:
@@ -122,7 +126,9 @@ def explanations() -> list[tuple[str, str, int]]:
     return [
         (f"{path.relative_to(ROOT)}:{node.lineno}", node.args[0].value, 18 * any(one.arg == "example" for one in node.keywords))
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for text in [path.read_text(encoding="utf-8")]
+        if "how_to_read(" in text
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call)
         and getattr(node.func, "id", "") == "how_to_read"
         and isinstance(node.args[0], ast.Constant)
