@@ -104,7 +104,9 @@ def _review(name: str, settings: dict) -> None:
     view = review_view(session.store(), name, order, receipt.acknowledged if receipt else (), farewell)
     pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
     if view.n_done:
-        st.button(f"See what your {view.n_done:,} verdicts changed", key="to-effect", on_click=_open, args=("Effect",))
+        verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"
+        if st.button(f"See what your {verdicts} changed", key="to-effect", on_click=_open, args=("Effect",)):
+            st.rerun()  # a click within a fragment draws the fragment alone
     for sentence in receipt.refused if receipt else ():
         st.warning(plain(sentence), icon=":material/sync_problem:")
 
