@@ -269,7 +269,7 @@ export default function (component) {
     const [middle, told] = [x + cell / 2, panel.strip[c]];
     ctx.font = `${column.variant ? "" : column.opened ? "600 " : ""}13px ${font}`;
     ctx.fillStyle = column.variant ? colours.muted : colours.text;
-    const name = lines(ctx, column.opens && !column.variant && cell > 60 ? `${column.label} ${column.opened ? "▾" : "▸"}` : column.label,
+    const name = lines(ctx, column.opens && !column.variant && cell > 60 ? `${column.label}\u00a0${column.opened ? "▾" : "▸"}` : column.label,
       cell - 4);
     name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));
     ctx.font = `600 13px ${font}`;
