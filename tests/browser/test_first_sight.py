@@ -40,7 +40,7 @@ PAGES = {
     "holdout?sets=halves": "headline number picture control",
     "audit": "headline number control",
     "paraphrase_review": "control",
-    "glossary": "picture",
+    "glossary": "headline control",  # its pictures stand with their terms
 }
 # where the first words below the header end that hold a digit, as [bottom]; a component's shadow is looked into
 NUMBER = """(page) => {
