@@ -1,6 +1,14 @@
 """flipcore: the statistics and perturbation core of Flipscope. It never imports streamlit."""
 
+from __future__ import annotations
+
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flipcore.api import Flipscope
 
 # Before numpy and scipy are imported: one thread for linear algebra, unless the environment says otherwise. The matrices are
 # small and sessions many; threads that wait for one another made 19 permutations of a classifier on 2,630 entries take 381 s
@@ -8,3 +16,10 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __version__ = "0.1.0"
+
+
+def open(path: str | Path | None = None) -> Flipscope:
+    """The database for a notebook: `flipcore.open().study("…").decomposition()`. What it needs is imported when it is called."""
+    from flipcore.api import open_store
+
+    return open_store(path)

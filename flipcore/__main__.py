@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     )
     writing.add_arguments(commands.add_parser("variants", help="the prompts of a study as a task of another harness"))
     plugins = commands.add_parser("plugins", help="what packages add to Flipscope, and what of it cannot be used")
+    plugins.add_argument("--tables", action="store_true", help="what is shipped as Markdown, as the README has it")
     plugins.add_argument("--all", action="store_true", help="also what is shipped")
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
@@ -276,9 +277,9 @@ def _variants(options) -> int:
 
 
 def _plugins(options) -> int:
-    from flipcore.reports.plugins import plugin_lines
+    from flipcore.reports.plugins import plugin_lines, tables
 
-    print("\n".join(plugin_lines(options.all)))
+    print(tables() if options.tables else "\n".join(plugin_lines(options.all)))
     return 0
 
 

@@ -47,6 +47,7 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             marker={
                 "symbol": "line-ew" if name.endswith("compared") else "line-ew-open",
                 "size": 26,
+                "color": c.floor,
                 "line": {"color": c.floor, "width": 4},
             },
             customdata=[text for _, text in floors],

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from flipcore.axes import AXES
 from flipcore.core.contracts import ANSWER
 from flipcore.core.plugins import SHIPPED, Registry
@@ -45,3 +48,21 @@ def groups() -> list[tuple[str, Registry, list[str]]]:
         ("How the answer is read", EXTRACTORS, answers),
         ("What else is measured: losses and similarities", EXTRACTORS, [name for name in EXTRACTORS if name not in answers]),
     ]
+
+
+def tables() -> str:
+    """The shipped axes, extractors, detectors and kinds of model as Markdown, for the README."""
+    parts: list[tuple[str, str, str, str, Registry, Callable[[Any], str]]] = [
+        ("axis", "what it changes", "items", "flips", AXES, lambda one: "yes" if one.harmless else "no: memory alone"),
+        ("extractor", "what it reads", "items", "needs of a model", EXTRACTORS, lambda one: ", ".join(sorted(one.abilities))),
+        ("detector", "what it measures", "", "compared with", DETECTORS, lambda one: one.null),
+    ]
+    lines = []
+    for what, about_title, items, more, registry, tell in parts:
+        heads = [what, about_title, *([items] if items else []), more]
+        lines += ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
+        for name, one in registry.items():
+            if registry.origin(name) == SHIPPED:
+                kinds = [", ".join(sorted(one.applies_to))] if items else []
+                lines.append(f"| {' | '.join([f'`{name}` {one.title}', one.about, *kinds, tell(one)])} |")
+    return "\n".join(lines).strip()

@@ -1,0 +1,198 @@
+"""Flipscope in a notebook: `flipcore.open().study("…").decomposition()`.
+
+What comes back holds the claims as pages and command line say them, and a table with a row an estimate: value, interval, level,
+method, n, seed. Closed gates withhold a claim, and what a study set aside stays unseen, as everywhere. The file is only read; beside an
+open dashboard, which holds it, `open` raises a sentence that says who has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from flipcore.claims.claim import Claim
+from flipcore.claims.holdout import inflation_claim
+from flipcore.core.errors import BadInput
+from flipcore.extractors import title_of
+from flipcore.reports.holdout import ways
+from flipcore.reports.memory import MemoryTest
+from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.flips.decomposition import COLUMNS
+from flipcore.stats.flips.surface import surface
+from flipcore.stats.holdout.difficulty import conditions
+from flipcore.store.connection import Store
+from flipcore.store.queries import holdout as holdout_queries
+from flipcore.store.queries import studies
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """`claims` in order, and `frame`, a row an estimate with the claim that it belongs to (`claim`, `is_claimed`)."""
+
+    claims: tuple[Claim, ...]
+    frame: pd.DataFrame
+    draw: Callable[[Any], go.Figure] | None = field(default=None, repr=False)
+
+    def text(self) -> str:
+        """The claims, a line each."""
+        return "\n".join(one.text for one in self.claims if one.text)
+
+    def figure(self, dark: bool = False) -> go.Figure:
+        """The picture of the same page; BadInput where there is nothing to draw."""
+        from flipcore.charts.theme import colours
+
+        if self.draw is None:
+            raise BadInput("There is nothing to draw yet: no estimate is defined.")
+        return self.draw(colours("dark" if dark else None))
+
+
+@dataclass(frozen=True, eq=False)
+class StudyView:
+    """One study as it stands now; open it again after further answers came in."""
+
+    store: Store
+    study_id: str
+
+    @cached_property
+    def whole(self) -> WholeStudy:
+        """Everything that `python -m flipcore stats` says."""
+        return whole_study(self.store, self.study_id)
+
+    def text(self) -> str:
+        """The whole report, as the command line prints it."""
+        return self.whole.text()
+
+    def readouts(self, everything: bool = False) -> pd.DataFrame:
+        """A row a readout of which flips are made; with `everything` also losses, similarities and rewritten items."""
+        return studies.readouts(self.store, self.study_id, everything=everything)
+
+    def flips(self, extractor: str, model: str = "") -> pd.DataFrame:
+        """Flip rates, items × axes: of an item's pairs of variants under an axis the share that get different answers."""
+        frame = self.whole.frame
+        frame = frame[frame["model"] == self._model(model)]
+        if extractor not in set(frame["extractor"]):
+            there = ", ".join(dict.fromkeys(frame["extractor"])) or "none"
+            raise BadInput(f"Nothing was read by {extractor!r} here; choose one of {there}.")
+        cells = surface(frame, extractor)
+        return pd.DataFrame(cells.rate, index=pd.Index(cells.items, name="item_id"), columns=cells.columns)
+
+    def decomposition(self, model: str = "") -> Result:
+        """T = G + A by axis and extractor, with the floor and all that the page Decomposition shows."""
+        name = self._model(model)
+        cells, claims = self.whole.report.decompositions[name], self.whole.report.claims.get(name, [])
+        rows = [
+            _row(
+                {"model": name, "axis": one.axis, "extractor": one.extractor, "quantity": quantity}, estimates[quantity], claim
+            )
+            for one, claim in zip(cells, claims, strict=False)
+            for estimates in [vars(one)]
+            for quantity in COLUMNS
+        ]
+
+        def draw(theme: Any) -> go.Figure:
+            from flipcore.charts.bars import decomposition_bars
+
+            return decomposition_bars(cells, title_of, theme)
+
+        return Result(tuple(claims), _table(rows), draw if cells else None)
+
+    def memory(self, model: str = "") -> Result:
+        """Every detector of memory, all of them as one family."""
+        tests = self.whole.report.memory.get(self._model(model), [])
+        rows = [row for one in tests for row in _memory_rows(self._model(model), one)]
+        numbers = [(f"{one.detector}, {one.items}", one.numbers.get("gap", one.numbers.get("rate"))) for one in tests]
+        there = [(label, estimate) for label, estimate in numbers if isinstance(estimate, Estimate)]
+
+        def draw(theme: Any) -> go.Figure:
+            from flipcore.charts.interval_rows import interval_rows
+
+            return interval_rows(there, theme)
+
+        return Result(tuple(one.claim for one in tests), _table(rows), draw if there else None)
+
+    def holdout(self) -> Result:
+        """How much better each model answers the target than the retro set."""
+        every = conditions(holdout_queries.accuracies(self.store, self.study_id))
+        way = ways(every)[0] if every else None
+        selection = [one for one in every if (one.extractor, one.layout) == way]
+        claim = inflation_claim(selection)
+        rows = [_row({"model": one.model, "quantity": "inflation"}, one.inflation(), claim) for one in selection]
+
+        def draw(theme: Any) -> go.Figure:
+            from flipcore.charts.inflation import Inflated, inflation_figure
+
+            return inflation_figure([Inflated(one.model, *one.accuracies, one.inflation()) for one in selection], theme)
+
+        return Result((claim,), _table(rows), draw if selection else None)
+
+    def _model(self, name: str) -> str:
+        """The named model, or the first; BadInput lists those of the study."""
+        models = list(self.whole.report.decompositions)
+        if not models:
+            raise BadInput("No answer has come back yet, so there is nothing to estimate. Run the study first.")
+        if name and name not in models:
+            raise BadInput(f"The study has no answers of {name!r}; it has {', '.join(models)}.")
+        return name or models[0]
+
+
+class Flipscope:
+    """An open database; close it, or use it in a `with`."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def __enter__(self) -> Flipscope:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def studies(self) -> pd.DataFrame:
+        """A row a study, newest first."""
+        return studies.studies(self.store)
+
+    def study(self, query: str) -> StudyView:
+        """The study of that id, or whose name begins so; BadInput lists what there is."""
+        return StudyView(self.store, study_of(self.store, query))
+
+    def close(self) -> None:
+        """Lets go of the file, so that a dashboard may open it."""
+        self.store.close()
+
+
+def open_store(path: str | Path | None = None) -> Flipscope:
+    """The database at `path`, or the one that dashboard and command line use; BadInput where there is none to read."""
+    if path is not None and not Path(path).is_file():
+        raise BadInput(f"There is no database at {path}. Run a study first, or give the path of another file.")
+    return Flipscope(Store.open(path))
+
+
+def _row(place: Mapping[str, Any], estimate: Estimate, claim: Claim) -> dict[str, Any]:
+    return {**place, **asdict(estimate), "claim": claim.text, "is_claimed": claim.is_made}
+
+
+def _memory_rows(model: str, test: MemoryTest) -> Iterable[dict[str, Any]]:
+    """The estimates of a detector; one without any has a row with its verdict and n."""
+    place = {"model": model, "items": test.items, "detector": test.detector, "decision": test.decision}
+    estimates = {name: one for name, one in test.numbers.items() if isinstance(one, Estimate)}
+    if not estimates:
+        n = int(test.numbers.get("n", 0))
+        missing = Estimate(float("nan"), float("nan"), float("nan"), 0.95, "none", n, None, "A test of the whole set.")
+        estimates = {"test of the set": missing}
+    p = {name: test.numbers.get(name, float("nan")) for name in ("p", "p_adjusted")}
+    return [_row(place | {"quantity": name}, one, test.claim) | p for name, one in estimates.items()]
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])

@@ -1,0 +1,102 @@
+"""The lines of the README for notebooks, run as they stand, and what they give back."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import flipcore
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports.plugins import tables
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+STUDY = Study(
+    "Demo of notebooks",
+    (ItemSource("flipscope_choice", "target", 12), ItemSource("pocket_choice", "retro", 12)),
+    (Part("identity"), Part("option_order", {"n": 2}), Part("paraphrase", {"unreviewed": True})),
+    (Part("regex"), Part("first_token")),
+    (ModelUse("simulated-noisy"),),
+)
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    place = tmp_path_factory.mktemp("api") / "flips.duckdb"
+    store = Store.open(place)
+    demo.fill_store(store)
+    runner.run(STUDY, store)
+    store.close()
+    return place
+
+
+def test_the_readmes_lines_run_as_they_stand(path, monkeypatch, tmp_path, capsys):
+    (lines,) = re.findall(r"## In a notebook\n\n```python\n(.*?)```", README, re.DOTALL)
+    assert len([line for line in lines.splitlines() if line.strip()]) <= 12
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    monkeypatch.chdir(tmp_path)
+    exec(compile(lines, "README.md", "exec"), {})
+    out = capsys.readouterr().out
+    assert "Demo of notebooks" in out and "option_order" in out and "A_minus_G" in out and "retro" in out
+    assert "plotly" in Path("decomposition.html").read_text(encoding="utf-8")
+
+
+def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as_stats(path):
+    with flipcore.open(path) as flipscope:
+        study = flipscope.study("Demo")
+        split = study.decomposition()
+        (cell,) = [
+            one
+            for one in study.whole.report.decompositions["simulated-noisy"]
+            if (one.axis, one.extractor) == ("option_order", "first_token")
+        ]
+        frame = split.frame.set_index(["axis", "extractor", "quantity"])
+        row = frame.loc[("option_order", "first_token", "T")]
+        assert (row["value"], row["low"], row["high"], row["n"]) == (cell.T.value, cell.T.low, cell.T.high, cell.T.n)
+        assert {"level", "method", "seed", "claim", "is_claimed"} <= set(frame.columns)
+        assert len(split.figure().data) == 5 and split.figure(dark=True).layout.height == 420
+        rates = study.flips("regex")
+        assert isinstance(rates, pd.DataFrame) and rates.shape[0] == 24 and "option_order" in rates.columns
+        memory = study.memory()  # the target is compared with the retro set
+        assert set(memory.frame["detector"]) == {"drop gap, paraphrased"} and memory.figure().data
+        assert study.holdout().frame["n"].iloc[0] == 24 and study.holdout().figure().data
+
+
+def test_a_closed_gate_withholds_its_claim_here_too(path):
+    """Nobody has reviewed the paraphrases of this study."""
+    with flipcore.open(path) as flipscope:
+        study = flipscope.study(STUDY.name)
+        if "paraphrase" not in study.whole.report.closed:
+            pytest.skip("no paraphrase of these items is shipped")
+        rows = study.decomposition().frame
+        mine = rows[rows["axis"] == "paraphrase"]
+        assert len(mine) and not mine["is_claimed"].any() and mine["claim"].str.startswith("Not claimed").all()
+
+
+def test_what_is_not_there_is_a_sentence(path, tmp_path):
+    with pytest.raises(BadInput, match="There is no database at"):
+        flipcore.open(tmp_path / "nothing.duckdb")
+    with flipcore.open(path) as flipscope:
+        with pytest.raises(BadInput, match="No study matches 'Other'"):
+            flipscope.study("Other")
+        study = flipscope.study("Demo")
+        with pytest.raises(BadInput, match="it has simulated-noisy"):
+            study.decomposition("gpt")
+        with pytest.raises(BadInput, match="choose one of"):
+            study.flips("cloze")
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import sys, flipcore; assert not {'numpy', 'pandas', 'duckdb', 'plotly'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True).returncode == 0
+
+
+def test_the_readmes_tables_are_those_of_the_plug_ins():
+    (shown,) = re.findall(r"<!-- plug-ins -->\n(.*?)\n<!-- end of plug-ins -->", README, re.DOTALL)
+    assert shown == tables(), "run `python -m flipcore plugins --tables` and put what it prints into README.md"
