@@ -1,4 +1,9 @@
-"""The cap of a study over all its runs: what is spent, what is on its way, and what one more call may cost."""
+"""The cap of a study over all its runs: what is spent, what is on its way, and what one more call may cost.
+
+What is set aside for a call is an upper bound as long as the server bills what it declares: at most a token a byte of the prompt
+and no more than the token limit. What one bills beyond that is known by its bill alone. So the first bills of all models come one
+at a time, and the cap can be passed by one call that is billed beyond all bounds, and by calls of a model whose bills go on rising.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ _SLACK = 1e-12  # sums of floats
 
 class Spending:
     """`spent_usd` counts all runs of the study. A server that bills more than the bound teaches `factor`, which raises what is
-    set aside for its next calls; until a model's first bill is known its calls go one at a time."""
+    set aside for its next calls; until a model's first bill is known its call goes alone among such."""
 
     def __init__(
         self,
@@ -47,7 +52,7 @@ class Spending:
             return 0.0
         if self.cap_usd is None:
             return None  # without a budget no paid call is made
-        if call.model not in self._factor and self._n_on_way.get(call.model):
+        if call.model not in self._factor and any(n for model, n in self._n_on_way.items() if model not in self._factor):
             return None
         if self.spent_usd + self.reserved_usd + price > self.cap_usd + _SLACK:
             return None

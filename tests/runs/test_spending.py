@@ -32,6 +32,27 @@ def test_an_attempt_without_an_answer_costs_its_input_whatever_came_after_it():
         assert spending.most(CALL) == spending.bound(CALL)  # what was lost is no sign that a server bills more than it should
 
 
+def test_first_bills_beyond_all_bounds_pass_the_cap_by_one_call_whatever_the_number_of_models():
+    """Three models bill ten times their bound: the second one's call is not sent beside the first one's."""
+    cards = {name: dataclasses.replace(PAID, name=name) for name in "abc"}
+    calls = [dataclasses.replace(CALL, model=name) for name in "abc"]
+    bound = INPUT_USD + 50 / 1000
+    spending = Spending(3.5 * bound, 0.0, cards)
+    sent = [call for call in calls if spending.reserve(call)]
+    assert sent == calls[:1] and spending.can_wait()
+    spending.settle(calls[0], Completion("a", "ok", cost_usd=10 * bound))
+    spending.release(calls[0], spending.bound(calls[0]))
+    assert [spending.reserve(call) for call in calls] == [None] * 3 and not spending.can_wait()
+    assert spending.spent_usd <= spending.cap_usd + 10 * bound
+
+
+def test_models_whose_bills_are_known_are_asked_side_by_side():
+    cards = {name: dataclasses.replace(PAID, name=name) for name in "ab"}
+    spending = Spending(10.0, 0.0, cards, {"a": 1.0})
+    known, new = (dataclasses.replace(CALL, model=name) for name in "ab")
+    assert spending.reserve(known) and spending.reserve(known) and spending.reserve(new) and spending.reserve(new) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "is_lost"),
