@@ -107,3 +107,19 @@ def test_nothing_runs_over_the_side_of_a_phone(page, address, name):
     overflows = page.evaluate(OVERFLOW)
     page.set_viewport_size({"width": 1440, "height": 900})
     assert not overflows
+
+
+def test_a_file_that_is_no_database_is_refused_in_the_merge_window_by_a_sentence(page, address, tmp_path):
+    bad = tmp_path / "bad.duckdb"
+    bad.write_bytes(b"no database " * 2000)
+    page.goto(f"{address}/home")
+    page.get_by_text("Provenance").first.wait_for()
+    settled(page)
+    if page.locator("section.tour").is_visible():
+        page.keyboard.press("Escape")
+    page.get_by_role("button", name="Merge results").click()
+    page.locator("input[type=file][accept*=duckdb]").set_input_files(str(bad))
+    page.get_by_role("button", name="Merge", exact=True).click()
+    refused = page.get_by_test_id("stAlert").filter(has_text="is not a database that can be read")
+    refused.wait_for()
+    assert "Traceback" not in page.content()
