@@ -128,9 +128,18 @@ def test_the_word_is_withheld_where_another_lock_had_opened_the_items(store):
 
 
 @pytest.mark.slow
-def test_the_word_is_withheld_where_another_study_shows_the_answers(store):
-    runner.run(Study(**{**vars(STUDY), "name": "all of it", "confirmatory_share": 0.0}), store)
+@pytest.mark.parametrize("is_earlier", [True, False])
+def test_the_word_is_withheld_where_an_earlier_study_shows_the_answers(store, is_earlier):
+    """A later one shows nothing of them before the lock."""
+    other = Study(**{**vars(STUDY), "name": "all of it", "confirmatory_share": 0.0})
+    runner.run(other, store)
+    if is_earlier:
+        sql = "UPDATE studies SET created_at = '2020-01-01' WHERE study_id = $other"
+        store.writer.transact(lambda connection: connection.execute(sql, {"other": other.study_id})).result(10)
     locks.keep_lock(store, S, PAGE, {}, "Ada")
+    if not is_earlier:
+        assert locked(store, S, PAGE).is_made
+        return
     assert "another study shows what the same models answered" in locked(store, S, PAGE).text
 
 
