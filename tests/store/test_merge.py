@@ -69,7 +69,12 @@ CALL = Call("x", "x", Request("generate", "x"))
 def fitting(table):
     """A row of a table, in which every id is that of what it names."""
     values = {one.name: _VALUES.get(one.kind) for one in table.columns} | {"study_id": STUDY.study_id}
-    values |= {"call_id": CALL.call_id, "request": json.dumps(vars(CALL.request)), "sample": CALL.sample, "parent_id": None}
+    values |= {
+        "call_id": CALL.call_id,
+        "request": json.dumps(CALL.request.declared()),
+        "sample": CALL.sample,
+        "parent_id": None,
+    }
     values |= {"toml": STUDY.to_toml(), "status": "ok"}
     return {name: values[name] for name in table.names}
 
