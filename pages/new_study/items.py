@@ -99,8 +99,13 @@ def _report(source: ItemSource) -> None:
     )
 
 
+def offered() -> list[str]:
+    """Where items may come from: a file of one's own first, other things of one's own next, whatever order plug-ins come in."""
+    return sorted(LOADERS, key=lambda name: OWN.index(name) if name in OWN else len(OWN))
+
+
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
-    names = sorted(LOADERS, key=lambda name: name not in OWN)  # one's own items first
+    names = offered()
     dataset = st.selectbox("From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset")
     st.caption(plain(LOADERS[dataset].about))
     source = with_place(ItemSource(dataset))

@@ -145,3 +145,9 @@ def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(
         assert "items are not shown: a study set them aside" in words(page)
         offered = set(page.selectbox(key="preview-item").options)
         assert offered and not {text[:90] for text in hidden} & offered
+
+
+def test_a_file_of_ones_own_comes_first():
+    from pages.new_study.items import OWN, offered
+
+    assert offered()[: len(OWN)] == list(OWN) == ["file", "text", "hub"] and len(offered()) > len(OWN)
