@@ -225,6 +225,7 @@ def test_own_items_become_a_study(user, table, tmp_path):
     user.click("Use my own items instead of this sample", "Remove", until="JSONL, JSON, CSV or Parquet")
     user.page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(str(path))
     user.n_clicks += 2  # the button and the file
+    user.page.get_by_role("button", name="Add these items").wait_for()  # the columns are guessed
     user.click("Add these items", until="30 Your own|all items of Your own|all items")
     assert "mine" in user.page.content() or "q0" in user.page.content()
     user.click("Start the study", until="Study of")
