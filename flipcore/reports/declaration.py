@@ -10,6 +10,8 @@ from flipcore.core.study import ItemSource, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, VALUES
 
+OWN = ("file", "text", "hub")
+
 
 def items_summary(sources: Sequence[ItemSource]) -> str:
     """ "24 of Flipscope: choices, all of Pocket: passages (control)"."""
@@ -61,3 +63,8 @@ def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, .
     """The parts in the order of the draft, new ones last; a part whose parameters say the same stays as it was written."""
     places = {part.name: place for place, part in enumerate(before)}
     return tuple(sorted(parts, key=lambda part: places.get(part.name, len(places))))
+
+
+def dataset_names() -> list[str]:
+    """Where items may come from: a file of one's own first, other things of one's own next, whatever order plug-ins come in."""
+    return sorted(LOADERS, key=lambda name: OWN.index(name) if name in OWN else len(OWN))

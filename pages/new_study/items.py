@@ -11,13 +11,11 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import ROLES, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, few_valued, load_report
-from flipcore.reports.declaration import filter_text, source_title
+from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
 from pages.new_study.item_place import with_place
-
-OWN = ("file", "text", "hub")
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
@@ -99,13 +97,8 @@ def _report(source: ItemSource) -> None:
     )
 
 
-def offered() -> list[str]:
-    """Where items may come from: a file of one's own first, other things of one's own next, whatever order plug-ins come in."""
-    return sorted(LOADERS, key=lambda name: OWN.index(name) if name in OWN else len(OWN))
-
-
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
-    names = offered()
+    names = dataset_names()
     dataset = st.selectbox("From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset")
     st.caption(plain(LOADERS[dataset].about))
     source = with_place(ItemSource(dataset))

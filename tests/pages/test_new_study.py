@@ -148,6 +148,6 @@ def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(
 
 
 def test_a_file_of_ones_own_comes_first():
-    from pages.new_study.items import OWN, offered
+    from flipcore.reports.declaration import OWN, dataset_names
 
-    assert offered()[: len(OWN)] == list(OWN) == ["file", "text", "hub"] and len(offered()) > len(OWN)
+    assert dataset_names()[: len(OWN)] == list(OWN) == ["file", "text", "hub"] and len(dataset_names()) > len(OWN)
