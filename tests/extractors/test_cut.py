@@ -9,7 +9,7 @@ from flipcore.extractors import EXTRACTORS, extractor_of
 from tests.extractors.asking import choice, number, shown
 from tests.extractors.test_contract import applicable
 
-WRITTEN_ANSWER = [name for name, one in EXTRACTORS.items() if one.abilities == {"generate"} and not hasattr(one, "asks")]
+WRITTEN_ANSWER = [name for name, one in EXTRACTORS.items() if one.abilities == {"generate"} and one.asks == "answer"]
 
 
 def ended(text: str, reason: str, **rest) -> Completion:
@@ -63,7 +63,7 @@ def test_a_judge_that_is_cut_off_cannot_be_read_and_the_answer_is_whole():
     assert (reading.status, reading.answer) == (UNREADABLE, None) and "judge" in reading.reason
 
 
-@pytest.mark.parametrize("name", [name for name, one in EXTRACTORS.items() if hasattr(one, "asks")])
+@pytest.mark.parametrize("name", [name for name, one in EXTRACTORS.items() if one.asks == "continuation"])
 def test_a_continuation_of_fixed_length_is_meant_to_end_there(name):
     extractor = extractor_of(name)
     (item, variant), *_ = applicable(extractor)
