@@ -19,6 +19,7 @@ PAGES = {
     "memorization": f"memorization?study={HELD_OUT.study_id}",
     "holdout": f"holdout?sets=study:{HELD_OUT.study_id}&part=Inflation",
     "audit": "audit",
+    "models": "models",
     "review": "paraphrase_review",
     "judging": "paraphrase_review?as=Ada",
     "effect": "paraphrase_review?part=Effect",

@@ -11,7 +11,7 @@ from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import SIMULATED, no_fault, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGES = ("studies", "new_study", "flip_surface", "decomposition", "audit", "paraphrase_review", "glossary")
+PAGES = ("studies", "new_study", "flip_surface", "decomposition", "audit", "models", "paraphrase_review", "glossary")
 OVERFLOW = "document.documentElement.scrollWidth > window.innerWidth + 1"
 # controls that nobody could name who cannot see them; what is hidden from everybody counts for nobody
 NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea')].filter((one) => {
@@ -112,7 +112,7 @@ def test_nothing_runs_over_the_side_of_a_phone(page, address, name):
 def test_a_file_that_is_no_database_is_refused_in_the_merge_window_by_a_sentence(page, address, tmp_path):
     bad = tmp_path / "bad.duckdb"
     bad.write_bytes(b"no database " * 2000)
-    page.goto(f"{address}/home")
+    page.goto(f"{address}/studies")
     page.get_by_text("Provenance").first.wait_for()
     settled(page)
     if page.locator("section.tour").is_visible():

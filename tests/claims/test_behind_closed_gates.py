@@ -119,7 +119,7 @@ def test_stats_claims_nothing_behind_a_closed_gate(store, form, capsys, monkeypa
     if form:
         models = json.loads(said)["models"].values()
         assert [cell for one in models for cell in one["cells"] if cell["is_claimed"] or cell["established"]] == []
-    monkeypatch.setattr(gates, "reasons", lambda *_, **__: {})
+    monkeypatch.setattr("flipcore.reports.whole_study.reasons", lambda *_, **__: {})
     request.getfixturevalue("every_verdict_asserts")
     assert command_line.main(["stats", S, *form]) == 0
     assert claims_in(capsys.readouterr().out) != []

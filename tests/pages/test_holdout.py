@@ -9,11 +9,12 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
 from flipcore.core.study import ItemSource
-from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_sets import Sets, sets_of_sources
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.holdout import chosen
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.browser.serving import ROOT
 from tests.store.queries.test_holdout import STUDY
@@ -233,7 +234,7 @@ def test_a_survey_of_entries_that_were_set_aside_since_says_so(path):
 
 def test_excluded_entries_leave_every_number_with_the_tests_before_and_after_and_no_lock(path):
     app = shown(sets="halves")
-    whole = chosen_ids(app)
+    whole = chosen_ids()
     app.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
     app.run()
     assert not app.exception and "34 target entries, 36 retro entries" in words(app)
@@ -249,9 +250,7 @@ def test_excluded_entries_leave_every_number_with_the_tests_before_and_after_and
     assert not locked.exception and "excluded by hand" not in words(locked)
 
 
-def chosen_ids(app) -> tuple[str, list[str]]:
+def chosen_ids() -> tuple[str, list[str]]:
     """The id of the sets that the page compares, and the ids of their target entries."""
-    from pages.holdout import chosen
-
-    sets = chosen.sets_of_sources("halves", chosen._SOURCES["halves"])
+    sets = sets_of_sources("halves", chosen._SOURCES["halves"])
     return sets.sets_id, [item.item_id for item in sets.target]

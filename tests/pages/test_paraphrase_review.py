@@ -218,7 +218,7 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
     app = inspected(flipped.iloc[0])
     app.text_input(key="flip-reviewer").set_value("Ada").run()
     button(app, WORDS["artifact"]).click().run()
-    assert not app.exception and "You marked it artifact. Marked so far on this axis and readout: 1 (0 genuine" in words(app)
+    assert not app.exception and "You marked it artifact. Marked so far on this axis and extractor: 1 (0 genuine" in words(app)
     first = store.rows_of("SELECT * EXCLUDE (created_at) FROM flip_verdicts")[0]
     others = [one for one in dict.fromkeys(frame["item_id"]) if one != first["item_id"]]  # marks of other items are not read
     store.writer.add(
@@ -236,7 +236,7 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
     ).result(30)
     assert "there is no flip to judge here" in words(inspected(steady))
     app.switch_page("decomposition/page.py").run()
-    assert not app.exception and "Of 10 marked flips 3 are the model's, 7 the readout's" in words(app).replace("\\", "")
+    assert not app.exception and "Of 10 marked flips 3 are genuine, 7 artifact" in words(app).replace("\\", "")
 
 
 def inspected(row):
