@@ -68,10 +68,11 @@ def test_the_summary_says_what_each_detector_sees():
     said = words(app).replace("\\", "")
     assert "detectors see memory in the 48 benchmark items (48 controls)" in said  # the same sentence as on the study's card
     assert "Problems: " in said and "Passages: " in said
-    assert "Which detector to trust, on problems:" in words(app) and "single items; best is" in words(app)
+    # 24 never-seen problems: half of them, twelve, are too few to set a cut-off, and the page says so instead of naming a best one
+    assert "Which detector to trust, on problems:** Not enough never-seen items to set any cut-off" in said
+    assert "never in pocket" in said
     app.button(key="to-truth").click().run()
     assert not app.exception and "AUC" in words(app)
-    assert "never in pocket" in words(app).replace("\\", "")
 
 
 def test_the_loss_test_sees_what_was_read_256_times():
