@@ -4,7 +4,9 @@ import pytest
 
 from flipcore.store.queries import budgets
 from tests.models.server import Server
-from tests.runs.test_endings import ended, study
+from tests.runs.test_endings import declared, ended, items, store, study
+
+__all__ = ["declared", "items", "store"]  # fixtures
 
 
 @pytest.mark.slow
