@@ -3,11 +3,9 @@
 import pytest
 
 from flipcore.core.study import Study
-from flipcore.runs import runner
-from flipcore.store.connection import Store
-from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import SIMULATED, settled
 from tests.store.queries.test_holdout import STUDY as HELD_OUT
+from tests.stores import store_with
 
 axe_playwright = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python brings axe-core")
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -30,25 +28,8 @@ STREAMLITS_OWN: set[tuple[str, str]] = set()
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    from flipcore.runs import demo
-
-    database = tmp_path_factory.mktemp("access") / "flips.duckdb"
-    store = Store.open(database)
-    demo.fill_store(store)
-    for study in (HELD_OUT, Study.from_toml(SIMULATED)):
-        runner.run(study, store)
-    store.close()
-    with dashboard(ROOT / "app.py", database) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def page(address):
-    with browser_page() as opened:
-        opened.set_default_timeout(90_000)
-        opened.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
-        yield opened
+def database(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("access"), HELD_OUT, Study.from_toml(SIMULATED), shipped=True)
 
 
 def faults(page) -> list[str]:

@@ -3,10 +3,8 @@
 import pytest
 
 from flipcore.core.study import Study
-from flipcore.runs import runner
-from flipcore.store.connection import Store
-from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import SIMULATED, no_fault, settled
+from tests.stores import store_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 HEIGHT = 900
@@ -62,22 +60,8 @@ NUMBER = """(page) => {
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    database = tmp_path_factory.mktemp("sight") / "flips.duckdb"
-    store = Store.open(database)
-    for text in (MEMORY, SIMULATED):
-        runner.run(Study.from_toml(text), store)
-    store.close()
-    with dashboard(ROOT / "app.py", database) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def page(address):
-    with browser_page() as opened:
-        opened.set_default_timeout(90_000)
-        opened.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
-        yield opened
+def database(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("sight"), Study.from_toml(MEMORY), Study.from_toml(SIMULATED))
 
 
 def lowest(page, selector: str, most: float) -> list[float]:

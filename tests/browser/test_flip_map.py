@@ -6,10 +6,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from flipcore.core.study import Study
-from flipcore.runs import runner
-from flipcore.store.connection import Store
-from tests.browser.serving import ROOT, browser_page, dashboard
 from tests.browser.test_main_job import SIMULATED, no_fault, settled
+from tests.stores import store_with
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STUDY = (
@@ -20,22 +18,15 @@ HEAD, ROW = 82, 24
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    database = tmp_path_factory.mktemp("flip_map") / "flips.duckdb"
-    store = Store.open(database)
-    runner.run(Study.from_toml(STUDY), store)
-    store.close()
-    with dashboard(ROOT / "app.py", database) as url:
-        yield url
+def database(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("flip_map"), Study.from_toml(STUDY))
 
 
 @pytest.fixture(scope="module")
-def page(address):
-    with browser_page() as opened:
-        opened.set_default_timeout(60_000)
-        opened.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
-        yield opened
-        assert opened.errors == []
+def page(page):
+    page.set_default_timeout(60_000)
+    yield page
+    assert page.errors == []
 
 
 def show(page, address, **settings):

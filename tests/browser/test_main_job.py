@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.serving import browser_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SIMULATED = """
@@ -26,21 +26,6 @@ name = "regex"
 name = "simulated-artifact-prone"
 n_samples = 2
 """
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    """A dashboard whose store already has a small finished study, so that the demo does not start."""
-    from flipcore.core.study import Study
-    from flipcore.runs import runner
-    from flipcore.store.connection import Store
-
-    path = tmp_path_factory.mktemp("browser") / "flips.duckdb"
-    store = Store.open(path)
-    runner.run(Study.from_toml(SIMULATED), store)
-    store.close()
-    with dashboard(ROOT / "app.py", path) as url:
-        yield url
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,8 @@ import re
 
 import pytest
 
-from flipcore.core.study import Study
-from flipcore.runs import runner
-from flipcore.store.connection import Store
-from tests.browser.serving import ROOT, browser_page, dashboard
-from tests.browser.test_main_job import SIMULATED, no_fault, settled
+from tests.browser.serving import browser_page
+from tests.browser.test_main_job import no_fault, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = ("studies", "new_study", "flip_surface", "decomposition", "audit", "models", "paraphrase_review", "glossary")
@@ -24,17 +21,8 @@ NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, selec
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    database = tmp_path_factory.mktemp("screen") / "flips.duckdb"
-    store = Store.open(database)
-    runner.run(Study.from_toml(SIMULATED), store)
-    store.close()
-    with dashboard(ROOT / "app.py", database) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
 def page(address):
+    """A page for somebody who has not met the tour."""
     with browser_page() as opened:
         opened.set_default_timeout(60_000)
         yield opened

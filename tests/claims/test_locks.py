@@ -10,11 +10,12 @@ from flipcore.claims.locks import check, locked, locked_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.study import study_report
-from flipcore.runs import demo, runner
+from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, review, standing, studies
 from flipcore.store.rows import now
 from tests.annotation.paraphrases.pairs import OTHER
+from tests.stores import store_with
 
 STUDY = Study(
     name="reworded, half set aside",
@@ -31,12 +32,7 @@ PAGE = "decomposition"
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     """The study, run once; every test gets a copy of its own."""
-    path = tmp_path_factory.mktemp("locks") / "flips.duckdb"
-    opened = Store.open(path)
-    demo.fill_store(opened)
-    runner.run(STUDY, opened)
-    opened.close()
-    return path
+    return store_with(tmp_path_factory.mktemp("locks"), STUDY, shipped=True)
 
 
 @pytest.fixture

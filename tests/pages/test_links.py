@@ -6,10 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import Part
-from flipcore.runs import demo, runner
-from flipcore.store.connection import Store
+from flipcore.runs import demo
 from tests.browser.serving import ROOT
 from tests.runs.test_runner import tiny_study
+from tests.stores import store_with
 
 NOT_HERE = "The study of this link is not here; this is "
 STUDY = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": True})))
@@ -28,12 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads wi
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    place = tmp_path_factory.mktemp("links") / "flips.duckdb"
-    store = Store.open(place)
-    demo.fill_store(store)
-    runner.run(STUDY, store)
-    store.close()
-    return place
+    return store_with(tmp_path_factory.mktemp("links"), STUDY, shipped=True)
 
 
 @pytest.fixture

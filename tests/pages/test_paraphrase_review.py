@@ -317,8 +317,7 @@ def reworded_by(server, monkeypatch):
     card = cards.ModelCard(
         "lab", "openai_compatible", model="m", endpoint=server.url, price_in=0.0, price_out=0.0, n_in_flight=1
     )
-    for where in ("flipcore.annotation.proposals.proposing", "flipcore.annotation.proposals.proposing"):
-        monkeypatch.setattr(f"{where}.model_cards", lambda: {"lab": card})
+    monkeypatch.setattr("flipcore.annotation.proposals.proposing.model_cards", lambda: {"lab": card})
     app = shown("Propose and exchange")
     app.slider(key="propose-n").set_value(1)
     app.text_area(key="propose-paraphrase-1").set_value("In other words, please: {text}").run()

@@ -9,8 +9,6 @@ import inspect
 import json
 import pkgutil
 import shutil
-import sys
-from unittest.mock import patch
 
 import pandas as pd
 import pytest
@@ -20,7 +18,6 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import demo, runner
 from flipcore.store import queries
 from flipcore.store.connection import Store
 from flipcore.store.export import export
@@ -45,6 +42,7 @@ from flipcore.store.rows import now
 from flipcore.store.schema import tables
 from tests.annotation.paraphrases.pairs import SAME
 from tests.conftest import ROOT
+from tests.stores import store_with
 
 READER = "tests.annotation.judging:reader"
 STUDY = Study(
@@ -169,12 +167,7 @@ def all_pairs(store):
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     """The study, run once; every test gets a copy of its own."""
-    path = tmp_path_factory.mktemp("aside") / "flips.duckdb"
-    opened = Store.open(path)
-    demo.fill_store(opened)
-    runner.run(STUDY, opened)
-    opened.close()
-    return path
+    return store_with(tmp_path_factory.mktemp("aside"), STUDY, shipped=True)
 
 
 @pytest.fixture
@@ -302,78 +295,6 @@ def test_under_a_lock_the_items_are_there_and_only_under_one_of_this_study(store
     assert {one.item_id for one in holdout.role_items(store, S, "target", lock=lock)} <= set(hidden_ids(store))
     assert inspection.inspection(store, S, READER, hidden_ids(store)[0], "identity") is not None
     assert len(studies.study_items(store, S)) == 32 and holdout.items(store, hidden_ids(store))
-
-
-EVERYWHERE = Study(**{**vars(STUDY), "name": "open", "confirmatory_share": 0.0})
-E = EVERYWHERE.study_id
-
-
-def set_aside_ids(store):
-    return [one for (one,) in store.rows("SELECT item_id FROM study_items WHERE study_id = $s AND confirmatory", s=S)]
-
-
-@pytest.mark.slow
-def test_a_later_study_over_the_same_items_shows_nothing_that_an_earlier_one_set_aside(store, tmp_path):
-    """Every query is walked again, asked for the later study, before the earlier one is locked."""
-    runner.run(EVERYWHERE, store)
-    hidden = set_aside_ids(store)
-    module = sys.modules[__name__]
-    for name, call in CALLS.items():
-        with patch.object(module, "S", E), patch.object(module, "STUDY", EVERYWHERE):
-            said = written(call(store))
-        assert name in NAMES_IDS or not [one for one in hidden if one in said], name
-    for path in export(store, E, tmp_path, "csv"):
-        text = path.read_text(encoding="utf-8")
-        assert not [one for one in hidden if one in text], path.name
-    assert "half set aside set them aside" in locks.held_sentence(store, E)
-    assert "half set aside" not in locks.held_sentence(store, S)
-
-
-@pytest.mark.slow
-def test_the_later_study_shows_the_items_once_the_earlier_one_is_locked_or_gone(store):
-    runner.run(EVERYWHERE, store)
-    hidden = set(set_aside_ids(store))
-    assert len(studies.study_items(store, E)) == 32 - len(hidden)
-    again = Study(**{**vars(STUDY), "name": "again", "axes": (Part("identity"),)})
-    runner.run(again, store)  # sets the same items aside: they are the earlier study's to open
-    with pytest.raises(BadInput, match="nothing to lock here.*half set aside set them aside"):
-        locks.keep_lock(store, again.study_id, "decomposition", {"level": 0.95}, "Ada")
-    studies.delete_study(store, again.study_id)
-    lock = locks.keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
-    assert len(studies.study_items(store, E)) == 32 and locks.held_sentence(store, E) == ""
-    assert not locks.locks(store, S)[0]["settings"]["state"]["seen_before"]
-    assert set(studies.readouts(store, S, lock=lock)["item_id"]) == hidden
-
-
-@pytest.mark.slow
-def test_deleting_the_study_that_set_items_aside_gives_them_back(store):
-    runner.run(EVERYWHERE, store)
-    studies.delete_study(store, S)
-    assert len(studies.study_items(store, E)) == 32
-
-
-@pytest.mark.slow
-def test_items_that_an_earlier_study_shows_are_no_secret_of_the_items_but_stay_one_of_the_study(store):
-    """Hiding cannot undo that somebody saw them; the lock says that they were seen."""
-    runner.run(EVERYWHERE, store)
-    store.writer.transact(
-        lambda con: con.execute("UPDATE studies SET created_at = '2020-01-01' WHERE study_id = $s", {"s": E})
-    ).result(10)
-    hidden = set_aside_ids(store)
-    assert len(holdout.items(store, hidden)) == len(hidden)
-    assert not set(studies.readouts(store, S)["item_id"]) & set(hidden)
-    assert inspection.inspection(store, S, READER, hidden[0], "identity") is None
-    locks.keep_lock(store, S, "decomposition", {"level": 0.95}, "Ada")
-    assert locks.locks(store, S)[0]["settings"]["state"]["seen_before"] == len(hidden)
-
-
-def test_two_sets_that_are_no_study_hold_their_items_against_later_studies_alone(store):
-    chosen = open_ids(store)[:6]
-    aside = holdout.keep_aside(store, "two sets", chosen, [], 1.0)
-    assert aside == set(chosen) and len(holdout.items(store, chosen)) == 6  # S showed them before
-    runner.run(EVERYWHERE, store)
-    assert not set(chosen) & set(studies.study_items(store, E)["item_id"])
-    assert locks.held_by(store, E)["two sets on the Holdout page"] == 6
 
 
 READERS_FOR_RUNS = {"runs", "annotation"}  # folders that ask models or take files in
