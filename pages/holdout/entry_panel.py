@@ -60,7 +60,7 @@ def _actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None
     with st.container(horizontal=True, gap="small"):
         st.button("Let go", key="let-go", icon=":material/deselect:", on_click=selection.let_go)
         labels.label_form(comparison, rows)
-        if st.button(
+        if excluding.may_exclude() and st.button(
             "Exclude",
             key="exclude-entries",
             icon=":material/block:",

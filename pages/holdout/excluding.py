@@ -1,6 +1,7 @@
 """Entries that somebody took out of the sets on the map: the sets without them, and what that changes in the tests.
 
-Only while exploring: under a lock the sets are those that were locked.
+Only while exploring: what is taken out after a look at the map changes every test, so no band over margins holds for what is left,
+and under a lock the sets are those that were locked.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
 from flipcore.stats.holdout.units import TITLES, estimate_text
-from flipcore.stats.holdout.verdict import simultaneous
 from pages.common.notes import plain
 from pages.holdout import cached
 from pages.holdout.sets import Sets
@@ -21,9 +21,14 @@ NOT_RUN = "not run"
 FEWEST = 5  # entries that either set must keep
 
 
+def may_exclude() -> bool:
+    """Whether the page explores."""
+    return st.session_state.get("mode", "explore") == "explore"
+
+
 def excluded(whole_id: str) -> frozenset[str]:
-    """Ids of the entries that are out of these sets."""
-    return frozenset(st.session_state.get(PLACE, {}).get(whole_id, ()))
+    """Ids of the entries that are out of these sets; none in another mode."""
+    return frozenset(st.session_state.get(PLACE, {}).get(whole_id, ()) if may_exclude() else ())
 
 
 def exclude(whole_id: str, ids: Collection[str]) -> None:
@@ -36,10 +41,10 @@ def put_back(whole_id: str) -> None:
     st.session_state.get(PLACE, {}).pop(whole_id, None)
 
 
-def applied(whole: Sets | None, mode: str) -> Sets | None:
-    """The sets without what is out; whole in locked mode. What is decided on them is kept under what they hold, so no lock or
+def applied(whole: Sets | None) -> Sets | None:
+    """The sets without what is out. What is decided on them is kept under what they hold, so no lock or
     decision on the whole sets speaks for them."""
-    out = excluded(whole.sets_id) if whole is not None and mode != "locked" else frozenset()
+    out = excluded(whole.sets_id) if whole is not None else frozenset()
     if whole is None or not out:
         return whole
     target, retro = (tuple(item for item in items if item.item_id not in out) for items in (whole.target, whole.retro))
@@ -48,7 +53,7 @@ def applied(whole: Sets | None, mode: str) -> Sets | None:
     return Sets.of(name, target, retro, study_ids=whole.study_ids, n_aside=whole.n_aside, notes=whole.notes)
 
 
-def effect(whole: Sets, sets: Sets, view: dict, mode: str, tests: dict) -> None:
+def effect(whole: Sets, sets: Sets, view: dict, tests: dict) -> None:
     """How many entries are out, and each test with and without them; nothing where none is out."""
     if whole is sets:
         return
@@ -62,8 +67,6 @@ def effect(whole: Sets, sets: Sets, view: dict, mode: str, tests: dict) -> None:
             )
             st.button("Put back", key="put-back", icon=":material/undo:", on_click=put_back, args=(whole.sets_id,))
         before, _, _ = cached.four_tests(whole, view, False)
-        if mode == "simultaneous":
-            before = {test.name: test for test in simultaneous(list(before.values()))}
         st.dataframe(_rows(before, tests), hide_index=True)
         st.caption(
             "Chosen after seeing the map, so these results are exploratory: confirm them on entries that were set aside. "

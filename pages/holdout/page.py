@@ -41,7 +41,7 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     mode = modes.mode_selector()
     controls = screen.Controls()
 whole = chosen.sets_of(key, name, confirmatory=mode == "locked")
-sets = excluding.applied(whole, mode)
+sets = excluding.applied(whole)
 
 
 def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
@@ -134,7 +134,7 @@ if whole is not None and sets is not None:
                 guide.show()
         with board_place:
             board_tests = verdict(sets, view, lock)
-            excluding.effect(whole, sets, view, mode, board_tests["tests"])
+            excluding.effect(whole, sets, view, board_tests["tests"])
         with part_place, shown_problem():
             if part == "Tests":
                 tests.show(sets, board_tests["tests"], board_tests["about"], board_tests["missing"], mode == "locked")
