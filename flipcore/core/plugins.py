@@ -92,9 +92,8 @@ class Registry(Mapping[str, T]):
     def _all(self) -> _Content[T]:
         with self._lock:
             if self._content is None:
-                self._content = _Content(
-                    dict(self._shipped), {}, []
-                )  # what a plug-in sees that looks here while it is imported
+                # what a plug-in sees that looks here while it is imported
+                self._content = _Content(dict(self._shipped), {}, [])
                 for entry in sorted(entry_points(group=self.group), key=lambda one: (str(_origin(one)), one.name)):
                     self._load(entry, self._content)
             return self._content
@@ -126,9 +125,8 @@ class Registry(Mapping[str, T]):
         if not is_dataclass(one):
             return "it is no instance of a dataclass, whose fields are its parameters."
         for key in ("name", "title", "about"):
-            if not isinstance(getattr(one, key, None), str) or not getattr(
-                one, key
-            ):  # a contract cannot force a class attribute
+            text = getattr(one, key, None)  # a contract cannot force a class attribute
+            if not isinstance(text, str) or not text:
                 return f"it has no {key}, a text."
         name = _name(one)
         if not _NAME.fullmatch(name):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.models import model_cards, own_models
 from flipcore.models.cards import APIS, SERVED, ModelCard
@@ -79,16 +78,13 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _test(options: argparse.Namespace) -> int:
-    own = own_models.own_cards()
-    if options.name not in own:
-        raise BadInput(f"{options.name!r} is none of your own models; there are {', '.join(own) or 'none yet'}.")
-    return _tested(own[options.name])
+    return _tested(own_models.own_card(options.name))
 
 
 def _tested(card: ModelCard) -> int:
     """Tests the model, keeps what came, and says it."""
     sentences = ask_and_keep(card)
-    after = own_models.own_cards()[card.name]
+    after = own_models.own_card(card.name)
     record = record_of(after)
     if record is not None:
         print("\n".join(f"  {label}: {text}" for label, text in lines(record).items()))

@@ -25,6 +25,14 @@ def own_cards() -> dict[str, ModelCard]:
     return cards_of(path) if path.is_file() else {}
 
 
+def own_card(name: str) -> ModelCard:
+    """One of the user's own models; BadInput names those that there are."""
+    cards = own_cards()
+    if name not in cards:
+        raise BadInput(f"{name!r} is none of your own models; there are {', '.join(cards) or 'none yet'}.")
+    return cards[name]
+
+
 def save(card: ModelCard, replaces: str = "") -> None:
     """Adds the model, or changes it where it is called what `replaces` says. Raises BadInput for a name that is there already,
     and for a card that cannot be asked."""
@@ -40,11 +48,8 @@ def save(card: ModelCard, replaces: str = "") -> None:
 def remove(name: str) -> None:
     """Forgets one of the user's own models; what it answered stays in the database."""
     with _writing:
-        cards = own_cards()
-        if name not in cards:
-            raise BadInput(f"{name!r} is none of your own models; there are {', '.join(cards) or 'none yet'}.")
-        del cards[name]
-        _write(cards)
+        own_card(name)
+        _write({other: card for other, card in own_cards().items() if other != name})
 
 
 def edited(card: ModelCard, **changes: Any) -> ModelCard:
