@@ -19,6 +19,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, review
+from pages.memorization import gap
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.test_every_way import page_of, sent
 
@@ -72,6 +73,7 @@ def store(path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    monkeypatch.setattr(gap, "gap_rows", list)  # verdicts on the source's simulated table are about no study's paraphrases
     monkeypatch.setattr(
         Claim, "text", property(lambda self: f"{MADE} {self.assertion.name}" if self.is_made else _unmade(self))
     )
