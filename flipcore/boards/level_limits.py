@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.core.records import IDENTITY
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
-from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates
 
 QUANTITIES = ("T", "G", "A", "A_minus_G", "A_plus", "excess")

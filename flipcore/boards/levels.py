@@ -16,9 +16,9 @@ from flipcore.boards.verdicts import RULES, Wording, wordings
 from flipcore.claims.flips import WITHOUT_SPREAD
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.estimate import without_interval
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
-from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, default_reference, item_rates
 from flipcore.stats.flips.disagreement import POLICIES
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from flipcore.claims import flips
 from flipcore.claims.flips import FEW, LESS, MORE, OPEN, REFERENCE, UNDEFINED, Verdict
-from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 
 WITHHELD = "withheld"

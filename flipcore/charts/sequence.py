@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 from flipcore.charts.theme import Colours, laid_out
-from flipcore.stats.base.bands import SequencePath
+from flipcore.stats.base.simultaneous import SequencePath
 
 
 def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> go.Figure:

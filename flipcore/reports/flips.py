@@ -14,7 +14,7 @@ from flipcore.claims.claim import Claim, description
 from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.stats.base.estimate import MIN_N, Estimate
 from flipcore.stats.base.intervals import mean_interval
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.verdict import inflation

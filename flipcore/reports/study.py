@@ -15,7 +15,7 @@ from flipcore.claims.flips import UNDEFINED
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, decompositions, default_reference
 from flipcore.stats.memory.rewritten import HarnessAccuracy
 

@@ -10,7 +10,7 @@ from flipcore.claims.claim import Claim
 from flipcore.extractors import title_of
 from flipcore.reports.study import table as rows
 from flipcore.stats.flips import decomposition
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
 from pages.common import session

@@ -14,7 +14,7 @@ from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
 from pages.components.threshold_board import threshold_board
-from pages.decomposition import alone, behind, cached, predicted
+from pages.decomposition import behind, cached, each_readout, predicted
 
 PAGE = "decomposition"
 BAND = "for every row, reference extractor and policy for unreadable answers at once, at any one level"
@@ -91,7 +91,7 @@ if study_id is not None:
             cached.table(cells, flips.cell_claims(cells, closed, heat), heat)
             cached.warnings(cells)
             marked_flips_by_readout(study_id, model, cells)
-            alone.section(study_id, model, mode, view["policy"])
+            each_readout.section(study_id, model, mode, view["policy"])
             predicted.predictor(study_id, model, mode)
             record.history(study_id)
 

@@ -8,7 +8,7 @@ from flipcore.core.records import IDENTITY
 from flipcore.stats.flips.map_cells import column_id, column_parts
 from pages.common.inspector import inspector_place, open_item
 from pages.components.flip_map import flip_map, map_events
-from pages.flip_surface import below, selected_items
+from pages.flip_surface import selected_items, under_map
 from pages.flip_surface.cached import View
 from pages.flip_surface.drawing import DrawnMap
 
@@ -49,7 +49,7 @@ def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
         st.rerun()
     selected_items.bar(view, flipmap)
     if not inspector_place(view.study_id, _model(view), selected_items.order(view, flipmap), readout=view.field):
-        below.most_flips(flip_table)
+        under_map.most_flips(flip_table)
 
 
 def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:

@@ -8,7 +8,7 @@ from flipcore.stats.flips.surface import opened_axes
 from pages.common import screen, session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
-from pages.flip_surface import below, cached
+from pages.flip_surface import cached, under_map
 from pages.flip_surface.cached import View
 from pages.flip_surface.drawing import drawn_map
 from pages.flip_surface.explorer import OPENED, explorer
@@ -127,7 +127,7 @@ def picture(study_id: str, frame) -> None:
         explorer(view, flipmap, flip_table(*cells, flipmap.items, cached.questions(study_id), view.titles))
     else:
         st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
-    below.disagreement(study_id, view.model, title_of)
+    under_map.disagreement(study_id, view.model, title_of)
 
 
 study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")

@@ -6,7 +6,7 @@ import pytest
 from flipcore.boards.level_limits import KINDS, LEVELS, QUANTITIES, level_limits
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 
 ANSWERS = coded_answers(planted_readouts(45, PlantedTruth(0.3, 0.1), generator(2)))

@@ -9,7 +9,7 @@ from flipcore.boards.levels import LEVELS, banded, board, resamples
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from tests.stats.flips.test_surface import asked, frame
 

@@ -19,8 +19,8 @@ from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import LIGHT
 from flipcore.core.randomness import generator
-from flipcore.stats.base.bands import conf_seq_path
 from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.simultaneous import conf_seq_path
 from flipcore.stats.memory.loss_analysis import loss_test
 
 HOSTILE = "<a href='http://x'>axis</a>"

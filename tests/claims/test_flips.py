@@ -8,7 +8,7 @@ import pytest
 
 from flipcore.claims import flips
 from flipcore.reports.flips import surface_claim
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from tests.stats.flips.test_decomposition import REF, E, readme, readouts, with_samples
 from tests.stats.flips.test_surface import asked, frame

@@ -3,7 +3,7 @@
 import numpy as np
 
 from flipcore.reports.worked_examples import flips_example, holdout_example, loss_example, pearl_example, truth_example
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
 from flipcore.stats.memory.ground_truth import ground_truth
 from flipcore.stats.memory.loss_analysis import loss_test

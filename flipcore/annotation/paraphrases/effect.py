@@ -11,7 +11,7 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.gate_rules import ParaphraseGate, paraphrase_gate
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.strike_bounds import AXIS, QUANTITIES, Place, extreme_strikes
 

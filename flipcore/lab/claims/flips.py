@@ -11,7 +11,7 @@ from flipcore.claims import flips
 from flipcore.lab.claims.cell import N_RUNS, Cell, Simulation
 from flipcore.lab.simulations.planted import PlantedTruth, planted_pair, planted_samples
 from flipcore.stats.base.guarded import guarded_t
-from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.contrast import BOUNDS, contrast_values
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, item_rates
 from flipcore.stats.flips.disagreement import ABSENT

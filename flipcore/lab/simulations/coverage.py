@@ -11,9 +11,9 @@ import numpy as np
 from flipcore.boards.level_limits import BANDED as QUANTITIES
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_columns
-from flipcore.stats.base.bands import bounded_path, conf_seq_path, max_t_band
 from flipcore.stats.base.estimate import MIN_N
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
+from flipcore.stats.base.simultaneous import bounded_path, conf_seq_path, max_t_band
 from flipcore.stats.flips.decomposition import COLUMNS
 
 SIZES = (26, 50, 150, 500)

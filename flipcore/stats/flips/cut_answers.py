@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.disagreement import ABSENT, pair_flips
 
 

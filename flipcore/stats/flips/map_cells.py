@@ -10,7 +10,7 @@ import numpy as np
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.intervals import UNIT
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.flips.surface import Cells, placed, row_means
 
 SEPARATOR = "\x1f"  # between axis and variant in a column's id: no name has it

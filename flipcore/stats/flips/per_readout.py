@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.core.records import IDENTITY
-from flipcore.stats.base.bands import SequencePath, bounded_path
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.base.joint import joint_means
+from flipcore.stats.base.joint_means import joint_means
 from flipcore.stats.base.resample import N_BOOT
-from flipcore.stats.flips.coding import CodedAnswers, NullRates, null_rates
+from flipcore.stats.base.simultaneous import SequencePath, bounded_path
+from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
 from flipcore.stats.flips.disagreement import ABSENT, NULL, answer_counts, between, check_policy, null_bounds
-from flipcore.stats.flips.floor import excess_test
+from flipcore.stats.flips.noise_floor import excess_test
 
 
 @dataclass(frozen=True)

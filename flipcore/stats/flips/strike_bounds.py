@@ -15,7 +15,7 @@ import pandas as pd
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.resample import SLACK
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import item_rates
 
 AXIS = "paraphrase"

@@ -12,7 +12,7 @@ from flipcore.core.records import BASE, CUT, IDENTITY
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import UNIT
-from flipcore.stats.base.joint import JointMeans, joint_means
+from flipcore.stats.base.joint_means import JointMeans, joint_means
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips, within
 
 

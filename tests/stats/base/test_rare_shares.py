@@ -7,7 +7,7 @@ from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import deviations, pair_rates
 from flipcore.stats.base.clusters import by_family
 from flipcore.stats.base.intervals import UNIT, cluster_clt
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
 
 
 def default(x):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.stats.flips.coding import coded_answers, null_rates
+from flipcore.stats.flips.coded_answers import coded_answers, null_rates
 from flipcore.stats.flips.cut_answers import cut_answers
 from flipcore.stats.flips.disagreement import ABSENT, between
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from flipcore.stats.base.clusters import by_family
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.map_cells import Group
 from flipcore.stats.flips.surface import Cells

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.disagreement import POLICIES
 from flipcore.stats.flips.per_readout import flip_summary, item_entropies, item_modal_agreements
 from tests import definitions

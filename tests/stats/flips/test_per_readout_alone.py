@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.per_readout import alone, arriving
 
 

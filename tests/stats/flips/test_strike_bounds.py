@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.flips.coding import coded_answers
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import item_rates
 from flipcore.stats.flips.strike_bounds import extreme_strikes, moved_by_each
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.flips.coding import coded_answers, null_rates
+from flipcore.stats.flips.coded_answers import coded_answers, null_rates
 from flipcore.stats.flips.disagreement import ABSENT, NULL, between
 
 

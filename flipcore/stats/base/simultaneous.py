@@ -10,7 +10,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.intervals import MIN_LOOK, conf_seq_half
-from flipcore.stats.base.joint import JointMeans
+from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 
 

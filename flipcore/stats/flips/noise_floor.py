@@ -13,7 +13,7 @@ import numpy as np
 from flipcore.core.randomness import generator
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
-from flipcore.stats.flips.coding import CodedAnswers
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.disagreement import ABSENT, between, within
 
 OWN, FROM_IDENTITY, NOT_MEASURED = "samples of every variant", "re-asking the base prompt", "not measured"

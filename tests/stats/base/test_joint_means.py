@@ -6,7 +6,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.stats.base import intervals
 from flipcore.stats.base.intervals import SIGNED, UNIT, mean_interval
-from flipcore.stats.base.joint import JointMeans, column_quantiles
+from flipcore.stats.base.joint_means import JointMeans, column_quantiles
 from tests import naive
 
 
