@@ -13,6 +13,7 @@ _TREE = Path(__file__).resolve().parents[2]
 IS_CLONE = (_TREE / "app.py").is_file()
 ROOT = _TREE if IS_CLONE else _TREE / "flipscope"
 APP = ROOT / "app.py"
+COMPONENTS = ROOT / "pages" / "components"
 DATA = ROOT / "data"
 ITEMS = DATA / "items"
 NAMES = DATA / "names"
