@@ -225,7 +225,7 @@ def _reread(options) -> int:
     try:
         study_id = _study_id(store, options.study)
         if options.judge or options.extractor == "judge":
-            name = _judged(store, study_id, options)
+            name = _judgement(store, study_id, options)
         else:
             name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
         if not name:
@@ -239,7 +239,7 @@ def _reread(options) -> int:
         store.close()
 
 
-def _judged(store: Store, study_id: str, options) -> str:
+def _judgement(store: Store, study_id: str, options) -> str:
     """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
     from flipcore.core.errors import BadInput
     from flipcore.runs.judging_again import EXAMPLE, judge_again, priced, prompt_in
@@ -253,9 +253,11 @@ def _judged(store: Store, study_id: str, options) -> str:
         return ""
     with interruptible() as cancel:
         show = lambda p: print(f"\r{p.n_done:,} of {p.n_all:,} answers judged   ", end="", file=sys.stderr)  # noqa: E731
-        judged = judge_again(store, study_id, options.judge, prompt, budget_usd=options.budget, on_progress=show, cancel=cancel)
-    print(f"\n{judged.sentence}")
-    return judged.name
+        judge_run = judge_again(
+            store, study_id, options.judge, prompt, budget_usd=options.budget, on_progress=show, cancel=cancel
+        )
+    print(f"\n{judge_run.sentence}")
+    return judge_run.name
 
 
 def _variants(options) -> int:

@@ -133,7 +133,7 @@ def test_hostile_recordings_are_imported_letter_by_letter(tmp_path, store):
 def test_surrogates_are_refused_by_their_line_and_the_other_rows_load(tmp_path):
     rows = [row | {"question": "half \ud83d"} if i == 1 else row for i, row in enumerate(hostile.rows()[:3])]
     report = load_report(ItemSource("file", path=written(tmp_path / "a.jsonl", rows).path, columns=COLUMNS))
-    assert [line for line, _ in report.refused] == [2] and "not UTF-8" in report.refused[0][1] and len(report.items) == 2
+    assert [line for line, _ in report.refusals] == [2] and "not UTF-8" in report.refusals[0][1] and len(report.items) == 2
 
 
 @pytest.mark.parametrize(
@@ -307,4 +307,4 @@ def test_a_half_written_file_loads_what_is_whole_and_names_the_line_that_is_not(
     text = "".join(json.dumps(row) + "\n" for row in hostile.rows()[:4])
     path = written(tmp_path / "a.jsonl", text[:-40]).path
     report = load_report(ItemSource("file", path=path, columns=COLUMNS))
-    assert [line for line, _ in report.refused] == [4] and len(report.items) == 3
+    assert [line for line, _ in report.refusals] == [4] and len(report.items) == 3

@@ -160,8 +160,8 @@ def test_module_names_say_something():
 
 
 PARTICIPLES = frozenset(
-    "asked broken built chosen counted done drawn found given gone grouped held kept known left loaded made marked matched "
-    "measured named picked planned put said seen sent shown stored taken tried wanted written".split()
+    "asked broken built chosen closed compared counted done drawn found given gone grouped held judged kept known left loaded made "
+    "marked matched measured named picked planned put refused said seen sent shown stored taken tried used wanted written".split()
 )
 # A participle alone says that something was done, not what the thing is. These say it all the same:
 EXPLAINED = {

@@ -18,7 +18,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import PAIRED_CONTROL, ItemSource, Study
 from flipcore.datasets import LOADERS, load_report
 from flipcore.datasets.loading import ITEM_ID
-from flipcore.stats.memory.frames import COMPARED, JUDGED
+from flipcore.stats.memory.frames import CONTROL_ROLES, ITEM_ROLES
 from flipcore.stats.memory.matching import ACCURACY, CALIPER, LENGTH, STEPS, TRAITS, Matching, Traits, matching_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, pairs, planning, studies
@@ -51,7 +51,7 @@ def matched_in_study(
     """The study's benchmark items paired with its own controls; what was set aside is paired with what was set aside."""
     study = studies.declared(store, study_id)
     rows = planning.members(store, study_id)
-    benchmark, control = ([row for row in rows if row["role"] in roles] for roles in (JUDGED, COMPARED))
+    benchmark, control = ([row for row in rows if row["role"] in roles] for roles in (ITEM_ROLES, CONTROL_ROLES))
     if not benchmark or not control:
         raise BadInput("This study has no controls to match from. Choose another set, or declare controls under New study.")
     models = _checked(study, models)
@@ -79,7 +79,7 @@ def matched_from_set(
         for item in items
         if item.item_id not in out and _wording(item.question) not in wordings
     ]
-    benchmark = [row | {"confirmatory": False} for row in members if row["role"] in JUDGED]
+    benchmark = [row | {"confirmatory": False} for row in members if row["role"] in ITEM_ROLES]
     if not benchmark or not candidates:
         raise BadInput(f"{source.dataset} has no item that could be a control of this study's benchmark items.")
     models = _checked(study, models)
@@ -103,7 +103,7 @@ def paired_study(study: Study, matching: Matching, source: ItemSource | None = N
     if source is not None:
         ids = list(dict.fromkeys(matching.pairs.values()))
         controls = replace(source, role="control", n=0, where={ITEM_ID: ids})
-        items = (*(one for one in study.items if one.role not in COMPARED), controls)
+        items = (*(one for one in study.items if one.role not in CONTROL_ROLES), controls)
     return replace(study, name=f"{study.name}, paired controls", items=items, control=PAIRED_CONTROL)
 
 

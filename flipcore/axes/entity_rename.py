@@ -54,9 +54,9 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     """One consistent renaming of an item's people; deterministic given the generator."""
     whole = "\n".join([item.question, *item.options])
     persons = people(item.question)
-    refused = _refusal(item, persons, whole)
-    if refused:
-        return refused
+    refusal = _refusal(item, persons, whole)
+    if refusal:
+        return refusal
     new_names = _new_names(persons, whole, rng)
     if new_names is None:
         return Refusal("no name left", "Every name of the lists is too like one of the text.")

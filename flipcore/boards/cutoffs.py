@@ -118,15 +118,17 @@ def loss_line(
 def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False) -> dict:
     """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down)."""
     curve = pearl.curve()
-    judged = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
+    sensitivity = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
     non_members = pearl.non_members[~np.isnan(pearl.non_members)]
     fpr, detection = (
-        shares_everywhere(curve, len(judged), len(non_members)) if simultaneous else (curve.fpr_limits, curve.detection_limits)
+        shares_everywhere(curve, len(sensitivity), len(non_members))
+        if simultaneous
+        else (curve.fpr_limits, curve.detection_limits)
     )
-    edges = edges_of(judged, non_members)
+    edges = edges_of(sensitivity, non_members)
     marks = [{"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"}]
     return _line(
-        id=f"alpha-{len(judged)}-{len(non_members)}-{judged.sum():.6g}-{simultaneous}",
+        id=f"alpha-{len(sensitivity)}-{len(non_members)}-{sensitivity.sum():.6g}-{simultaneous}",
         control="alpha",
         name="α",
         unit=unit,
@@ -138,7 +140,7 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
         marks=marks,
         positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
         groups=[
-            {"label": f"judged (n = {len(judged):,})", "colour": "benchmark", "shares": binned(judged, edges)},
+            {"label": f"judged (n = {len(sensitivity):,})", "colour": "benchmark", "shares": binned(sensitivity, edges)},
             {"label": f"non-members (n = {len(non_members):,})", "colour": "control", "shares": binned(non_members, edges)},
         ],
         tables={
@@ -152,8 +154,8 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
             "d1": packed(detection[:, 1]),
         },
         lines=[
-            f"{{k|int}} of {len(judged):,} texts break off more abruptly than α: {{detection|pct}}"
-            f"{_limits_text('d', len(judged))}.",
+            f"{{k|int}} of {len(sensitivity):,} texts break off more abruptly than α: {{detection|pct}}"
+            f"{_limits_text('d', len(sensitivity))}.",
             f"{{false|int}} of {len(non_members):,} non-members do too: false positives {{fpr|pct}}"
             f"{_limits_text('f', len(non_members))}" + (", at any α at once." if simultaneous else "."),
         ],

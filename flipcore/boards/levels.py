@@ -52,13 +52,13 @@ def board(
     seed: int = 0,
     n_boot: int | None = None,
     simultaneous: bool = False,
-    closed: Mapping[str, str] | None = None,
+    closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
 ) -> dict:
     """`levels, rows, tables, wording, options, start, chosen`; `tables["reference|policy|kind"]` holds points, floors, packed
     limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
     `wording["reference|policy"]` the sentences of each row.
-    `closed`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
+    `closed_gates`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
     references and policies (statistics.md, section 7)."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
@@ -72,7 +72,7 @@ def board(
         n_boot=n_boot,
     )
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
-    wording_of = wordings(answers, references, POLICIES, closed or {}, temperature)
+    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature)
     tables = {
         f"{reference}|{policy}|{kind}": _table(
             by_level, r, p, *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k]))
@@ -188,13 +188,13 @@ def _band(answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int) 
         ]
     )
     joint = JointMeans(columns, seed, n_boot)
-    used = (joint.n >= 10) & (joint.se > 1e-12)
+    has_band = (joint.n >= 10) & (joint.se > 1e-12)
     critical = np.full(len(LEVELS), np.nan)
-    if used.any():
-        studentized = np.abs(JointMeans(columns[:, used], seed, n_boot).studentized)
+    if has_band.any():
+        studentized = np.abs(JointMeans(columns[:, has_band], seed, n_boot).studentized)
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
-    half = np.where(used, joint.se, np.nan)[:, None] * critical
+    half = np.where(has_band, joint.se, np.nan)[:, None] * critical
     shape = (len(by_level.references), len(by_level.policies), len(cells), len(BANDED), len(LEVELS))
     low, high = np.array([COLUMNS[name] for name in BANDED]).T[:, None, None, None, :, None]  # what each can be at all
     hole = np.full((*shape[:3], len(QUANTITIES) - len(BANDED), len(LEVELS)), np.nan)

@@ -26,12 +26,12 @@ class Wording:
     """Cells of one reference and policy with their verdicts, ready to be asked at any level."""
 
     def __init__(
-        self, answers: CodedAnswers, reference: str, policy: str, closed: Mapping[str, str], temperature: float | None
+        self, answers: CodedAnswers, reference: str, policy: str, closed_gates: Mapping[str, str], temperature: float | None
     ) -> None:
         self.cells = decompositions(answers, reference, policy=policy, n_boot=N_BOOT, tests=False)
-        self.claims = flips.cell_claims(self.cells, closed, temperature)
-        self.verdicts = flips.verdicts(self.cells, closed, temperature)
-        shut = flips.headline(self.cells, closed, temperature)
+        self.claims = flips.cell_claims(self.cells, closed_gates, temperature)
+        self.verdicts = flips.verdicts(self.cells, closed_gates, temperature)
+        shut = flips.headline(self.cells, closed_gates, temperature)
         self.instead = shut.text if not self._open() else ""
 
     def rows(self) -> list[dict]:
@@ -105,9 +105,9 @@ def wordings(
     answers: CodedAnswers,
     references: Sequence[str],
     policies: Sequence[str],
-    closed: Mapping[str, str],
+    closed_gates: Mapping[str, str],
     temperature: float | None,
 ) -> Callable[[str, str], Wording]:
     """(reference, policy) -> its verdicts, each made once."""
-    of = {(r, p): Wording(answers, r, p, closed, temperature) for r in references for p in policies}
+    of = {(r, p): Wording(answers, r, p, closed_gates, temperature) for r in references for p in policies}
     return lambda reference, policy: of[reference, policy]

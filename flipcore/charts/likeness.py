@@ -33,10 +33,10 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
             customdata=np.column_stack([counts, 100 * share]),
             hovertemplate="cosine about %{x:.2f}: %{customdata[0]:,} pairs (%{customdata[1]:.3g} %)<extra>" + name + "</extra>",
         )
-    used = np.flatnonzero(target + retro)
+    bins = np.flatnonzero(target + retro)
     ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
     laid_out(figure, c, height=340, x_title="cosine of two entries of one set", y_title="share of pairs")
-    figure.update_xaxes(range=[edges[used[0]], edges[min(len(edges) - 1, used[-1] + 1)]] if len(used) else None)
+    figure.update_xaxes(range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None)
     figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g} %" for tick in ticks], rangemode="tozero")
     return figure
 

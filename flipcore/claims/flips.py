@@ -92,12 +92,12 @@ class Verdict:
 
 
 def verdicts(
-    cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> dict[tuple[str, str], Verdict]:
     """Place (axis, extractor) -> Verdict of each cell that has one. Cells behind a closed gate are no part of the family."""
     contested = [one for one in cells if _is_contested(one)]
     contrasts = {id(one): contrast(one.item_values, _worst(one)) for one in contested}
-    family = [one for one in contested if not _why(one, closed or {})]
+    family = [one for one in contested if not _why(one, closed_gates or {})]
     adjusted = dict(zip(map(id, family), holm([contrasts[id(one)].p for one in family]), strict=True)) if family else {}
     return {
         (one.axis, one.extractor): _verdict(one, contrasts[id(one)], adjusted.get(id(one), contrasts[id(one)].p), temperature)
@@ -106,17 +106,17 @@ def verdicts(
 
 
 def cell_claims(
-    cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> list[Claim]:
-    """One claim a cell, in order. `closed`: axis or extractor -> why it is not claimed; `temperature`: None where unknown."""
-    by_place = verdicts(cells, closed, temperature)
-    n_family = sum(not _why(one, closed or {}) for one in cells if _is_contested(one))
-    return [_claim(one, by_place.get((one.axis, one.extractor)), closed or {}, n_family, temperature) for one in cells]
+    """One claim a cell, in order. `closed_gates`: axis or extractor -> why it is not claimed; `temperature`: None where unknown."""
+    by_place = verdicts(cells, closed_gates, temperature)
+    n_family = sum(not _why(one, closed_gates or {}) for one in cells if _is_contested(one))
+    return [_claim(one, by_place.get((one.axis, one.extractor)), closed_gates or {}, n_family, temperature) for one in cells]
 
 
-def _claim(one: Decomposition, verdict: Verdict | None, closed: Mapping[str, str], n_family: int, temperature) -> Claim:
+def _claim(one: Decomposition, verdict: Verdict | None, closed_gates: Mapping[str, str], n_family: int, temperature) -> Claim:
     if verdict is None:
-        return _undecidable(one).not_claimed(_why(one, closed))
+        return _undecidable(one).not_claimed(_why(one, closed_gates))
     outcome = outcome_of(verdict)
     sentence = filled(verdict.sentences[outcome], one, verdict.lead)
     claim = Claim(
@@ -128,7 +128,7 @@ def _claim(one: Decomposition, verdict: Verdict | None, closed: Mapping[str, str
         "",
         {"p": verdict.p, "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both},
     )
-    return claim.not_claimed(_why(one, closed))
+    return claim.not_claimed(_why(one, closed_gates))
 
 
 def outcome_of(verdict: Verdict) -> str:
@@ -163,8 +163,10 @@ def _worst(one: Decomposition) -> tuple[np.ndarray, np.ndarray] | None:
     return (one.cut.lowest, one.cut.highest) if one.cut is not None and one.cut.share > MOST_CUT else None
 
 
-def _why(one: Decomposition, closed: Mapping[str, str]) -> str:
-    return " ".join(dict.fromkeys(closed[name] for name in (one.axis, one.extractor, one.reference) if name in closed))
+def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
+    return " ".join(
+        dict.fromkeys(closed_gates[name] for name in (one.axis, one.extractor, one.reference) if name in closed_gates)
+    )
 
 
 def _verdict(one: Decomposition, difference: Contrast, p: float, temperature: float | None) -> Verdict:
@@ -215,13 +217,13 @@ def _detail(one: Decomposition, verdict: Verdict, n_family: int, temperature: fl
 
 
 def headline(
-    cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
 ) -> Claim:
     """The answer of a page: the largest artifact among the cells that hold more of it, or else among all cells."""
-    by_place = verdicts(cells, closed, temperature)
-    contested = [one for one in by_place.values() if not _why(one.cell, closed or {})]
+    by_place = verdicts(cells, closed_gates, temperature)
+    contested = [one for one in by_place.values() if not _why(one.cell, closed_gates or {})]
     if not contested and by_place:
-        why = " ".join(dict.fromkeys(_why(one.cell, closed or {}) for one in by_place.values()))
+        why = " ".join(dict.fromkeys(_why(one.cell, closed_gates or {}) for one in by_place.values()))
         return Claim(LARGER_ANYWHERE, OPEN, "").not_claimed(why)
     if not contested:
         return description("No extractor besides the reference has a flip rate yet.", UNDEFINED)
@@ -233,11 +235,14 @@ def headline(
 
 
 def headline_of(
-    cells: Sequence[Decomposition], extractor: str, closed: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition],
+    extractor: str,
+    closed_gates: Mapping[str, str] | None = None,
+    temperature: float | None = None,
 ) -> Claim:
     """The answer about one extractor, from cells over all axes (`stats.flips.pooled`) of every extractor."""
     one = next(one for one in cells if one.extractor == extractor)
-    by_place = verdicts(cells, closed, temperature)
+    by_place = verdicts(cells, closed_gates, temperature)
     verdict = by_place.get((one.axis, extractor))
     if np.isnan(one.T.value):
         return _undecidable(one)
@@ -250,7 +255,7 @@ def headline_of(
     if verdict.lead != "excess":
         detail = f"{filled(f'Of all pairs {three_parts(one)}.', one, 'A_plus')} {detail}"
     claim = Claim(LARGER, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": verdict.p})
-    return claim.not_claimed(_why(one, closed or {}))
+    return claim.not_claimed(_why(one, closed_gates or {}))
 
 
 def leading_extractor(cells: Sequence[Decomposition], temperature: float | None = None) -> str | None:
@@ -266,10 +271,10 @@ def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     return max(larger or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value))
 
 
-def tally(cells: Sequence[Decomposition], closed: Mapping[str, str] | None = None) -> Claim:
+def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None) -> Claim:
     """How many cells hold more artifact, how many more genuine flips, how many are undecided."""
-    by_place = verdicts(cells, closed)
-    return tally_of([outcome_of(one) for one in by_place.values() if not _why(one.cell, closed or {})])
+    by_place = verdicts(cells, closed_gates)
+    return tally_of([outcome_of(one) for one in by_place.values() if not _why(one.cell, closed_gates or {})])
 
 
 def tally_of(outcomes: Sequence[str]) -> Claim:

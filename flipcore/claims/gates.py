@@ -1,6 +1,6 @@
 """What of a study may be claimed: paraphrases and judges that people have checked enough; the rest is shown, not claimed.
 
-Every page, card, command, export and record asks `reasons` (or `closed`, which looks up a part of it) and withholds what it
+Every page, card, command, export and record asks `reasons` (or `closed_gates`, which looks up a part of it) and withholds what it
 names by `claim.not_claimed(reason)`.
 """
 
@@ -52,10 +52,10 @@ def reasons(store: Store, study_id: str, judge: Callable[[], JudgeReport] | None
 
     `judge` gives the study's report where somebody holds it already. A study that is not stored has no reasons."""
     axes, extractors = studies.axes_and_extractors(store, study_id)
-    return closed(store, study_id, axes, extractors, judge)
+    return closed_gates(store, study_id, axes, extractors, judge)
 
 
-def closed(
+def closed_gates(
     store: Store, study_id: str, axes: Iterable[str], extractors: Iterable[str], judge: Callable[[], JudgeReport] | None = None
 ) -> dict[str, str]:
     """Of these axes and extractors those whose gate is closed: name -> what is missing."""

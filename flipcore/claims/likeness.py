@@ -54,10 +54,10 @@ def mixing_claim(mixing: Mixing) -> Claim:
     )
 
 
-def compared_claims(compared: Comparison) -> tuple[Claim, Claim]:
+def compared_claims(comparison: Comparison) -> tuple[Claim, Claim]:
     """(neighbours, likeness inside a set) of two sets in one embedding; of each template one entry counts."""
-    distinct = compared.distinct
-    return mixing_claim(distinct.mixing), likeness_claim(*compared.likeness, distinct.likeness_difference)
+    distinct = comparison.distinct
+    return mixing_claim(distinct.mixing), likeness_claim(*comparison.likeness, distinct.likeness_difference)
 
 
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:

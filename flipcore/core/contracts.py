@@ -103,11 +103,11 @@ class Ask:
 
 @dataclass(frozen=True)
 class Need:
-    """A request that an extractor reads; `judged` names the position of the need whose text a judge is shown. One with a
+    """A request that an extractor reads; `answer_at` is the position of the need whose text a judge is shown. One with a
     `sample` is asked once for all samples. An `optional` one, always the last, is left out where the model lacks the ability."""
 
     request: Request
-    judged: int | None = None
+    answer_at: int | None = None
     sample: int | None = None
     optional: bool = False
 

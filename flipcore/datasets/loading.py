@@ -19,11 +19,11 @@ ITEM_ID = "item_id"  # in `where`: these very items
 
 @dataclass(frozen=True)
 class LoadReport:
-    """`refused` are (line, sentence) of the rows that are no items; `notes` are sentences about those that are."""
+    """`refusals` are (line, sentence) of the rows that are no items; `notes` are sentences about those that are."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
-    refused: tuple[tuple[int, str], ...] = ()
+    refusals: tuple[tuple[int, str], ...] = ()
 
 
 def report(dataset: Dataset, source: ItemSource) -> LoadReport:
@@ -32,31 +32,31 @@ def report(dataset: Dataset, source: ItemSource) -> LoadReport:
     if not rows:
         raise BadInput(f"{source.dataset} has no rows; give a file or a split with at least one.")
     make = dataset.making(rows, source.columns)
-    items, refused = _accepted(make, rows)
+    items, refusals = _accepted(make, rows)
     if not items:
-        raise BadInput(f"None of the {len(rows):,} rows of {source.dataset} could be used. {refused[0][1]}")
+        raise BadInput(f"None of the {len(rows):,} rows of {source.dataset} could be used. {refusals[0][1]}")
     selection, notes = _sample(_where(_of_categories(items, source), source), source)
     if dataset.maker:
         notes = [*explain(understood([row.values for row in rows if not row.problem], source.columns)), *notes]
-    if refused:
-        notes = [*notes, f"{len(refused):,} of {len(rows):,} rows were refused."]
-    return LoadReport(tuple(selection), (*notes, *_duplicates(selection)), tuple(refused))
+    if refusals:
+        notes = [*notes, f"{len(refusals):,} of {len(rows):,} rows were refused."]
+    return LoadReport(tuple(selection), (*notes, *_duplicates(selection)), tuple(refusals))
 
 
 def _accepted(make, rows: Sequence[Row]) -> tuple[list[Item], list[tuple[int, str]]]:
     items: dict[str, Item] = {}
     lines: dict[str, int] = {}
-    refused = []
+    refusals = []
     for row in rows:
         try:
             item = item_of(make, row)
             if item.item_id in items:
                 raise BadInput(f"repeats line {lines[item.item_id]} word for word under the same id")
         except BadInput as error:
-            refused.append((row.line, f"{row.place} {error}."))
+            refusals.append((row.line, f"{row.place} {error}."))
         else:
             items[item.item_id], lines[item.item_id] = item, row.line
-    return list(items.values()), refused
+    return list(items.values()), refusals
 
 
 def _of_categories(items: Sequence[Item], source: ItemSource) -> list[Item]:

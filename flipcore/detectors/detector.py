@@ -65,9 +65,9 @@ class Detector(ABC):
 
     @abstractmethod
     def evidence(
-        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
-        """Of the items in the roles `judged` against those in `compared`; None where nothing of it was asked of these items.
+        """Of the items in `item_roles` against those in `control_roles`; None where nothing of it was asked of these items.
         Raises BadInput, a sentence, where it was asked and cannot be computed."""
 
 
@@ -82,9 +82,9 @@ class ScoreDetector(Detector):
         return self.axis
 
     def evidence(
-        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
-        mine, other = (self.scores(frame, roles) for roles in (judged, compared))
+        mine, other = (self.scores(frame, roles) for roles in (item_roles, control_roles))
         if mine.empty:
             return None
         test = loss_test(mine["item_id"].tolist(), mine["d"], other["d"])

@@ -41,12 +41,12 @@ class DropGap(Detector):
         return rows.assign(d=rows["drop"])
 
     def evidence(
-        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
-        mine, other = (frames.rewritten(frame, self.axis, WRITTEN_ANSWER, roles) for roles in (judged, compared))
+        mine, other = (frames.rewritten(frame, self.axis, WRITTEN_ANSWER, roles) for roles in (item_roles, control_roles))
         if not (len(mine.drops) and len(other.drops)):
             return None
-        analysis = gap_of_frame(frame, self.axis, WRITTEN_ANSWER, judged, compared, members)
+        analysis = gap_of_frame(frame, self.axis, WRITTEN_ANSWER, item_roles, control_roles, members)
         numbers = {
             "gap": analysis.gap,
             "gap_source": analysis.gap_source,

@@ -19,9 +19,9 @@ class _Scored(ScoreDetector):
     """Reads log-probabilities of given texts."""
 
     def evidence(
-        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
-        evidence = super().evidence(frame, judged, compared, members)
+        evidence = super().evidence(frame, item_roles, control_roles, members)
         return evidence and replace(evidence, cut=NO_COMPLETION)
 
 

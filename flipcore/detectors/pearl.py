@@ -36,9 +36,9 @@ class Pearl(Detector):
         return pd.DataFrame({"item_id": list(by_item), "d": sensitivities(by_item)})
 
     def evidence(
-        self, frame: pd.DataFrame, judged: Sequence[str], compared: Sequence[str], members: Members
+        self, frame: pd.DataFrame, item_roles: Sequence[str], control_roles: Sequence[str], members: Members
     ) -> Evidence | None:
-        mine, other = (frames.pearl_scores(frame, self.measure, roles, self.axis)[0] for roles in (judged, compared))
+        mine, other = (frames.pearl_scores(frame, self.measure, roles, self.axis)[0] for roles in (item_roles, control_roles))
         if not mine:
             return None
         values, non_members = sensitivities(mine), sensitivities(other)
@@ -54,7 +54,7 @@ class Pearl(Detector):
         templated = members.is_templated(list(mine), list(other))
         by_item = dict(zip(mine, values, strict=True)), dict(zip(other, non_members, strict=True))
         test, withheld = settled_set(set_test(values, non_members), frame, self.axis, self.measure, *by_item)
-        share = cut_share(frame, self.axis, self.measure, (*judged, *compared))
+        share = cut_share(frame, self.axis, self.measure, (*item_roles, *control_roles))
         cut = f"Cut off by a filter or an open reasoning block: {percent_text(share, 1)} of the continuations."
         return Evidence(set_test=test, templated=templated, withheld=withheld, cut=cut, numbers=numbers)
 

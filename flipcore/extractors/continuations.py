@@ -42,7 +42,7 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
     return [continued] if reference else [Need(request(str(prompt), 0.0, 1.0), sample=0), continued]
 
 
-def compared(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:
+def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:
     """The reference and the continuation, or the absent or cut reading that says why there are not both. An empty continuation is a
     continuation too."""
     reference = str(variant.params.get("reference") or "")
@@ -78,7 +78,7 @@ class Ncd(Extractor):
         return continuation_need(variant, ask)
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        pair = compared(variant, completions)
+        pair = texts_of(variant, completions)
         if isinstance(pair, Reading):
             return pair
         reference, text = pair
@@ -99,7 +99,7 @@ class RougeL(Extractor):
         return continuation_need(variant, ask)
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
-        pair = compared(variant, completions)
+        pair = texts_of(variant, completions)
         return pair if isinstance(pair, Reading) else Reading(OK, value=rouge_l(*pair))
 
 

@@ -92,7 +92,7 @@ class Judge(Extractor):
         needs = [Need(text_request(variant, ask))]
         if so_far and not no_answer(so_far) and so_far[0].text.strip():
             prompt = judge_prompt(item, variant, so_far[0].text, backwards=self.backwards)
-            needs.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), judged=0))
+            needs.append(Need(Request("generate", prompt, max_tokens=self.max_tokens), answer_at=0))
         return needs
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:

@@ -77,7 +77,7 @@ def lines(record: ProbeRecord) -> dict[str, str]:
         "Log-probabilities of a given text": _score(record),
         "Reasoning": _reasoning(record),
         "Reasoning effort": "not taken" if "reasoning_effort" in record.refuses else "taken",
-        "Refused parameters": _refused(record),
+        "Refused parameters": _refusals(record),
         "Name of the token limit": record.limit_name,
         "Seed": {
             REPEATS: "the same seed gives the same text",
@@ -227,6 +227,6 @@ def _reasoning(record: ProbeRecord) -> str:
     return f"yes, {_PLACES.get(record.reasoning, record.reasoning)}{amount}"
 
 
-def _refused(record: ProbeRecord) -> str:
+def _refusals(record: ProbeRecord) -> str:
     names = [name for name in record.refuses if name != "reasoning_effort"]
     return f"{', '.join(names)}; left out" if names else "none"

@@ -120,12 +120,12 @@ class Simulated(Backend):
 
     async def complete(self, call: Call) -> Completion:
         entry = self._by_prompt.get(call.request.prompt)
-        judged = judge_reply(call.request.prompt) if entry is None and call.request.kind == "generate" else None
-        if judged:
+        verdict = judge_reply(call.request.prompt) if entry is None and call.request.kind == "generate" else None
+        if verdict:
             return Completion(
                 call.call_id,
                 "ok",
-                judged,
+                verdict,
                 "stop",
                 n_tokens_in=len(call.request.prompt) // 4,
                 n_tokens_out=4,
@@ -241,14 +241,14 @@ class Simulated(Backend):
         )
 
 
-_JUDGED = re.compile(r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL)
+_JUDGE_PROMPT = re.compile(r"\AYou read out which (option|number) an answer.*<<<\n(.*)\n>>>\n.*\"Final: \"", re.DOTALL)
 _LABELLED = re.compile(r"\s*(?:The answer is \()?(\w+)(?:\).*)?\s*", re.DOTALL)
 _NUMBER = re.compile(r"(?:.*#### )?\s*(-?[\d,./]+)\s*", re.DOTALL)
 
 
 def judge_reply(prompt: str) -> str | None:
     """The one line that a judge is asked for, or None where the prompt asks for no judgement."""
-    request = _JUDGED.match(prompt)
+    request = _JUDGE_PROMPT.match(prompt)
     if request is None:
         return None
     kind, text = request.groups()

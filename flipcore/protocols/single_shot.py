@@ -79,10 +79,10 @@ def _calls(extractor: Extractor, variant: Variant, sample: int, history: History
         ]
         for need in needs[len(calls) :]:
             backend, parent = history.backend, None
-            if need.judged is not None:
+            if need.answer_at is not None:
                 if history.judge is None:
                     raise BadInput("The study names no model as judge.")
-                backend, parent = history.judge, calls[need.judged].call_id
+                backend, parent = history.judge, calls[need.answer_at].call_id
             calls.append(
                 Call(backend.name, backend.revision, need.request, sample if need.sample is None else need.sample, parent)
             )

@@ -9,7 +9,7 @@ from flipcore.text.answers import answer_text
 Side = tuple[SeenVariant, list[SampleView]]
 
 
-def compared(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
+def sides(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
     """What may stand on the right, by name, each with its left: a variant and the one it is compared with; where only the
     base was asked again, its further samples."""
     by_key = {v.key: v for v in view.variants}

@@ -91,14 +91,14 @@ def _inflation_words(base: pd.DataFrame) -> str:
 
 
 def claimed_headline(
-    frame: pd.DataFrame, closed: Collection[str], n_models: int = 1, temperature: float | None = None
+    frame: pd.DataFrame, closed_gates: Collection[str], n_models: int = 1, temperature: float | None = None
 ) -> Headline:
-    """The headline of what may be claimed: the axes and extractors in `closed` are left out, and named."""
-    claimed = frame[~(frame["axis"].isin(closed) & (frame["variant"] != "base") | frame["extractor"].isin(closed))]
+    """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named."""
+    claimed = frame[~(frame["axis"].isin(closed_gates) & (frame["variant"] != "base") | frame["extractor"].isin(closed_gates))]
     summary = headline(claimed, n_models, temperature)
     if len(claimed) == len(frame):
         return summary
-    left_out = ", ".join(name.replace("_", " ") for name in closed)
+    left_out = ", ".join(name.replace("_", " ") for name in closed_gates)
     if summary.flips is None:
         withheld = Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
         return replace(summary, claims=(withheld, *summary.claims[:1]))
@@ -110,24 +110,24 @@ def surface_claim(
     extractor: str,
     reference: str,
     axis: str | None = None,
-    closed: Mapping[str, str] | None = None,
+    closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
 ) -> Claim:
     """What the Flip surface answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed."""
     estimates = decompositions(coded_answers(frame), reference, tests=False)
-    closed = closed or {}
+    closed_gates = closed_gates or {}
     if not estimates:
         return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)
     if axis is not None:
-        cells = claims.cell_claims(estimates, closed, temperature)
+        cells = claims.cell_claims(estimates, closed_gates, temperature)
         return next(
             claim for one, claim in zip(estimates, cells, strict=True) if (one.axis, one.extractor) == (axis, extractor)
         )
-    open_axes = [one for one in estimates if one.axis not in closed]
+    open_axes = [one for one in estimates if one.axis not in closed_gates]
     if not open_axes:
-        return Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed.values())))
-    claim = claims.headline_of(across_axes(open_axes), extractor, closed, temperature)
-    left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed))
+        return Claim(claims.LARGER, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed_gates.values())))
+    claim = claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature)
+    left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed_gates))
     note = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
     return replace(claim, detail=f"{claim.detail}{note}")
 

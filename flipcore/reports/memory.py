@@ -82,18 +82,20 @@ def memory_tests(
     study: Study,
     model: str,
     items: pd.DataFrame | None = None,
-    closed: Mapping[str, str] | None = None,
+    closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
     margin: float = MARGIN,
 ) -> list[MemoryTest]:
-    """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`), `items` the study's items, `closed`
+    """`frame` is everything that `model` answered (`queries.readouts(..., everything=True)`), `items` the study's items, `closed_gates`
     gates that are closed (`gates.reasons`), `pairs` those stored of its items. Empty where nothing is compared."""
     frame = frame[frame["model"] == model]
-    return judged(detector_measurements(frame, members_of(study, items, pairs)), study.control, closed or {}, margin)
+    return family_tests(
+        detector_measurements(frame, members_of(study, items, pairs)), study.control, closed_gates or {}, margin
+    )
 
 
-def judged(
-    measurements: Sequence[Measurement], control: str, closed: Mapping[str, str], margin: float = MARGIN
+def family_tests(
+    measurements: Sequence[Measurement], control: str, closed_gates: Mapping[str, str], margin: float = MARGIN
 ) -> list[MemoryTest]:
     """All detectors as one family by Holm; a closed gate withholds its claims and leaves the family as it is."""
     gaps = [one for one in measurements if one.gap is not None]
@@ -101,7 +103,7 @@ def judged(
     gap_ps, set_ps = adjusted([_gap_p(one.gap) for one in gaps], [_set_p(one) for one in sets])
     by_test = dict(zip(map(id, [*gaps, *sets]), [*gap_ps, *set_ps], strict=True))
     n_family = n_tests(list(by_test.values()))
-    return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed, margin) for one in measurements]
+    return [_test(one, control, by_test.get(id(one), math.nan), n_family, closed_gates, margin) for one in measurements]
 
 
 def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision) -> list[Measurement]:
@@ -120,8 +122,10 @@ def _set_p(one: Measurement) -> float:
     return math.nan if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld else one.set_test.p
 
 
-def _test(one: Measurement, control: str, p: float, n_family: int, closed: Mapping[str, str], margin: float) -> MemoryTest:
-    items, why = NAMES[one.kind], closed.get(one.axis, "")
+def _test(
+    one: Measurement, control: str, p: float, n_family: int, closed_gates: Mapping[str, str], margin: float
+) -> MemoryTest:
+    items, why = NAMES[one.kind], closed_gates.get(one.axis, "")
     p_value = None if math.isnan(p) else p
     if one.gap is not None:
         claim = gap_claim(one.gap, margin, p_value, n_family).not_claimed(why)
@@ -148,8 +152,8 @@ def _test(one: Measurement, control: str, p: float, n_family: int, closed: Mappi
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame, kinds: Sequence[str] = tuple(NAMES)) -> Claim:
     """The line above the table: how many detectors, in how many benchmark items, against how many controls."""
     part = frame[frame["kind"].isin(kinds)]
-    judged_roles, compared = frames.roles_of(part)
-    n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (judged_roles, compared))
+    item_roles, control_roles = frames.roles_of(part)
+    n_benchmark, n_control = (part[part["role"].isin(roles)]["item_id"].nunique() for roles in (item_roles, control_roles))
     there = [NAMES[kind] for kind in kinds if kind in set(part["kind"])]
     names = [NAMES[kind] for kind in kinds]
     mine = [one for one in tests if one.items in names]
@@ -162,7 +166,7 @@ def memory_headline(
     frame: pd.DataFrame,
     study: Study | None = None,
     items: pd.DataFrame | None = None,
-    closed: Mapping[str, str] | None = None,
+    closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
 ) -> Claim | None:
     """Of the first model: the summary over all its detectors; None where nothing is compared yet."""
@@ -170,7 +174,7 @@ def memory_headline(
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
     control = study.control if study else OTHER_CONTROL
-    tests = judged(detector_measurements(frame, members_of(study, items, pairs)), control, closed or {})
+    tests = family_tests(detector_measurements(frame, members_of(study, items, pairs)), control, closed_gates or {})
     return summary(tests, frame) if tests else None
 
 
@@ -179,7 +183,7 @@ __all__ = [
     "Measurement",
     "MemoryTest",
     "detector_measurements",
-    "judged",
+    "family_tests",
     "members_of",
     "memory_headline",
     "memory_tests",

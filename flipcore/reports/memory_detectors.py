@@ -65,16 +65,18 @@ def detector_measurements(frame: pd.DataFrame, members: Members) -> list[Measure
     measurements: list[Measurement] = []
     for kind in NAMES:
         part = frame[frame["kind"] == kind]
-        judged, compared = frames.roles_of(part)
-        if judged and compared:
-            measurements += _of_kind(kind, part, judged, compared, members)
+        item_roles, control_roles = frames.roles_of(part)
+        if item_roles and control_roles:
+            measurements += _of_kind(kind, part, item_roles, control_roles, members)
     return measurements
 
 
-def _of_kind(kind: str, frame: pd.DataFrame, judged: list[str], compared: list[str], members: Members) -> Iterator[Measurement]:
+def _of_kind(
+    kind: str, frame: pd.DataFrame, item_roles: list[str], control_roles: list[str], members: Members
+) -> Iterator[Measurement]:
     for detector in detectors_in(frame):
         try:
-            evidence, problem = detector.evidence(frame, judged, compared, members), ""
+            evidence, problem = detector.evidence(frame, item_roles, control_roles, members), ""
         except BadInput as error:
             evidence, problem = None, str(error)
         except Exception as error:  # the detector of a package may raise anything

@@ -23,14 +23,14 @@ from flipcore.stats.memory.rewritten import HarnessAccuracy
 @dataclass(frozen=True)
 class Report:
     """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]`
-    the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any. `closed` are
+    the tests of items against controls, `harness[model]` what rotation adds to a single vote, where there are any. `closed_gates` are
     the axes and extractors that are not claimed, each with what is missing."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
     memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
     harness: dict[str, HarnessAccuracy] = field(default_factory=dict)
-    closed: Mapping[str, str] = field(default_factory=dict)
+    closed_gates: Mapping[str, str] = field(default_factory=dict)
     claims: Mapping[str, list[Claim]] = field(default_factory=dict)
     notes: Mapping[str, list[str]] = field(default_factory=dict)
 
@@ -62,21 +62,21 @@ class Report:
                 }
                 for model, cells in self.decompositions.items()
             },
-            "closed": dict(self.closed),
+            "closed": dict(self.closed_gates),
         }
 
 
 def study_report(
     frame: pd.DataFrame,
     reference: str | None = None,
-    closed: Mapping[str, str] | None = None,
+    closed_gates: Mapping[str, str] | None = None,
     temperatures: Mapping[str, float] | None = None,
     repeats: str = "",
     **settings,
 ) -> Report:
     """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
     written answer, or else a model's last extractor, and that is said. One that was asked for and that a model lacks is never
-    replaced: nothing of the model is claimed. What is in `closed` is not claimed; `temperatures` are the models' own, `repeats` what
+    replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures` are the models' own, `repeats` what
     is said of repeated templates."""
     models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
     cells: dict = {}
@@ -86,17 +86,21 @@ def study_report(
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
-        used = reference or default_reference(answers.extractors)
-        headlines[model] = claimed_headline(part, closed or {}, temperature=heat)
-        reference_notes = [] if reference or used == REFERENCE else [f"Reference extractor: {flips.title_of(used).lower()}."]
+        reference_name = reference or default_reference(answers.extractors)
+        headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat)
+        reference_notes = (
+            []
+            if reference or reference_name == REFERENCE
+            else [f"Reference extractor: {flips.title_of(reference_name).lower()}."]
+        )
         notes[model] = [*reference_notes, repeats] if repeats else reference_notes
-        if used not in answers.extractors:
-            cells[model], claimed[model] = [], [flips.lacking_reference(used, answers.extractors)]
+        if reference_name not in answers.extractors:
+            cells[model], claimed[model] = [], [flips.lacking_reference(reference_name, answers.extractors)]
             headlines[model] = replace(headlines[model], claims=(claimed[model][0],))
             continue
-        cells[model] = decompositions(answers, used, **settings)
-        claimed[model] = flips.cell_claims(cells[model], closed, heat)
-    return Report(headlines, cells, closed=closed or {}, claims=claimed, notes=notes)
+        cells[model] = decompositions(answers, reference_name, **settings)
+        claimed[model] = flips.cell_claims(cells[model], closed_gates, heat)
+    return Report(headlines, cells, closed_gates=closed_gates or {}, claims=claimed, notes=notes)
 
 
 def table(cells: list[Decomposition], title_of=str, temperature: float | None = None) -> pd.DataFrame:

@@ -46,12 +46,12 @@ def loss_example(test: LossTest) -> str:
 
 def pearl_example(pearl: Pearl) -> str:
     """The median sensitivity of texts and non-members, and alpha; "" without either."""
-    judged, never = (x[~np.isnan(x)] for x in (pearl.sensitivity, pearl.non_members))
-    if not len(judged) or not len(never):
+    scores, never = (x[~np.isnan(x)] for x in (pearl.sensitivity, pearl.non_members))
+    if not len(scores) or not len(never):
         return ""
-    texts, others = (number_text(float(np.median(x))) for x in (judged, never))
+    texts, others = (number_text(float(np.median(x))) for x in (scores, never))
     alpha = number_text(pearl.calibration.alpha)
-    return f"The median sensitivity is {texts} for {len(judged):,} texts and {others} for {len(never):,} non-members; α is {alpha}."
+    return f"The median sensitivity is {texts} for {len(scores):,} texts and {others} for {len(never):,} non-members; α is {alpha}."
 
 
 def truth_example(truth: GroundTruth) -> str:

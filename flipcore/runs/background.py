@@ -123,20 +123,20 @@ class Registry:
         before = time.monotonic()
         progress = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)
         seconds = time.monotonic() - before
-        used = self._used(study, n_items)
-        if progress.n_done == 0 or used.n_calls == 0:
+        usage = self._usage(study, n_items)
+        if progress.n_done == 0 or usage.n_calls == 0:
             raise FlipscopeError("The pilot got no answer, so it measured nothing. " + progress.message)
         n_calls = progress.n_done - progress.n_reused
         seconds = seconds if n_calls == 0 else seconds * part.n_calls / n_calls
-        pilot_cost = cost.Projection(part.n_calls, used.n_tokens_in, used.n_tokens_out, used.cost_usd, seconds, True)
+        pilot_cost = cost.Projection(part.n_calls, usage.n_tokens_in, usage.n_tokens_out, usage.cost_usd, seconds, True)
         return replace(pilot_cost.scaled(whole.n_calls / max(part.n_calls, 1)), note=progress.cut)
 
-    def _used(self, study: Study, n_items: int) -> cost.Projection:
+    def _usage(self, study: Study, n_items: int) -> cost.Projection:
         """Tokens and price of the pilot's completions, which are in the store."""
         from flipcore.models import model_cards, open_backend
 
         study_plan, cards = plan(study, self._store, n_items), model_cards()
-        used: dict = {}
+        by_call: dict = {}
         judge = open_backend(study.judge, cards) if study.judge else None
         for use in study.models:
             backend = open_backend(use.name, cards)
@@ -148,8 +148,8 @@ class Registry:
                     completions |= {row["call_id"]: rows.completion_of(row) for row in completion_rows}
                     if len(completion_rows) < len(calls):
                         break
-                used |= completions
-        return cost.usage(used.values(), 0.0)
+                by_call |= completions
+        return cost.usage(by_call.values(), 0.0)
 
     def watch_inbox(self) -> None:
         """Takes studies that the command line left, for as long as the process lives."""

@@ -27,7 +27,7 @@ class Imported:
     study: Study
     records: tuple[Record, ...]
     readouts: tuple[Readout, ...]
-    refused: tuple[tuple[int, str], ...]
+    refusals: tuple[tuple[int, str], ...]
     n_repeated: int
 
     @property
@@ -44,8 +44,8 @@ class Imported:
         )
         if self.n_repeated:
             sentence += f" {self.n_repeated:,} prompts stand under two names within their item and count as recorded."
-        if self.refused:
-            sentence += f" Rows that were refused: {len(self.refused):,}. The first: {self.refused[0][1]}"
+        if self.refusals:
+            sentence += f" Rows that were refused: {len(self.refusals):,}. The first: {self.refusals[0][1]}"
         return sentence
 
 
@@ -78,7 +78,7 @@ def imported(path: str | Path, recording: Recording, name: str = "") -> Imported
         name or f"{recording.dataset}, recorded",
         list(dict.fromkeys(record.variant.axis for record in report.records)),
     )
-    return Imported(study, report.records, tuple(readouts), report.refused, report.n_repeated)
+    return Imported(study, report.records, tuple(readouts), report.refusals, report.n_repeated)
 
 
 def store_imported(outputs: Imported, store: Store) -> str:

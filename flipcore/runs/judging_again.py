@@ -58,7 +58,7 @@ class JudgeProgress:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeRun:
     """`name` is the new readout, "" where it stopped before its end; `sentence` says what happened and what to do."""
 
     name: str
@@ -108,7 +108,7 @@ def judge_again(
     budget_usd: float | None = None,
     on_progress: Callable[[JudgeProgress], None] | None = None,
     cancel: threading.Event | None = None,
-) -> Judged:
+) -> JudgeRun:
     """Asks the judge about every stored answer of the study. `budget_usd` sets the study's budget from now on. Raises OverBudget
     before the first call when the rest would pass the budget, BadInput for a prompt or model that cannot judge."""
     study = studies.declared(store, study_id)
@@ -116,9 +116,9 @@ def judge_again(
         budgets.set_budget(store, study_id, budget_usd)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
     cards = model_cards()
-    refused = refusal(priced(store, study_id, judge, prompt), cap, {judge: cards.get(judge)}, spent)
-    if refused:
-        raise OverBudget(refused)
+    reason = refusal(priced(store, study_id, judge, prompt), cap, {judge: cards.get(judge)}, spent)
+    if reason:
+        raise OverBudget(reason)
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Judging(store, study, open_backend(judge, cards), cards.get(judge), prompt, spending, cancel or threading.Event())
     return asyncio.run(run.go(on_progress or (lambda progress: None)))
@@ -139,7 +139,7 @@ class _Judging:
         self.spending, self.cancel, self.over_budget = spending, cancel, False
         self.slots = asyncio.Semaphore(card.n_in_flight if card else 4)
 
-    async def go(self, on_progress: Callable[[JudgeProgress], None]) -> Judged:
+    async def go(self, on_progress: Callable[[JudgeProgress], None]) -> JudgeRun:
         readouts: list[Readout] = []
         params = {"model": self.backend.name, "prompt": self.prompt}
         name = version_of(self.store, self.study.study_id, "judge", params)
@@ -150,7 +150,7 @@ class _Judging:
                 pairs = list(_calls(block, self.backend, self.prompt))
                 replies = await self._replies([call for _, call in pairs if call])
                 if self.cancel.is_set() or self.over_budget:
-                    return Judged("", self._stopped(n_done, n_all))
+                    return JudgeRun("", self._stopped(n_done, n_all))
                 readouts += [self._readout(answer, call, replies, name) for answer, call in pairs]
                 n_failed += sum(one.status != OK for one in replies.values())
                 n_done += len(block)
@@ -161,7 +161,7 @@ class _Judging:
             raise BadInput("This study holds no written answer, so there is nothing to judge.")
         keep_version(self.store, self.study.study_id, name, "judge", params, readouts)
         failed = f" {n_failed:,} calls failed; the same again asks only those." if n_failed else ""
-        return Judged(name, f"{self.backend.name} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
+        return JudgeRun(name, f"{self.backend.name} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
 
     def _stopped(self, n_done: int, n_all: int) -> str:
         why = "its budget is used up" if self.over_budget else "you stopped it"

@@ -118,7 +118,7 @@ def store_logs(
     repeat_bases(store, study.study_id, OWN_PROMPT)
     sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
     if survey.n_refused:
-        sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refused[0]}"
+        sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refusals[0]}"
     row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id

@@ -44,7 +44,7 @@ class LogFile:
 @dataclass
 class Survey:
     """What was recognised. `kinds` and `clusters` are by task, `models`, `readouts`, `axes` in order of appearance; `joining` are
-    sentences on how items of several files met; `unread` are sentences for files that no reader knows; `refused` the first
+    sentences on how items of several files met; `unread` are sentences for files that no reader knows; `refusals` the first
     sentences for rows, `n_refused` all of them."""
 
     files: list[LogFile]
@@ -54,7 +54,7 @@ class Survey:
     n_records: int = 0
     n_refused: int = 0
     n_samples: int = 1
-    refused: list[str] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
     models: dict[str, dict] = field(default_factory=dict)
     readouts: dict[str, int] = field(default_factory=dict)
@@ -99,13 +99,13 @@ class Survey:
         sentences.append("Kinds: " + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]) + ".")
         answers = ", ".join(f"{n:,} of the study {study_id}" for study_id, n in self.marks.items())
         sentences += [f"Answers to planned prompts: {answers}."] if answers else []
-        used = dict.fromkeys(name for file in self.files for name in file.about.uses)
-        sentences += [f"Read with them: {', '.join(used)}."] if used else []
+        uses = dict.fromkeys(name for file in self.files for name in file.about.uses)
+        sentences += [f"Read with them: {', '.join(uses)}."] if uses else []
         leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
         sentences += [f"Not used: {', '.join(leftovers)}."] if leftovers else []
         sentences += list(dict.fromkeys(note for file in self.files for note in file.about.notes)) + self.joining
         if self.n_refused:
-            sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refused[0]}")
+            sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0]}")
         return sentences + self.unread
 
 
@@ -232,7 +232,7 @@ def survey(
         except BadInput as error:
             log_survey.unread.append(f"{error} What stands before that place is used.")
     if not log_survey.n_records:
-        raise BadInput(" ".join([*log_survey.refused[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
+        raise BadInput(" ".join([*log_survey.refusals[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
     for task, kind_counts in votes.items():
         guess = "choice" if 2 * kind_counts["choice"] > kind_counts.total() else "text" if kind_counts["text"] else "number"
         log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
@@ -245,8 +245,8 @@ def survey(
 def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter]) -> None:
     if isinstance(record, Rejection):
         log_survey.n_refused += 1
-        if len(log_survey.refused) < N_REFUSED:
-            log_survey.refused.append(record.sentence)
+        if len(log_survey.refusals) < N_REFUSED:
+            log_survey.refusals.append(record.sentence)
         return
     log_survey.n_records += 1
     if len(log_survey.first) < 8:

@@ -103,7 +103,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
     axis_material = replace(material(store), examples=_examples(study, items, store))
-    item_plans, refused, n_variants = [], [], 0
+    item_plans, refusals, n_variants = [], [], 0
     selection = [one for one in items if only in (None, one[0].item_id)]
     for item, role in selection[:items_limit]:
         try:
@@ -114,7 +114,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
                 for variant in _varied(axis, item, study, axis_material)
             )
         except BadInput as error:
-            refused.append(str(error))
+            refusals.append(str(error))
             continue
         n_variants += len(variants) * len(study.models)
         if n_variants > bounds.MOST_VARIANTS:
@@ -124,8 +124,8 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
         if variants:
             item_plans.append(ItemPlan(item, role, is_set_aside(study, item), variants))
     if not item_plans:
-        raise BadInput(refused[0] if refused else "None of the study's axes applies to any of its items.")
-    warnings += [f"Items that are left out: {len(refused):,}. The first: {refused[0]}"] if refused else []
+        raise BadInput(refusals[0] if refusals else "None of the study's axes applies to any of its items.")
+    warnings += [f"Items that are left out: {len(refusals):,}. The first: {refusals[0]}"] if refusals else []
     for note, is_warning in _notes(study, item_plans):
         (warnings if is_warning else notes).append(note)
     return Plan(study, tuple(item_plans), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
@@ -167,9 +167,9 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
     for source in study.items:
         report = load_report(source)
         notes += list(report.notes)
-        if report.refused:
+        if report.refusals:
             warnings.append(
-                f"Rows of {source.dataset} that were refused: {len(report.refused):,}. The first: {report.refused[0][1]}"
+                f"Rows of {source.dataset} that were refused: {len(report.refusals):,}. The first: {report.refusals[0][1]}"
             )
         for item in report.items:
             if item.item_id in by_id and by_id[item.item_id][1] != source.role:
@@ -241,10 +241,10 @@ def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projec
         histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
         calls = [call for one in histories for call in most(one)]
         total = total + _priced(calls, backend, cards.get(use.name))
-        judged = (
+        judge_calls = (
             [call for one in histories for call in read.next_calls(one) if call.request.kind == "generate"] if judge else []
         )
-        total = total + cost.projected(judged, cards.get(study_plan.study.judge or "")) if judged else total
+        total = total + cost.projected(judge_calls, cards.get(study_plan.study.judge or "")) if judge_calls else total
     return total
 
 
@@ -284,11 +284,11 @@ def remaining(study_plan: Plan, store: Store) -> cost.Projection:
     # what a judge will be shown is not there yet, so its calls are known by their number alone
     n_judged = max(1, whole.n_calls - first.n_calls)
     remaining_share = max(0.0, 1 - studies.n_stored_of(store, study_id, study_plan.study.judge or "") / n_judged)
-    judged = cost.Projection(
+    judge_calls = cost.Projection(
         n_judged,
         max(0, whole.n_tokens_in - first.n_tokens_in),
         max(0, whole.n_tokens_out - first.n_tokens_out),
         None if whole.cost_usd is None or first.cost_usd is None else max(0.0, whole.cost_usd - first.cost_usd),
         n_judged / cost.rate(cards.get(study_plan.study.judge or "")),
     )
-    return total + judged.scaled(remaining_share)
+    return total + judge_calls.scaled(remaining_share)

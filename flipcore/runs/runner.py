@@ -47,13 +47,13 @@ def run(
     cards = model_cards()
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     names = {use.name for use in study.models} | ({study.judge} if study.judge else set())
-    used = {name: cards.get(name) for name in names}
-    is_paid = any(card and (card.price_in or card.price_out) for card in used.values())
-    refused = refusal(remaining(study_plan, store) if is_paid else projection(study_plan), cap, used, spent)
-    if refused:
+    cards_of_models = {name: cards.get(name) for name in names}
+    is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())
+    reason = refusal(remaining(study_plan, store) if is_paid else projection(study_plan), cap, cards_of_models, spent)
+    if reason:
         if record:
-            store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, refused)]).result()
-        raise OverBudget(refused)
+            store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, reason)]).result()
+        raise OverBudget(reason)
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Run(study_plan, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
     run.progress.n_calls = projection(study_plan).n_calls
@@ -88,7 +88,7 @@ class _Run:
         finally:
             reporter.cancel()
             for backend in self.backends.values():
-                await self._closed(backend)
+                await self._close(backend)
         self._finish()
         return self.progress
 
@@ -96,7 +96,7 @@ class _Run:
         names = [use.name for use in self.study.models]
         return list(dict.fromkeys([*names, self.study.judge] if self.study.judge else names))
 
-    async def _closed(self, backend: Backend) -> None:
+    async def _close(self, backend: Backend) -> None:
         try:
             await backend.close()
         except Exception as error:

@@ -156,7 +156,7 @@ class Comparison:
         )
 
 
-def compared(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:
+def comparison(store: Store, target: Sequence[Item], retro: Sequence[Item], backend: str = DEFAULT) -> Comparison:
     """Both sets in one embedding; BadInput for a set without entries."""
     if not target or not retro:
         raise BadInput(f"Comparing two sets needs entries of both: came {len(target)} target and {len(retro)} retro entries.")

@@ -43,7 +43,7 @@ def _judge(study_id: str, judge: str, prompt: str, budget: float | None) -> None
     def on_progress(progress: JudgeProgress) -> None:
         bar.progress(progress.n_done / progress.n_all, f"{progress.n_done:,} of {progress.n_all:,} answers judged")
 
-    judged = judge_again(session.store(), study_id, judge, prompt, budget_usd=budget, on_progress=on_progress)
-    if judged.name:
+    judge_run = judge_again(session.store(), study_id, judge, prompt, budget_usd=budget, on_progress=on_progress)
+    if judge_run.name:
         st.rerun()
-    st.info(plain(judged.sentence), icon=":material/pause_circle:")
+    st.info(plain(judge_run.sentence), icon=":material/pause_circle:")

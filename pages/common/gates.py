@@ -13,9 +13,9 @@ from flipcore.store.queries import judges
 from pages.common import session
 
 
-def closed(study_id: str, axes: Iterable[str], readouts: Iterable[str]) -> dict[str, str]:
+def closed_gates(study_id: str, axes: Iterable[str], readouts: Iterable[str]) -> dict[str, str]:
     """Of these axes and readouts those that may not be claimed: name -> what is missing."""
-    return gates.closed(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id))
+    return gates.closed_gates(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id))
 
 
 def judge_report_of(study_id: str) -> JudgeReport:

@@ -39,14 +39,14 @@ def _revision(study_id: str) -> int:
 def headline(study_id: str) -> Headline:
     """What may be claimed of a study; what has not passed its gate is left out, and named."""
     study = session.declared(study_id)
-    closed = gates.closed(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
+    closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
     revision, models = _revision(study_id), session.study_row(study_id)["models"]
-    return _headline(study_id, revision, len(models), tuple(closed), session.temperature(study_id, models[0]))
+    return _headline(study_id, revision, len(models), tuple(closed_gates), session.temperature(study_id, models[0]))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _headline(study_id: str, revision: int, n_models: int, closed: tuple[str, ...], heat: float | None) -> Headline:
-    return claimed_headline(session.readouts(study_id, revision), closed, n_models, heat)
+def _headline(study_id: str, revision: int, n_models: int, closed_gates: tuple[str, ...], heat: float | None) -> Headline:
+    return claimed_headline(session.readouts(study_id, revision), closed_gates, n_models, heat)
 
 
 def memory_headline(study_id: str) -> str:
@@ -54,15 +54,15 @@ def memory_headline(study_id: str) -> str:
     if tenth_of(study_id) is not None:
         return ""
     study = session.declared(study_id)
-    closed = gates.closed(study_id, (part.name for part in study.axes), ())
-    return _memory_headline(study_id, _revision(study_id), tuple(closed.items()))
+    closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), ())
+    return _memory_headline(study_id, _revision(study_id), tuple(closed_gates.items()))
 
 
 @st.cache_data(show_spinner=False, max_entries=64)
-def _memory_headline(study_id: str, revision: int, closed: tuple[tuple[str, str], ...]) -> str:
+def _memory_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str, str], ...]) -> str:
     frame, items = session.readouts(study_id, revision, everything=True), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id)
-    claim = memory_computed(frame, session.declared(study_id), items, dict(closed), pairs)
+    claim = memory_computed(frame, session.declared(study_id), items, dict(closed_gates), pairs)
     return claim.text if claim else ""
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES
-from flipcore.reports.compared_pairs import Side, compared, flips, why_no_flip
+from flipcore.reports.compared_pairs import Side, flips, sides, why_no_flip
 from flipcore.store.queries.inspection import Inspection, inspection
 from flipcore.text.answers import answer_text
 from pages.common import session
@@ -69,7 +69,7 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
             on_change=_into_link,
             args=("readout", f"{place}-readout-{extractor_name}"),
         )
-        pairs = compared(view, extractor_name)
+        pairs = sides(view, extractor_name)
         link_key = st.query_params.get("variant")
         key = link_key if link_key in pairs else next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
         st.selectbox(

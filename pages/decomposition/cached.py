@@ -57,15 +57,17 @@ def _decompositions(study_id, model, mode, revision, reference, policy, kind, le
     return banded(cells, _board(study_id, model, mode, revision, ()), level, policy) if mode == "simultaneous" else cells
 
 
-def board(study_id: str, model: str, mode: str, closed: dict[str, str]) -> dict:
+def board(study_id: str, model: str, mode: str, closed_gates: dict[str, str]) -> dict:
     """The arrays and sentences that the threshold board looks up."""
-    return _board(study_id, model, mode, session.store().revision(study_id), tuple(closed.items()))
+    return _board(study_id, model, mode, session.store().revision(study_id), tuple(closed_gates.items()))
 
 
 @st.cache_resource(show_spinner="Preparing the board …", max_entries=12)
-def _board(study_id: str, model: str, mode: str, revision: int, closed: tuple) -> dict:
+def _board(study_id: str, model: str, mode: str, revision: int, closed_gates: tuple) -> dict:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
-    return arrays(answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed=dict(closed), temperature=heat)
+    return arrays(
+        answers(study_id, model, mode), title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat
+    )
 
 
 def table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:

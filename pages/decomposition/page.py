@@ -20,15 +20,15 @@ PAGE = "decomposition"
 BAND = "for every row, reference extractor and policy for unreadable answers at once, at any one level"
 
 
-def what_is_not_claimed(closed: dict[str, str]) -> None:
+def what_is_not_claimed(closed_gates: dict[str, str]) -> None:
     """Each reason once, with all the axes and extractors that it closes."""
-    for why in dict.fromkeys(closed.values()):
-        names = [name.replace("_", " ") for name in closed if closed[name] == why]
+    for why in dict.fromkeys(closed_gates.values()):
+        names = [name.replace("_", " ") for name in closed_gates if closed_gates[name] == why]
         st.warning(plain(f"Not claimed: {' and '.join(names)}. {why}"), icon=":material/door_front:")
 
 
 @st.fragment
-def board(study_id: str, model: str, mode: str, view: dict, closed: dict, cells: list) -> None:
+def board(study_id: str, model: str, mode: str, view: dict, closed_gates: dict, cells: list) -> None:
     """The threshold board left; right the bars, or the outputs behind a row. The bars come first: the board takes longer."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
@@ -43,7 +43,7 @@ def board(study_id: str, model: str, mode: str, view: dict, closed: dict, cells:
             )
     with left:
         moved, decision, row = threshold_board(
-            at_settings(cached.board(study_id, model, mode, closed), view),
+            at_settings(cached.board(study_id, model, mode, closed_gates), view),
             key=f"board-{study_id}-{model}-{mode}",
             locked=mode == "locked",
             opened=behind.opened_row(),
@@ -82,13 +82,13 @@ if study_id is not None:
             st.markdown("## This study only sends the same prompts again. Add an axis to have something to decompose.")
             offer_suited(f"{PAGE}/page.py", lambda study: any(part.name != IDENTITY for part in study.axes))
         else:
-            closed = gates.closed(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
-            board(study_id, model, mode, view, closed, cells)
-            what_is_not_claimed(closed)
+            closed_gates = gates.closed_gates(study_id, {one.axis for one in cells}, {one.extractor for one in cells})
+            board(study_id, model, mode, view, closed_gates, cells)
+            what_is_not_claimed(closed_gates)
             cached.repeats(study_id)
             st.subheader("Every estimate", anchor=False)
             heat = session.temperature(study_id, model)
-            cached.table(cells, flips.cell_claims(cells, closed, heat), heat)
+            cached.table(cells, flips.cell_claims(cells, closed_gates, heat), heat)
             cached.warnings(cells)
             marked_flips_by_readout(study_id, model, cells)
             each_readout.section(study_id, model, mode, view["policy"])

@@ -89,13 +89,17 @@ def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, 
 def answer(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> Claim:
     """The page's answer: which part of what flips is larger, with what qualifies it."""
     declared = session.declared(study_id)
-    closed = gates.closed(study_id, (part.name for part in declared.axes), (part.name for part in declared.extractors))
+    closed_gates = gates.closed_gates(
+        study_id, (part.name for part in declared.axes), (part.name for part in declared.extractors)
+    )
     revision = session.store().revision(study_id)
-    return _answer(study_id, revision, model, field, faithful, axis, tuple(closed.items()))
+    return _answer(study_id, revision, model, field, faithful, axis, tuple(closed_gates.items()))
 
 
 @st.cache_data(show_spinner=False, max_entries=32)
-def _answer(study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None, closed: tuple) -> Claim:
+def _answer(
+    study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
+) -> Claim:
     frame = session.readouts(study_id, revision)
     heat = session.temperature(study_id, model)
-    return surface_claim(frame[frame["model"] == model], field, faithful, axis, dict(closed), heat)
+    return surface_claim(frame[frame["model"] == model], field, faithful, axis, dict(closed_gates), heat)

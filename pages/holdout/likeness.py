@@ -9,8 +9,7 @@ import streamlit as st
 from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
 from flipcore.vectors import embeddings
-from flipcore.vectors.comparison import Comparison
-from flipcore.vectors.comparison import compared as comparison
+from flipcore.vectors.comparison import Comparison, comparison
 from flipcore.vectors.map_jobs import Layouts
 from pages.common.notes import plain
 
@@ -41,14 +40,14 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
     return embedding.name
 
 
-def compared(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:
+def comparison_of(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:
     """Kept for as long as the sets and the embedding are the same."""
     items = digest([item.item_id for item in target], [item.item_id for item in retro])
-    return _compared(items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store)
+    return _comparison(items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store)
 
 
 @st.cache_resource(show_spinner="Placing the entries …", max_entries=8)
-def _compared(items: str, embedding: str, revision: str, _target, _retro, _store) -> Comparison:
+def _comparison(items: str, embedding: str, revision: str, _target, _retro, _store) -> Comparison:
     return comparison(_store, list(_target), list(_retro), embedding)
 
 

@@ -15,7 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.vectors.embeddings import entry_text
 from pages.common.notes import plain, shown_problem
 from pages.holdout import wording
-from pages.holdout.likeness import compared, embedding_choice
+from pages.holdout.likeness import comparison_of, embedding_choice
 from pages.holdout.pairs import pair_table
 from pages.holdout.selection import item_ids as selected_ids
 
@@ -94,7 +94,7 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     embedding = embedding_choice(len(target) + len(retro), "inside")
     if embedding is None:
         return
-    comparison = compared(target, retro, store, embedding)
+    comparison = comparison_of(target, retro, store, embedding)
     claim = compared_claims(comparison)[1]
     st.markdown(f"**{plain(claim.text)}**")
     st.caption(plain(claim.detail))

@@ -16,7 +16,7 @@ from flipcore.store.queries import vectors
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.holdout import entry_panel, excluding, labels, map_drawing, selection
-from pages.holdout.likeness import compared, embedding_choice, layouts
+from pages.holdout.likeness import comparison_of, embedding_choice, layouts
 
 COLOURS = {
     "set": "set",
@@ -38,10 +38,10 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
         embedding = embedding_choice(len(target) + len(retro), "map")
         if embedding is None:
             return
-        comparison = compared(target, retro, store, embedding)
+        comparison = comparison_of(target, retro, store, embedding)
         out = excluding.excluded(whole_id)
         of_target, of_retro = ([item for item in items if item.item_id not in out] for items in (target, retro))
-        rest = compared(of_target, of_retro, store, embedding) if out else comparison
+        rest = comparison_of(of_target, of_retro, store, embedding) if out else comparison
         st.markdown(f"## {plain(compared_claims(rest)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if "map-colour-next" in st.session_state:

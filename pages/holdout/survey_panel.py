@@ -118,9 +118,9 @@ def _in() -> None:
     with shown_problem():
         surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
         answers = files.returned(upload.getvalue(), surveys)
-        st.markdown(f"{len(answers.rows):,} answers can be used, {len(answers.refused):,} rows are refused.")
-        if answers.refused:
-            st.dataframe([{"line": line, "why": why} for line, why in answers.refused[:200]], hide_index=True)
+        st.markdown(f"{len(answers.rows):,} answers can be used, {len(answers.refusals):,} rows are refused.")
+        if answers.refusals:
+            st.dataframe([{"line": line, "why": why} for line, why in answers.refusals[:200]], hide_index=True)
         if st.button("Store the answers", key="survey-store", type="primary", disabled=not answers.rows):
             holdout.keep_answers(session.store(), list(answers.rows))
             st.rerun()

@@ -18,8 +18,7 @@ from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest, loss_tes
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import Setting
-from flipcore.stats.memory.pearl_analysis import Pearl as Judged
-from flipcore.stats.memory.pearl_analysis import pearl
+from flipcore.stats.memory.pearl_analysis import Pearl, pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import session
 
@@ -50,11 +49,11 @@ class View:
         return rows[rows["model"] == self.model]
 
     @property
-    def judged(self) -> tuple[str, ...]:
+    def item_roles(self) -> tuple[str, ...]:
         return tuple(frames.roles_of(self.frame)[0])
 
     @property
-    def compared(self) -> tuple[str, ...]:
+    def control_roles(self) -> tuple[str, ...]:
         return tuple(frames.roles_of(self.frame)[1])
 
 
@@ -70,7 +69,7 @@ def gaps_of(view: View) -> dict[str, DropGap]:
 
 def lines_of(view: View) -> dict[str, ScoreDetector]:
     """Detectors with one score an item that this study has, by name."""
-    return {one.name: one for one in lines_in(view.frame) if has_scores(one, view.frame, view.judged)}
+    return {one.name: one for one in lines_in(view.frame) if has_scores(one, view.frame, view.item_roles)}
 
 
 def members(view: View) -> Members:
@@ -81,28 +80,28 @@ def members(view: View) -> Members:
 
 @st.cache_resource(show_spinner="Resampling the items …", max_entries=32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
-    return gap_of_frame(view.frame, operator, extractor, view.judged, view.compared, members(view), margin)
+    return gap_of_frame(view.frame, operator, extractor, view.item_roles, view.control_roles, members(view), margin)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row an item of the judged and of the compared, as that detector scores it."""
     detector, frame = DETECTORS[name], view.frame
-    return item_scores(detector, frame, view.judged), item_scores(detector, frame, view.compared)
+    return item_scores(detector, frame, view.item_roles), item_scores(detector, frame, view.control_roles)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
 def loss(view: View, measure: str, alpha: float = 0.05) -> LossTest:
-    judged, compared = losses(view, measure)
-    return loss_test(judged["item_id"].tolist(), judged["d"], compared["d"], alpha)
+    rows, control_rows = losses(view, measure)
+    return loss_test(rows["item_id"].tolist(), rows["d"], control_rows["d"], alpha)
 
 
 @st.cache_resource(show_spinner="Comparing the continuations …", max_entries=32)
-def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str) -> tuple[Judged, int]:
+def sensitivities(view: View, metric: str, rule: str, fpr: float, axis: str) -> tuple[Pearl, int]:
     """PEARL on the judged texts, its alpha from the compared ones; and how many texts are not complete yet."""
     frame = view.frame
-    scores, left_out = frames.pearl_scores(frame, metric, view.judged, axis)
-    control_scores, control_left_out = frames.pearl_scores(frame, metric, view.compared, axis)
+    scores, left_out = frames.pearl_scores(frame, metric, view.item_roles, axis)
+    control_scores, control_left_out = frames.pearl_scores(frame, metric, view.control_roles, axis)
     return pearl(scores, control_scores, setting_of(view, metric, axis), fpr, rule), left_out + control_left_out
 
 
@@ -119,11 +118,11 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
             test = loss(view, name)
             by_detector[one.title] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
     for pearls in pearls_in(view.frame):
-        judged = sensitivities(view, pearls.measure, settings["rule"], settings["fpr"], pearls.axis)[0]
-        by_detector[pearls.title] = dict(zip(judged.item_ids, judged.flagged.tolist(), strict=True))
+        scores = sensitivities(view, pearls.measure, settings["rule"], settings["fpr"], pearls.axis)[0]
+        by_detector[pearls.title] = dict(zip(scores.item_ids, scores.flagged.tolist(), strict=True))
     for drop in drop_gaps_in(view.frame):
         for readout in readouts_of(view)[:1]:
-            rows = drop.scores(view.frame, view.judged, readout)
+            rows = drop.scores(view.frame, view.item_roles, readout)
             right = rows[rows["before"] == 1]
             by_detector[f"Broke when {drop.past}"] = dict(zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True))
     return by_detector
@@ -131,7 +130,7 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
 
 def scores(view: View) -> dict[str, dict[str, float]]:
     """Detector -> item -> score, large where memory is suspected, of judged and compared items together."""
-    roles = (*view.judged, *view.compared)
+    roles = (*view.item_roles, *view.control_roles)
     by_detector = {one.title: item_scores(one, view.frame, roles) for one in (*lines_of(view).values(), *pearls_in(view.frame))}
     for drop in drop_gaps_in(view.frame):
         by_detector |= {f"Drop, {drop.past}": drop.scores(view.frame, roles, name) for name in readouts_of(view)[:1]}

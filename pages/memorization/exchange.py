@@ -31,9 +31,9 @@ def show(view: View, measure: str, test: LossTest) -> None:
 @st.cache_resource(show_spinner="Comparing the texts …", max_entries=16)
 def _diagnosis(view: View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
-    judged, compared = losses(view, measure)
+    rows, control_rows = losses(view, measure)
     texts, topics = (
-        [items.loc[frame["item_id"], column].tolist() for frame in (judged, compared)] for column in ("question", "category")
+        [items.loc[frame["item_id"], column].tolist() for frame in (rows, control_rows)] for column in ("question", "category")
     )
-    base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (judged, compared)]
+    base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (rows, control_rows)]
     return diagnosis(loss(view, measure), texts, base, topics)

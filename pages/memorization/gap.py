@@ -129,6 +129,6 @@ def _published() -> None:
 
 
 def _items(view: View, operator: str, extractor: str) -> None:
-    one = frames.rewritten(view.frame, operator, extractor, view.judged)
+    one = frames.rewritten(view.frame, operator, extractor, view.item_roles)
     st.markdown("**Benchmark items, those that broke first**")
     item_table(view, frames.drop_rows(one), operator, extractor, key=f"gap-items-{operator}")

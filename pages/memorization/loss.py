@@ -58,9 +58,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         _accuracy(view, measure, test, name)
     if "reworded" in losses(view, measure)[0]:
         exchange.show(view, measure, test)
-    judged = losses(view, measure)[0]
+    scores = losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
-    rows = judged.sort_values("d", ascending=False, ignore_index=True)
+    rows = scores.sort_values("d", ascending=False, ignore_index=True)
     item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
     _guide(test)
 
@@ -118,9 +118,9 @@ def _published() -> None:
 def _accuracy(view: View, measure: str, test: LossTest, readout: str) -> None:
     """Correctness of what is flagged, and accuracy without it, each beside the same done to the controls."""
     right, reworded = frames.correctness(view.frame, readout)
-    judged, compared = (frame["item_id"].tolist() for frame in losses(view, measure))
-    if not set(judged) | set(compared) <= right.keys() & reworded.keys():
+    ids, control_ids = (frame["item_id"].tolist() for frame in losses(view, measure))
+    if not set(ids) | set(control_ids) <= right.keys() & reworded.keys():
         return
-    control = [right[item] for item in compared]
-    st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in compared]).sentence()))
+    control = [right[item] for item in control_ids]
+    st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in control_ids]).sentence()))
     st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control)).text))

@@ -52,7 +52,7 @@ if study_id is not None:
             )
         controls.note(model, KINDS[kind].lower())
         view = View(study_id, revision, model, kind, mode == "locked")
-        if not view.judged or not view.compared:
+        if not view.item_roles or not view.control_roles:
             st.info(
                 "This page compares items that may have been trained on with controls that cannot have been. "
                 "This study has only one of the two among these items: add items with the role control (or benchmark) "

@@ -55,7 +55,7 @@ def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
 def _dates_of_controls(view: View) -> None:
     card = model_cards().get(view.model)
     cutoff = card.cutoff if card else None
-    rows = control_rows(session.study_items(view.study_id), view.compared, cutoff)
+    rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
     st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
     with st.popover("Dates by set", icon=":material/event:"):
         st.dataframe(rows, hide_index=True)

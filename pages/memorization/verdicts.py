@@ -11,8 +11,8 @@ from flipcore.reports.memory import (
     Measurement,
     MemoryTest,
     detector_measurements,
+    family_tests,
     fresh_control_warning,
-    judged,
     members_of,
     with_gap,
 )
@@ -46,8 +46,8 @@ def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTE
     family = detectors(view.study_id, view.revision, view.model, view.lock)
     if operator:
         family = with_gap(family, view.kind, operator, gap(view, operator, extractor, margin).decided)
-    closed = gates.closed(view.study_id, {one.axis for one in family}, ())
-    return judged(family, session.declared(view.study_id).control, closed, margin)
+    closed_gates = gates.closed_gates(view.study_id, {one.axis for one in family}, ())
+    return family_tests(family, session.declared(view.study_id).control, closed_gates, margin)
 
 
 def verdict(view: View, margin: float, name: str) -> MemoryTest | None:

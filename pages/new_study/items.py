@@ -73,9 +73,9 @@ def _report(source: ItemSource) -> None:
         return
     for note in report.notes:
         st.caption(plain(note))
-    if report.refused:
-        with st.popover(f"{len(report.refused):,} rows were refused", icon=":material/warning:"):
-            st.dataframe([{"line": line, "why": why} for line, why in report.refused[:200]], hide_index=True)
+    if report.refusals:
+        with st.popover(f"{len(report.refusals):,} rows were refused", icon=":material/warning:"):
+            st.dataframe([{"line": line, "why": why} for line, why in report.refusals[:200]], hide_index=True)
     items = shown_items(source)
     if n_hidden := len(report.items) - len(items):
         st.caption(

@@ -22,9 +22,9 @@ def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, c
     st.caption(plan_sentence(n_read_twice, n_cells))
     if not st.toggle("What could the sets show?", key="power-sets", help="simulates the rules of the other pages"):
         return
-    judged, compared = (sum(n_by_role.get(role, 0) for role in roles) for roles in MEMORY)
-    if judged and compared:
-        claim = gap_design(judged, compared, control)
+    n_items, n_controls = (sum(n_by_role.get(role, 0) for role in roles) for roles in MEMORY)
+    if n_items and n_controls:
+        claim = gap_design(n_items, n_controls, control)
         st.caption(plain(f"{claim.text} {claim.detail}"))
     target, retro = (sum(n_by_role.get(role, 0) for role in roles) for roles in HOLDOUT)
     if target and retro:

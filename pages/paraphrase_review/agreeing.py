@@ -108,10 +108,10 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
 def _source(verdicts: list[dict]) -> str:
     """Which pairs the page looks at, chosen where more than one source was judged."""
     sources = sources_of_pairs(session.store())
-    judged = sorted({sources[row["pair_id"]] for row in verdicts})
-    if len(judged) == 1:
-        return judged[0]
-    return st.selectbox("Pairs of", [EVERY, *judged], key="agreement-of", bind="query-params", width=420)
+    names = sorted({sources[row["pair_id"]] for row in verdicts})
+    if len(names) == 1:
+        return names[0]
+    return st.selectbox("Pairs of", [EVERY, *names], key="agreement-of", bind="query-params", width=420)
 
 
 @st.cache_resource(show_spinner="Resampling the pairs …", max_entries=4)

@@ -55,8 +55,8 @@ def _gates(gates: list[SourceGate]) -> None:
         f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
         "from all conclusions. Only people open a gate."
     )
-    judged = [one for one in gates if one.gate.accepted.n]
-    rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in judged if one.gate.accepted.n >= MIN_N]
+    by_reviewers = [one for one in gates if one.gate.accepted.n]
+    rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in by_reviewers if one.gate.accepted.n >= MIN_N]
     if rows:
         st.plotly_chart(
             interval_rows(rows, colours(st.context.theme.type), ACCEPTANCE, "lower bound wanted"),
@@ -64,14 +64,14 @@ def _gates(gates: list[SourceGate]) -> None:
             theme=None,
             config={"displayModeBar": False},
         )
-    for one in judged:
+    for one in by_reviewers:
         sign = "✓" if one.gate.is_open else "–"
         st.markdown(
             f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
             f"pairs reviewed by people  \n{plain(paraphrases_claim(one.gate, one.sentence()).text)} "
             f"{plain(looks_claim(one.gate).text)} {plain(one.models_sentence())}"
         )
-    if len(judged) < len(gates):
+    if len(by_reviewers) < len(gates):
         names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.gate.accepted.n)
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
         for one in gates:

@@ -87,13 +87,13 @@ def _bring_in() -> None:
 def _offer(batch: Incoming) -> None:
     st.markdown(
         f"**{len(batch.pairs):,} new pairs and {len(batch.verdicts):,} verdicts can be taken in"
-        f"{f'; {len(batch.refused):,} rows are refused' if batch.refused else ''}.**"
+        f"{f'; {len(batch.refusals):,} rows are refused' if batch.refusals else ''}.**"
     )
     for note in batch.notes:
         st.caption(plain(note))
-    if batch.refused:
-        with st.expander(f"The {len(batch.refused):,} refused rows", expanded=len(batch.refused) <= 5):
-            st.dataframe([{"line": line, "why": why} for line, why in batch.refused[:1000]], hide_index=True)
+    if batch.refusals:
+        with st.expander(f"The {len(batch.refusals):,} refused rows", expanded=len(batch.refusals) <= 5):
+            st.dataframe([{"line": line, "why": why} for line, why in batch.refusals[:1000]], hide_index=True)
     if batch.pairs:
         with st.expander("The first pairs"):
             st.dataframe(

@@ -107,7 +107,7 @@ def _review(name: str, settings: dict) -> None:
         verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"
         if st.button(f"See what your {verdicts} changed", key="to-effect", on_click=_open, args=("Effect",)):
             st.rerun()  # a click within a fragment draws the fragment alone
-    for sentence in receipt.refused if receipt else ():
+    for sentence in receipt.refusals if receipt else ():
         st.warning(plain(sentence), icon=":material/sync_problem:")
 
 

@@ -53,9 +53,9 @@ def offer(paths: list[str]) -> None:
     log_survey = _survey(tuple(paths), tuple(words)) if words else base
     for sentence in log_survey.sentences():
         st.markdown(plain(sentence))
-    if log_survey.refused:
+    if log_survey.refusals:
         with st.popover(f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"):
-            st.dataframe([{"why": sentence} for sentence in log_survey.refused], hide_index=True)
+            st.dataframe([{"why": sentence} for sentence in log_survey.refusals], hide_index=True)
     st.dataframe([preview_row(one) for one in log_survey.first], hide_index=True)
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
         _run_import(log_survey)

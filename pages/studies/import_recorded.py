@@ -76,9 +76,9 @@ def _offer(path: Path, recording: Recording, title: str) -> None:
         st.error(plain(problem), icon=":material/error:")
         return
     st.markdown(plain(outputs.sentence))
-    if outputs.refused:
-        with st.popover(f"Rows that were refused: {len(outputs.refused):,}", icon=":material/warning:"):
-            st.dataframe([{"line": line, "why": why} for line, why in outputs.refused[:200]], hide_index=True)
+    if outputs.refusals:
+        with st.popover(f"Rows that were refused: {len(outputs.refusals):,}", icon=":material/warning:"):
+            st.dataframe([{"line": line, "why": why} for line, why in outputs.refusals[:200]], hide_index=True)
     st.dataframe([preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]], hide_index=True)
     if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:"):
         store_imported(outputs, session.store())

@@ -7,7 +7,7 @@ import pytest
 
 from flipcore.boards.cutoffs import MARGINS, margin_line
 from flipcore.claims.memory_gap import gap_claim
-from flipcore.reports.memory import Measurement, judged
+from flipcore.reports.memory import Measurement, family_tests
 from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
 from flipcore.stats.memory.rewritten import Rewritten
 
@@ -24,7 +24,7 @@ def items(name, n_right, n_broken, n=200):
 )
 def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, word):
     found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, what="random")
-    (verdict,) = judged([Measurement("number", "drop gap", "numeric_resample", "regex", found.decided)], "random", {})
+    (verdict,) = family_tests([Measurement("number", "drop gap", "numeric_resample", "regex", found.decided)], "random", {})
     line = margin_line(found, at, verdict)
     states = np.frombuffer(base64.b64decode(line["tables"]["claim"]), dtype=np.float32)
     said = line["words"]["claim"][int(states[np.argmin(np.abs(MARGINS - at))])]
@@ -34,5 +34,5 @@ def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, wo
 def test_a_closed_gate_withholds_the_sentence_at_every_margin():
     found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, what="random")
     one = Measurement("number", "drop gap", "paraphrase", "regex", found.decided)
-    (verdict,) = judged([one], "random", {"paraphrase": "Nobody has reviewed them."})
+    (verdict,) = family_tests([one], "random", {"paraphrase": "Nobody has reviewed them."})
     assert margin_line(found, 0.05, verdict)["words"]["claim"] == ["Not claimed: Nobody has reviewed them."]

@@ -114,7 +114,7 @@ def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule
 
 @pytest.mark.slow
 def test_a_closed_gate_withholds_every_sentence_of_its_rows():
-    made = board(study(), str, closed={"option_order": "Nobody reviewed it."})
+    made = board(study(), str, closed_gates={"option_order": "Nobody reviewed it."})
     wording, verdicts = made["wording"]["regex|own_class"], made["tables"]["regex|own_class|default"]["verdicts"]["paired"]
     said = [text for row in wording["rows"] for text in row["sentences"].values() if "reference extractor" not in text]
     assert said and all(text == "Not claimed: Nobody reviewed it." for text in said)

@@ -18,8 +18,8 @@ def cells(rows, **options):
     return decompositions(coded_answers(rows), REF, extractors=[E], **options)
 
 
-def only(rows, closed=None, temperature=None, **options):
-    return flips.cell_claims(cells(rows, **options), closed, temperature)[0]
+def only(rows, closed_gates=None, temperature=None, **options):
+    return flips.cell_claims(cells(rows, **options), closed_gates, temperature)[0]
 
 
 def test_a_cell_reads_as_the_design_says():
@@ -139,9 +139,9 @@ def test_the_surface_says_what_the_cells_say():
     assert opened.text.startswith("Option order, first token: more artifact than genuine, p < .001. 0.50") and opened.is_made
     over = surface_claim(made, "first_token", "regex")
     assert over.text.startswith("All changes, first token: more artifact than genuine, p < .001. 0.50")
-    shut = surface_claim(made, "first_token", "regex", closed={"option_order": "x", "label_set": "y"})
+    shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"
-    part = surface_claim(made, "first_token", "regex", closed={"label_set": "Nobody looked."})
+    part = surface_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})
     assert part.is_made and part.detail.endswith("Left out, not reviewed enough: label set.")
     assert "read one way only" in surface_claim(made, "regex", "regex").text
     assert not np.isnan(surface_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)

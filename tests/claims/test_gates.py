@@ -7,7 +7,7 @@ import pytest
 from flipcore import __main__ as command_line
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.verdict_messages import take
-from flipcore.claims.gates import closed, reasons
+from flipcore.claims.gates import closed_gates, reasons
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
@@ -33,10 +33,10 @@ def said(study, capsys, *options):
 def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     store = Store.open(path)
     runner.run(JUDGED, store)
-    shut = closed(store, JUDGED.study_id, {"option_order"}, {"regex", "judge", "judge_backwards"})
+    shut = closed_gates(store, JUDGED.study_id, {"option_order"}, {"regex", "judge", "judge_backwards"})
     assert reasons(store, JUDGED.study_id) == shut  # whoever asks without naming anything is told the same
     assert set(shut) == {"judge", "judge_backwards"} and "nobody has labelled" in shut["judge"]
-    report = study_report(studies.readouts(store, JUDGED.study_id), closed=shut)
+    report = study_report(studies.readouts(store, JUDGED.study_id), closed_gates=shut)
     assert "Left out, not reviewed enough: judge" in next(iter(report.headlines.values())).sentence
     cells = next(iter(report.as_dict()["models"].values()))["cells"]
     assert not any(one["is_claimed"] for one in cells if one["extractor"] in shut)
@@ -45,7 +45,7 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     store = Store.open(path)
     texts = judges.judged_texts(store, JUDGED.study_id)
     judges.keep_labels(store, [label_row(one, "Ada", one["judged"]) for one in texts])
-    assert closed(store, JUDGED.study_id, {"option_order"}, {"judge"}) == {}
+    assert closed_gates(store, JUDGED.study_id, {"option_order"}, {"judge"}) == {}
     store.close()
     assert "no claim" not in said(JUDGED, capsys) and json.loads(said(JUDGED, capsys, "--json"))["closed"] == {}
 
@@ -56,10 +56,10 @@ def test_rewordings_enter_claims_when_their_source_has_passed(path):
     demo.fill_store(store)
     runner.run(reworded_study(), store)
     study_id = reworded_study().study_id
-    assert "No pair has been reviewed yet" in closed(store, study_id, {"paraphrase"}, ())["paraphrase"]  # but by models
-    assert closed(store, study_id, {"option_order"}, {"regex"}) == {}
-    assert "not stored here" in closed(store, "no study", {"paraphrase"}, ())["paraphrase"]
+    assert "No pair has been reviewed yet" in closed_gates(store, study_id, {"paraphrase"}, ())["paraphrase"]  # but by models
+    assert closed_gates(store, study_id, {"option_order"}, {"regex"}) == {}
+    assert "not stored here" in closed_gates(store, "no study", {"paraphrase"}, ())["paraphrase"]
     for name in ("Ada", "Bea", "Cem"):
         take(store, name, [message(pair, SAME, n=name) for pair in review.pairs(store)])
-    assert closed(store, study_id, {"paraphrase"}, ()) == {}
+    assert closed_gates(store, study_id, {"paraphrase"}, ()) == {}
     store.close()

@@ -34,14 +34,14 @@ GOOD = {"question": "Which is a metal?", "options": ["tin", "oak"], "answer": 0,
 def test_a_bad_row_is_refused_with_a_sentence_and_the_others_load(tmp_path, change, why):
     report = load_report(written(tmp_path / "a.jsonl", [GOOD, GOOD | {"id": "bad"} | change, GOOD | {"id": "third"}]))
     assert len(report.items) == 2
-    ((line, sentence),) = report.refused
+    ((line, sentence),) = report.refusals
     assert line == 2 and sentence.startswith("Line 2 ") and why in sentence and sentence.endswith(".")
     assert "1 of 3 rows were refused." in report.notes
 
 
 def test_a_row_without_the_column_is_refused(tmp_path):
     report = load_report(written(tmp_path / "a.jsonl", [GOOD, {"question": "?", "options": ["a", "b"], "id": 2}]))
-    assert report.refused == ((2, "Line 2 has no column 'answer'; it has question, options, id."),)
+    assert report.refusals == ((2, "Line 2 has no column 'answer'; it has question, options, id."),)
 
 
 def test_nothing_left_is_an_error_that_names_the_first_line(tmp_path):
@@ -65,7 +65,7 @@ def test_items_that_ask_the_same_are_told_and_kept(tmp_path):
 
 def test_a_row_repeated_under_the_same_id_is_refused(tmp_path):
     report = load_report(written(tmp_path / "a.jsonl", [GOOD, GOOD]))
-    assert report.refused == ((2, "Line 2 repeats line 1 word for word under the same id."),)
+    assert report.refusals == ((2, "Line 2 repeats line 1 word for word under the same id."),)
 
 
 def test_hostile_text_stays_text(tmp_path):

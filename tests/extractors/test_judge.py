@@ -13,7 +13,7 @@ JUDGE = extractor_of("judge")
 def test_the_judge_is_asked_only_once_there_is_a_text_to_judge():
     assert len(JUDGE.needs(ITEM, shown(ITEM), Ask(), [])) == 1
     first, second = JUDGE.needs(ITEM, shown(ITEM), Ask(), [said("It is C.")])
-    assert first.judged is None and second.judged == 0
+    assert first.answer_at is None and second.answer_at == 0
     assert second.request.temperature == 0.0 and "It is C." in second.request.prompt
     assert len(JUDGE.needs(ITEM, shown(ITEM), Ask(), [said("  ")])) == 1
 

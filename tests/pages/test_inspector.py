@@ -5,7 +5,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from flipcore.reports.compared_pairs import compared, flips
+from flipcore.reports.compared_pairs import flips, sides
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
@@ -19,7 +19,7 @@ MODEL, AXIS = "simulated-artifact-prone", "option_order"
 
 def marks(store: Store, study_id: str, item_id: str, extractor: str) -> list[str]:
     """What the list of variants must say."""
-    pairs = compared(inspection(store, study_id, MODEL, item_id, AXIS), extractor)
+    pairs = sides(inspection(store, study_id, MODEL, item_id, AXIS), extractor)
     return [f"{key} – flipped" if flips(pair) else key for key, pair in pairs.items()]
 
 

@@ -74,9 +74,9 @@ def test_another_control_is_never_called_memory():
 
 def test_a_closed_gate_withholds_what_rests_on_paraphrases():
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
-    (found,) = memory_tests(frame, STUDY, "m", closed={"paraphrase": "Nobody has reviewed them."})
+    (found,) = memory_tests(frame, STUDY, "m", closed_gates={"paraphrase": "Nobody has reviewed them."})
     assert (found.decision, found.sentence) == ("not claimed", "Not claimed: Nobody has reviewed them.")
-    assert memory_headline(frame, STUDY, closed={"paraphrase": "x"}).outcome == "none shown"
+    assert memory_headline(frame, STUDY, closed_gates={"paraphrase": "x"}).outcome == "none shown"
 
 
 def test_pearls_setting_is_the_studys():

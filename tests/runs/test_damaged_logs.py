@@ -80,7 +80,7 @@ def test_thirty_damaged_logs_of_each_format_give_sentences_only(tmp_path, format
             assert study_of(found).study_id
             assert sum(built is not None for built in _log_rows(found)) <= found.n_records
             n_sentences += found.n_refused + len(found.unread)
-            assert all(sentence.endswith(".") and "Traceback" not in sentence for sentence in found.refused)
+            assert all(sentence.endswith(".") and "Traceback" not in sentence for sentence in found.refusals)
         except FlipscopeError as error:
             n_sentences += 1
             assert str(error).strip() and "\n" not in str(error)
@@ -94,7 +94,7 @@ def test_a_bomb_is_not_unpacked(tmp_path):
     found_or_error = ""
     try:
         found = survey([tmp_path / "bomb.eval"])
-        found_or_error = found.refused[0]
+        found_or_error = found.refusals[0]
     except FlipscopeError as error:
         found_or_error = str(error)
     assert "is not valid JSON" in found_or_error or "would unpack" in found_or_error
@@ -106,4 +106,4 @@ def test_a_line_of_a_million_characters_and_deep_nesting(tmp_path):
     with path.open("a") as stream:
         stream.write("[" * 100_000 + "\n")
     found = survey([path], corrections_of(["model=m"]))
-    assert found.n_records == 1 and "nested too deeply" in found.refused[0]
+    assert found.n_records == 1 and "nested too deeply" in found.refusals[0]

@@ -16,7 +16,7 @@ def test_what_is_no_log_gets_a_sentence(tmp_path):
     cut = rows.read_text().rstrip()[:-40]
     rows.write_text(cut)
     found = survey([rows], corrections_of(["model=m"]))
-    assert found.n_records == 11 and found.n_refused == 1 and found.refused[0].startswith("Line 12 of ")
+    assert found.n_records == 11 and found.n_refused == 1 and found.refusals[0].startswith("Line 12 of ")
     with pytest.raises(BadInput, match="no file or folder"):
         survey([tmp_path / "nowhere"])
 

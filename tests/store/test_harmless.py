@@ -9,7 +9,7 @@ from flipcore import __main__ as command_line
 from flipcore.axes import AXES
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.compared_pairs import compared, flips, why_no_flip
+from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.study import study_report
 from flipcore.runs import demo, runner
 from flipcore.runs.plan import plan
@@ -65,10 +65,10 @@ def test_statistics_and_their_table_hold_no_pair_of_it_also_without_the_package(
 def test_the_inspector_calls_nothing_of_it_a_flip(store):
     for item_id in studies.study_items(store, STUDY.study_id)["item_id"]:
         view = inspection(store, STUDY.study_id, "pocket", item_id, "opposite")
-        (pair,) = compared(view, "regex").values()
+        (pair,) = sides(view, "regex").values()
         assert "may move the right answer" in why_no_flip(view, pair) and not flips(pair)
         view = inspection(store, STUDY.study_id, "pocket", item_id, "option_order")
-        assert {why_no_flip(view, pair) for pair in compared(view, "regex").values()} == {""}
+        assert {why_no_flip(view, pair) for pair in sides(view, "regex").values()} == {""}
 
 
 def test_the_command_line_says_no_flip_rate_of_it(path, monkeypatch, capsys):

@@ -6,7 +6,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.store.connection import Store
-from flipcore.vectors.comparison import Comparison, compared
+from flipcore.vectors.comparison import Comparison, comparison
 from tests.vectors.embeddings.items import entry, topical
 
 
@@ -91,7 +91,7 @@ def test_counts_hold_every_pair_of_either_set():
 
 
 def test_both_sets_are_embedded_together(store):
-    found = compared(store, topical("animals", 12), topical("numbers", 10))
+    found = comparison(store, topical("animals", 12), topical("numbers", 10))
     assert found.n_target == 12 and found.labels.tolist() == [0] * 12 + [1] * 10
     assert found.mixing.p < 0.05 and found.mixing.own.value > found.mixing.expected and "0." in found.coverage_sentence()
     assert found.lengths.tolist() == [len(text.split()) for text in found.texts]
@@ -99,4 +99,4 @@ def test_both_sets_are_embedded_together(store):
 
 def test_an_empty_set_is_a_sentence(store):
     with pytest.raises(BadInput, match="12 target and 0 retro"):
-        compared(store, topical("animals", 12), [])
+        comparison(store, topical("animals", 12), [])

@@ -196,14 +196,14 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     source = {pair: (dataset, generator) for pair, dataset, generator, _ in rows}
     unreviewed_sources = [source[pair] for pair in unreviewed if pair in source]
     sources = set(unreviewed_sources)
-    judged: dict[tuple[str, str], list[bool]] = {}
+    labels_by_pair: dict[tuple[str, str], list[bool]] = {}
     for pair, _, _, state in rows:
         if state != "unreviewed" and source[pair] in sources:
-            judged.setdefault(source[pair], []).append(state == "rejected")
-    every = [is_bad for bad in judged.values() for is_bad in bad]
+            labels_by_pair.setdefault(source[pair], []).append(state == "rejected")
+    every = [is_bad for bad in labels_by_pair.values() for is_bad in bad]
     if not every:
         return 0, 0
-    shares = {one: sum(bad) / len(bad) for one, bad in judged.items()}
+    shares = {one: sum(bad) / len(bad) for one, bad in labels_by_pair.items()}
     return math.ceil(sum(shares.get(one, sum(every) / len(every)) for one in unreviewed_sources) - 1e-9), len(every)
 
 

@@ -19,8 +19,8 @@ STANDING = KEEP["standing"]
 def state_of(verdicts: Sequence[Mapping]) -> str:
     """What people's verdicts on one pair make of it, as `store.queries.studies` decides it."""
     votes = blind(verdicts)
-    judged = {row["reviewer"] for row in votes}
-    settled = [row for row in verdicts if row["rule_version"] == ADJUDICATION and row["reviewer"] not in judged]
+    reviewers = {row["reviewer"] for row in votes}
+    settled = [row for row in verdicts if row["rule_version"] == ADJUDICATION and row["reviewer"] not in reviewers]
     if settled:
         return "accepted" if keeps(settled[-1]) else "rejected"
     if not votes:

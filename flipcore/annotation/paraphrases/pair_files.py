@@ -74,7 +74,7 @@ class Incoming:
     pairs: tuple[dict, ...]
     items: tuple[Item, ...]
     verdicts: tuple[dict, ...]
-    refused: tuple[tuple[int, str], ...]
+    refusals: tuple[tuple[int, str], ...]
     notes: tuple[str, ...] = ()
 
 
@@ -148,7 +148,7 @@ def incoming(
     pairs: dict[str, dict] = {}
     items: dict[str, Item] = {}
     verdicts: dict[str, dict] = {}
-    refused: list[tuple[int, str]] = []
+    refusals: list[tuple[int, str]] = []
     for place, row in enumerate(rows):
         reader = _Reader(row, columns, dataset, generator, inventory, pairs, furnished, reviewer_kind)
         try:
@@ -157,7 +157,7 @@ def incoming(
             pair, item = reader.pair(originals[place] if originals is not None else None)
             verdict = reader.verdict(pair)
         except BadInput as error:
-            refused.append((row.line, f"{row.place} {error}."))
+            refusals.append((row.line, f"{row.place} {error}."))
             continue
         pairs[pair["pair_id"]] = pair
         if item is not None:
@@ -171,7 +171,7 @@ def incoming(
     n_there = len(pairs) - len(new)
     if n_there:
         notes.append(f"{n_there:,} of the pairs are stored already.")
-    return Incoming(new, tuple(items.values()), tuple(verdicts.values()), tuple(refused), tuple(notes))
+    return Incoming(new, tuple(items.values()), tuple(verdicts.values()), tuple(refusals), tuple(notes))
 
 
 def _check(rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None) -> None:

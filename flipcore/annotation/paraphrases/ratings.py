@@ -160,8 +160,8 @@ def models_sentence(verdicts: Sequence[Mapping]) -> str:
 
 def _settling(rows: Sequence[Mapping]) -> Mapping | None:
     """The verdict that settled a pair: of several the last (`rows` are oldest first), never of one who had judged it."""
-    judged = {row["reviewer"] for row in blind(rows)}
-    settled = [row for row in rows if row["rule_version"] == ADJUDICATION and row["reviewer"] not in judged]
+    reviewers = {row["reviewer"] for row in blind(rows)}
+    settled = [row for row in rows if row["rule_version"] == ADJUDICATION and row["reviewer"] not in reviewers]
     return settled[-1] if settled else None
 
 

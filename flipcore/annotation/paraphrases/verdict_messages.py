@@ -24,7 +24,7 @@ class Receipt:
     """Ids that the browser may forget, and sentences about messages that could not be used."""
 
     acknowledged: tuple[str, ...]
-    refused: tuple[str, ...]
+    refusals: tuple[str, ...]
 
 
 def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Receipt:
@@ -32,17 +32,17 @@ def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Receipt:
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store, [str(one.get("pair_id")) for one in messages])}
     standing = {row["verdict_id"]: row for row in review.verdicts(store, reviewer)}
-    start, rows, refused = now(), [], []
+    start, rows, refusals = now(), [], []
     for place, message in enumerate(messages):
         try:
             row = _row(message, texts, standing, reviewer, start + dt.timedelta(microseconds=place))
         except BadInput as error:
-            refused.append(str(error))
+            refusals.append(str(error))
         else:
             rows.append(row)
             standing[row["verdict_id"]] = row
     review.keep_verdicts(store, rows)
-    return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refused))
+    return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refusals))
 
 
 def _row(

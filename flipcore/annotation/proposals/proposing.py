@@ -71,9 +71,9 @@ def propose(
 ) -> list[Proposal]:
     """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call."""
     cards = model_cards()
-    refused = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
-    if refused:
-        raise OverBudget(refused)
+    reason = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
+    if reason:
+        raise OverBudget(reason)
     return asyncio.run(
         _all(items, recipe, use, store, on_progress or (lambda n_done, total: None), cancel or threading.Event())
     )

@@ -50,13 +50,13 @@ class Returned:
     """Answers as rows for the store, and (line, sentence) of the rows that were refused."""
 
     rows: tuple[dict, ...]
-    refused: tuple[tuple[int, str], ...]
+    refusals: tuple[tuple[int, str], ...]
 
 
 def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
     """Filled sheets back from a CSV or JSON file. Raises BadInput for a file that is neither; one bad row harms no other."""
     rows: list[dict] = []
-    refused: list[tuple[int, str]] = []
+    refusals: list[tuple[int, str]] = []
     line_of: dict[tuple, int] = {}
     for line, row in _lines(content):
         if str(row.get("question") or "").startswith(EXAMPLE):
@@ -69,11 +69,11 @@ def returned(content: bytes, surveys: Mapping[str, Survey]) -> Returned:
                     f"answers question {answer['position'] + 1} of {answer['annotator']} again (first in line {line_of[key]})"
                 )
         except BadInput as error:
-            refused.append((line, f"Line {line} {error}."))
+            refusals.append((line, f"Line {line} {error}."))
         else:
             line_of[key] = line
             rows.append(answer)
-    return Returned(tuple(rows), tuple(refused))
+    return Returned(tuple(rows), tuple(refusals))
 
 
 def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:

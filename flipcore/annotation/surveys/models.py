@@ -107,9 +107,9 @@ def ask_model(
     when the projection is over the cap or the model costs money and there is none."""
     backend = open_backend(model, cards)
     calls = calls_of(survey, items, backend, n_sheets, temperature)
-    refused = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
-    if refused:
-        raise OverBudget(refused)
+    reason = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
+    if reason:
+        raise OverBudget(reason)
     completions = {
         row["call_id"]: completion_of(row) for row in planning.completions(store, [one.call_id for one in calls.values()])
     }

@@ -87,7 +87,7 @@ def _n_names(question: str) -> int:
     return len(set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question)))
 
 
-def limits(question: str, mentions: Sequence[Mention], used: set[Fraction]) -> list[Fraction]:
+def limits(question: str, mentions: Sequence[Mention], computed_with: set[Fraction]) -> list[Fraction]:
     """Stated limits that the chain does not compute with ("over 20 points"), or that share their value with something else:
     every number stays on its side of them."""
     n_stated = Counter(mention.value for mention in mentions)
@@ -95,13 +95,14 @@ def limits(question: str, mentions: Sequence[Mention], used: set[Fraction]) -> l
         {
             mention.value
             for mention in mentions
-            if _LIMIT.search(question[: mention.start][-24:]) and (mention.value not in used or n_stated[mention.value] > 1)
+            if _LIMIT.search(question[: mention.start][-24:])
+            and (mention.value not in computed_with or n_stated[mention.value] > 1)
         }
     )
 
 
 def relations(
-    question: str, mentions: Sequence[Mention], used: set[Fraction]
+    question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
 ) -> list[tuple[str, Fraction, Fraction, Fraction]]:
     """A + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out: the story may rely on it, so
     it is kept. Up to 12 only sums of things that are counted ("6 people, 2 adults and 4 children") are more than chance."""
@@ -115,7 +116,7 @@ def relations(
             if (
                 a > 1
                 and c in first
-                and not {a, b, c} <= used
+                and not {a, b, c} <= computed_with
                 and kinds == [_kind(first[c])] * 2
                 and (c > 12 or not any(_is_amount(question, first[value]) for value in (a, b, c)))
             ):
@@ -124,7 +125,7 @@ def relations(
                 a > 1
                 and d > 12
                 and d in first
-                and not {a, b, d} <= used
+                and not {a, b, d} <= computed_with
                 and "percent" not in kinds
                 and sorted(kinds) == sorted(["count", _kind(first[d])])
             ):
@@ -134,10 +135,10 @@ def relations(
     return equations
 
 
-def parts_of_totals(mentions: Sequence[Mention], used: set[Fraction]) -> set[Fraction]:
+def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -> set[Fraction]:
     """Three or four counts that add up to a stated count of which the chain makes no use: its parts, which stay."""
     counts = [mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1]
-    totals = {value for value in counts if value not in used}
+    totals = {value for value in counts if value not in computed_with}
     parts: set[Fraction] = set()
     for total in totals:
         smaller = [value for value in counts if value < total]

@@ -92,14 +92,14 @@ def structure(question: str, solution: str) -> Structure | Refusal:
         return Refusal("non-linear keyword", "The question buys one and gets one free, or counts every second one.")
     if _ALGEBRA.search(re.sub(r"<<.*?>>", "", solution)):
         return Refusal("algebra or mental step", "The solution works with an unknown; its steps hold for these numbers only.")
-    refused: Refusal | None = None
+    refusal: Refusal | None = None
     ways = [(take, mental) for mental in (False, True) for take in (MIXED, PROSE)]
     for take, mental in ways if not _ROUNDS.search(question) else ways[:2]:
         attempt = _traced(question, solution, target, numbers, take, mental)
         if isinstance(attempt, Structure):
             return attempt
-        refused = refused or attempt
-    return refused or Refusal("no chain", "No way of reading the solution as a chain was tried.")
+        refusal = refusal or attempt
+    return refusal or Refusal("no chain", "No way of reading the solution as a chain was tried.")
 
 
 def _traced(
@@ -129,17 +129,17 @@ def _traced(
 
 def _structure_of(question: str, chain: list[Step], numbers: list[Mention], admissible: list[Reading]) -> Structure | Refusal:
     """The value groups that may change: they move the gold alike under every reading, and are frozen nowhere."""
-    used = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
+    in_chain = sorted({source.key for reading in admissible for row in reading for source in row if source.kind == "question"})
     frozen = (
         frozen_values(question, numbers)
         | _mental_producers(chain, admissible, numbers)
-        | parts_of_totals(numbers, set(used))
+        | parts_of_totals(numbers, set(in_chain))
         | spelled_by_steps(chain, admissible, numbers)
         | same_spans(numbers)
     )
-    edges = limits(question, numbers, set(used))
+    edges = limits(question, numbers, set(in_chain))
     moves = _behind(len(chain) - 1, admissible)
-    free = [value for value in used if value in moves and value not in frozen and value not in edges]
+    free = [value for value in in_chain if value in moves and value not in frozen and value not in edges]
     different = distinct(chain, admissible, free)
     if not free:
         return Refusal("no resamplable number", "Every number is frozen or part of the structure of the story.")
@@ -147,7 +147,7 @@ def _structure_of(question: str, chain: list[Step], numbers: list[Mention], admi
     if not agreed:
         return Refusal("ambiguous reading", "Two admissible interpretations of the chain give different golds.")
     return Structure(
-        chain, numbers, different, agreed, relations(question, numbers, set(used)), edges, bool(_COMPARES.search(question))
+        chain, numbers, different, agreed, relations(question, numbers, set(in_chain)), edges, bool(_COMPARES.search(question))
     )
 
 

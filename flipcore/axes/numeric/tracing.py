@@ -167,8 +167,8 @@ def readings(
 
 def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
     """A number that the question states once stands twice in a product: one of the two is something else."""
-    used = Counter(source.key for source in row if source.kind == "question")
-    return any(n > max(n_stated.get(value, 0), 1) for value, n in used.items())
+    n_uses = Counter(source.key for source in row if source.kind == "question")
+    return any(n > max(n_stated.get(value, 0), 1) for value, n in n_uses.items())
 
 
 def results(steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]) -> list[Fraction]:

@@ -243,10 +243,12 @@ def _answers(variants: Sequence[Mapping], target: str) -> str:
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     """Columns of the file that the recording makes no use of."""
-    used = {getattr(recording, key) for key in COLUMNS} | {
+    names_in_use = {getattr(recording, key) for key in COLUMNS} | {
         name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)
     }
-    return [name for name in columns if name not in used and not (recording.nested and name.startswith(recording.nested))]
+    return [
+        name for name in columns if name not in names_in_use and not (recording.nested and name.startswith(recording.nested))
+    ]
 
 
 def _stands_in(options: Sequence[str], prompt: str) -> bool:

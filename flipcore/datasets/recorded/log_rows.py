@@ -204,8 +204,3 @@ def _scored_calls(
                 error="" if has_score else record.error or "The log has no log-likelihood here.",
             ),
         )
-
-
-def refused(place: str, error: BadInput) -> str:
-    """The sentence for a record that is no item."""
-    return f"{place} {str(error).rstrip('.')}."

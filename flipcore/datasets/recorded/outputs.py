@@ -90,11 +90,11 @@ class Record:
 
 @dataclass(frozen=True)
 class RecordedReport:
-    """`refused` are (line, sentence) of the rows that do not fit the recording; `n_repeated` prompts stand under several
+    """`refusals` are (line, sentence) of the rows that do not fit the recording; `n_repeated` prompts stand under several
     names within their item."""
 
     records: tuple[Record, ...]
-    refused: tuple[tuple[int, str], ...] = ()
+    refusals: tuple[tuple[int, str], ...] = ()
     n_repeated: int = 0
 
 
@@ -122,9 +122,9 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
             "the prompt, with the option's text in one group."
         ) from None
     records: list[Record] = []
-    refused: list[tuple[int, str]] = []
+    refusals: list[tuple[int, str]] = []
     builder = _Making(recording, f"recorded-{_file_digest(path)}")
-    for key, several in _groups(read_rows(path), recording, refused):
+    for key, several in _groups(read_rows(path), recording, refusals):
         for place, row in enumerate(several):
             try:
                 records.append(builder.record(key, row, is_base=place == 0))
@@ -136,17 +136,17 @@ def recorded(path: str, recording: Recording) -> RecordedReport:
                 why = str(error).removesuffix(".")
             else:
                 continue
-            refused.append((row.line, f"Line {row.line} {why}."))
+            refusals.append((row.line, f"Line {row.line} {why}."))
             if place == 0:
-                refused += [
+                refusals += [
                     (one.line, f"Line {one.line} belongs to the base of line {row.line}, which is refused.")
                     for one in several[1:]
                     if one.line != row.line
                 ]
                 break
     if not records:
-        raise BadInput(f"Nothing of {Path(path).name} fits the recording. {refused[0][1] if refused else 'It has no rows.'}")
-    return RecordedReport(tuple(records), tuple(refused), builder.n_repeated)
+        raise BadInput(f"Nothing of {Path(path).name} fits the recording. {refusals[0][1] if refusals else 'It has no rows.'}")
+    return RecordedReport(tuple(records), tuple(refusals), builder.n_repeated)
 
 
 def _file_digest(path: str) -> str:
@@ -155,12 +155,12 @@ def _file_digest(path: str) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()[:8] if file.is_file() else ""
 
 
-def _groups(rows: Iterator[Row], recording: Recording, refused: list) -> Iterator[tuple[tuple[str, str], list[_VariantRow]]]:
-    """((model, item key), its variants with the base first); rows that are no rows go to `refused`."""
+def _groups(rows: Iterator[Row], recording: Recording, refusals: list) -> Iterator[tuple[tuple[str, str], list[_VariantRow]]]:
+    """((model, item key), its variants with the base first); rows that are no rows go to `refusals`."""
     groups: dict[tuple[str, str], list[_VariantRow]] = {}
     for number, row in enumerate(with_paths(row, recording.columns) for row in rows):
         if row.problem:
-            refused.append((row.line, f"{row.place} {row.problem}."))
+            refusals.append((row.line, f"{row.place} {row.problem}."))
             continue
         model = str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
         if recording.nested:

@@ -27,7 +27,7 @@ World = Callable[[np.random.Generator, int], "CodedAnswers"]
 
 
 def coded(
-    compared: np.ndarray,
+    field: np.ndarray,
     reference: np.ndarray,
     *,
     families: np.ndarray | None = None,
@@ -36,7 +36,7 @@ def coded(
 ) -> CodedAnswers:
     """(items, variants[, samples]) answers of two extractors as a study's; with `axes` the variants are split among them."""
     names = [f"axis_{i}" for i in range(axes)]
-    pairs = {name: tuple(_deep(part) for part in (compared[:, i::axes], reference[:, i::axes])) for i, name in enumerate(names)}
+    pairs = {name: tuple(_deep(part) for part in (field[:, i::axes], reference[:, i::axes])) for i, name in enumerate(names)}
     codes: dict = {}
     base: dict = {}
     cuts: dict = {}
@@ -45,7 +45,7 @@ def coded(
         codes |= {(name, E): one, (name, REF): other if marks is None else np.where(marks, ABSENT, other)}
         base[name] = np.zeros(one.shape[:2], dtype=bool)
         cuts |= {} if marks is None or not marks.any() else {(name, REF): marks}
-    items = np.arange(len(compared)).astype(object)
+    items = np.arange(len(field)).astype(object)
     return CodedAnswers(items, tuple(names), (E, REF), codes, base, dict.fromkeys(codes, 0), np.array([]), cuts, families)
 
 
@@ -103,11 +103,11 @@ def _families(size: int) -> World:
     return draw
 
 
-def _noise(compared: float, reference: float) -> World:
+def _noise(field: float, reference: float) -> World:
     """The change does nothing; sampling alone flips, by different rates under the two extractors. Two samples each."""
 
     def draw(rng: np.random.Generator, n: int) -> CodedAnswers:
-        parts = [planted_samples(n, rng, floor=floor, effect=0.0) for floor in (compared, reference)]
+        parts = [planted_samples(n, rng, floor=floor, effect=0.0) for floor in (field, reference)]
         return coded(*parts)
 
     return draw
@@ -115,16 +115,16 @@ def _noise(compared: float, reference: float) -> World:
 
 def _cut(rng: np.random.Generator, n: int) -> CodedAnswers:
     """A = G before a fifth of the reference's answers is cut off: those of items that flip, on changed prompts."""
-    compared, reference = planted_pair(n, PlantedTruth(0.31, 0.155), rng)
+    field, reference = planted_pair(n, PlantedTruth(0.31, 0.155), rng)
     odd = reference != reference[:, :1]
-    return coded(compared, reference, cut=odd & (rng.random(odd.shape) < 0.6))
+    return coded(field, reference, cut=odd & (rng.random(odd.shape) < 0.6))
 
 
 def _unequal(rng: np.random.Generator, n: int) -> CodedAnswers:
     """A = G, with two to eight variants an item."""
-    compared, reference = planted_pair(n, PlantedTruth(0.31, 0.155), rng, v=8)
+    field, reference = planted_pair(n, PlantedTruth(0.31, 0.155), rng, v=8)
     is_absent = np.arange(8)[None, :] >= rng.integers(2, 9, size=(n, 1))
-    return coded(np.where(is_absent, ABSENT, compared), np.where(is_absent, ABSENT, reference))
+    return coded(np.where(is_absent, ABSENT, field), np.where(is_absent, ABSENT, reference))
 
 
 def in_blocks(world: World, n: int, asserts: Callable[[list[Decomposition]], bool]) -> Simulation:
@@ -210,9 +210,9 @@ def _rare_pair(rng: np.random.Generator, n: int, v: int) -> tuple[np.ndarray, np
     return flip * (kind == 0)[:, None], flip * (kind == 1)[:, None]
 
 
-def _noise_pair(compared: float, reference: float) -> Callable:
+def _noise_pair(field: float, reference: float) -> Callable:
     """Two samples of each variant that differ by sampling alone, more often under the compared extractor."""
-    return lambda rng, n, v: tuple(planted_samples(n, rng, floor=floor, effect=0.0, v=v) for floor in (compared, reference))
+    return lambda rng, n, v: tuple(planted_samples(n, rng, floor=floor, effect=0.0, v=v) for floor in (field, reference))
 
 
 _NULL: tuple[tuple[str, World, tuple[int, ...]], ...] = (

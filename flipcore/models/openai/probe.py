@@ -46,7 +46,7 @@ _MOST_LISTED = 2_000
 _LIMITS = ("max_tokens", "max_completion_tokens")
 _SUM = "What is 17 times 23? Answer with the number alone."
 _LETTERS = "Write eight random letters."
-_REFUSED = {400, 404, 405, 415, 422, 501}
+_REFUSALS = {400, 404, 405, 415, 422, 501}
 # parameter -> what is sent of it; a study sends the first two always
 _PARAMETERS: dict[str, Any] = {"temperature": 0.0, "top_p": 1.0, "seed": 7, "stop": ["\n\n\n"]}
 
@@ -90,7 +90,7 @@ class _Server:
                 sentence, _ = error_texts(error, self.card)
                 if exhausted(error, self.card) or status in (401, 403):
                     raise BadInput(sentence) from error
-                if status in _REFUSED or (isinstance(error, Fault) and attempt == _N_ATTEMPTS - 2):
+                if status in _REFUSALS or (isinstance(error, Fault) and attempt == _N_ATTEMPTS - 2):
                     raise NotTaken(sentence) from error
                 wait = pause(error, attempt, "8000")
                 if wait is None or wait > _MOST_WAIT_S or attempt == _N_ATTEMPTS:
@@ -214,7 +214,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
     card, entry = server.card, listed.get(server.card.model) or {}
     place, n_reasoning = reasoning_place(first.body, card)
     room = ROOM if place != NO_REASONING else FEW
-    refuses = await _refused(server, room)
+    refuses = await _refusals(server, room)
     tops, n_tops, why = await _first_tokens(server, room)
     scores, score_tokens, elsewhere = await _scores(server)
     seed = REFUSES if "seed" in refuses else await _seed(server, refuses, room)
@@ -247,7 +247,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
     )
 
 
-async def _refused(server: _Server, room: int) -> tuple[str, ...]:
+async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
     """Parameters that are left out: none where all are taken together, else those that are refused on top of the ones taken."""
     is_chat = server.card.api == "chat"
     refuses = []

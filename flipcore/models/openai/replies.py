@@ -130,9 +130,9 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
         raise Fault(f"The server's reply has no choices{_error_words(reply)}", str(reply)[:1000])
     choice = choices[0]
     n_in, n_out, n_reasoning = token_counts(reply)
-    text, reasoning, refused = _text(choice, card)
+    text, reasoning, is_refusal = _text(choice, card)
     scoring = call.request.kind == "score"
-    ended = REFUSAL if refused else finish_reason(choice.get("finish_reason"))
+    ended = REFUSAL if is_refusal else finish_reason(choice.get("finish_reason"))
     if ended == STOP and reasoning and not text.strip():
         ended = OPEN  # a server that parts the two found no end of the reasoning
     if call.request.stop and "stop" in card.refuses:
@@ -156,7 +156,7 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
     if not isinstance(holder, dict):
         raise Fault("The server's choice holds no message", str(choice)[:1000])
     text = holder.get("content" if card.api == "chat" else "text")
-    refused = text is None and bool(holder.get("refusal"))
+    is_refusal = text is None and bool(holder.get("refusal"))
     text = holder.get("refusal") or "" if text is None else text
     within = ""
     if isinstance(text, list):
@@ -164,7 +164,7 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
     if not isinstance(text, str):
         raise Fault("The server's text is not text", str(choice)[:1000])
     apart = (holder.get(name) for name in REASONING_FIELDS)
-    return text, within or next((one for one in apart if isinstance(one, str) and one), ""), refused
+    return text, within or next((one for one in apart if isinstance(one, str) and one), ""), is_refusal
 
 
 def parts_of(content: list[Any]) -> tuple[str, str]:

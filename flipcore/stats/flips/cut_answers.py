@@ -36,13 +36,13 @@ def cut_answers(answers: CodedAnswers, axis: str, extractor: str, reference: str
     for j in range(v):
         for k in range(j + 1, v):
             there = both_there[:, j, :, None] & both_there[:, k, None, :]
-            used = there.sum(axis=(1, 2))
-            pairs += used > 0
+            n_sample_pairs = there.sum(axis=(1, 2))
+            pairs += n_sample_pairs > 0
             for which, cell in enumerate(cells):
                 flips, unknown = cell.pairs(j, k, policy)
                 sure, open_ = (flips & there).sum(axis=(1, 2)), (unknown & there).sum(axis=(1, 2))
-                low[which] += sure / np.maximum(used, 1)
-                high[which] += (sure + open_) / np.maximum(used, 1)
+                low[which] += sure / np.maximum(n_sample_pairs, 1)
+                high[which] += (sure + open_) / np.maximum(n_sample_pairs, 1)
     low, high = (np.divide(x, pairs, out=np.full(x.shape, np.nan), where=pairs > 0) for x in (low, high))
     bounds = [(_mean(low[i]), _mean(high[i])) for i in (0, 1)]
     n, share = sum(cell.n_cut for cell in cells), max(cell.share for cell in cells)

@@ -57,11 +57,11 @@ def between(codes: np.ndarray, policy: str = "own_class") -> PairCounts:
     for j in range(v):
         for k in range(j + 1, v):
             usable, differs = pair_flips(codes[:, j, :, None], codes[:, k, None, :], policy)
-            used, flipped = usable.sum(axis=(1, 2)), differs.sum(axis=(1, 2))
-            shares += flipped / np.maximum(used, 1)
-            pairs += used > 0
+            n_sample_pairs, flipped = usable.sum(axis=(1, 2)), differs.sum(axis=(1, 2))
+            shares += flipped / np.maximum(n_sample_pairs, 1)
+            pairs += n_sample_pairs > 0
             n_differ += flipped
-            n_usable += used
+            n_usable += n_sample_pairs
     return PairCounts(_rate(shares, pairs, codes), n_differ, n_usable)
 
 
@@ -73,9 +73,9 @@ def within(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
     first, second = np.triu_indices(s, 1)
     for j in range(codes.shape[1]):
         usable, differs = pair_flips(codes[:, j, first], codes[:, j, second], policy)
-        used = usable.sum(axis=1)
-        shares += differs.sum(axis=1) / np.maximum(used, 1)
-        variants += used > 0
+        n_sample_pairs = usable.sum(axis=1)
+        shares += differs.sum(axis=1) / np.maximum(n_sample_pairs, 1)
+        variants += n_sample_pairs > 0
     return _rate(shares, variants, codes)
 
 
@@ -99,10 +99,10 @@ def pair_split(codes: np.ndarray, reference: np.ndarray, policy: str = "own_clas
             usable, flips = pair_flips(codes[:, j, :, None], codes[:, k, None, :], policy)
             usable_ref, flips_ref = pair_flips(reference[:, j, :, None], reference[:, k, None, :], policy)
             usable = usable & usable_ref
-            used = usable.sum(axis=(1, 2))
+            n_sample_pairs = usable.sum(axis=(1, 2))
             cells = (flips & ~flips_ref, flips_ref & ~flips, flips & flips_ref)
-            shares += np.array([(cell & usable).sum(axis=(1, 2)) for cell in cells]) / np.maximum(used, 1)
-            pairs += used > 0
+            shares += np.array([(cell & usable).sum(axis=(1, 2)) for cell in cells]) / np.maximum(n_sample_pairs, 1)
+            pairs += n_sample_pairs > 0
     shares = np.divide(shares, pairs, out=np.full((3, n), np.nan), where=pairs > 0)
     return PairSplit(*shares)
 
@@ -158,9 +158,9 @@ def _spread_out(counts: np.ndarray, n_null: np.ndarray, n_options: np.ndarray | 
     n_answers = (counts > 0).sum(axis=1)
     free = np.full(n, v) if n_options is None else np.clip(np.asarray(n_options) - n_answers, 0, v)
     slots = np.hstack([counts, np.zeros((n, v), dtype=int)])
-    closed = np.hstack([counts == 0, np.arange(v) >= free[:, None]])
+    is_closed = np.hstack([counts == 0, np.arange(v) >= free[:, None]])
     for step in range(int(n_null.max(initial=0))):
         rows = np.flatnonzero(n_null > step)
-        rarest = np.where(closed[rows], np.iinfo(int).max, slots[rows]).argmin(axis=1)
+        rarest = np.where(is_closed[rows], np.iinfo(int).max, slots[rows]).argmin(axis=1)
         slots[rows, rarest] += 1
     return slots

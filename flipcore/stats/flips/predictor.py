@@ -22,7 +22,7 @@ N_FOLDS = 5
 
 @dataclass(frozen=True)
 class FlipPrediction:
-    """`probabilities` are out of fold, aligned with the rows that were used (`used`, a mask of the rows given). `brier` is
+    """`probabilities` are out of fold, aligned with the rows that were used (`mask` over the rows given). `brier` is
     compared with `brier_constant`, the Brier score of always saying the training rate. `slope` is the calibration slope: 1 is
     calibrated, below 1 overconfident. `p` is the share of label permutations (within axis, the whole cross-validation run
     again) with an AUC as high, `auc_by_axis` their mean: what knowing the axis alone reaches. `weights` are of standardised
@@ -38,7 +38,7 @@ class FlipPrediction:
     n_dropped: int
     weights: dict[str, float]
     probabilities: np.ndarray
-    used: np.ndarray
+    mask: np.ndarray
     note: str = ""
 
 
@@ -61,18 +61,18 @@ def flip_prediction(
     if lacking:
         raise BadInput(f"The table lacks the column(s) {', '.join(lacking)}; give one row an item and axis.")
     x = pd.concat([rows[list(features)].astype(float), pd.get_dummies(rows["axis"], drop_first=True).astype(float)], axis=1)
-    used = (x.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
-    design, y = x[used], rows["flipped"][used].to_numpy(dtype=int)
-    items = pd.factorize(rows["family" if "family" in rows else "item_id"][used])[0]
+    mask = (x.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
+    design, y = x[mask], rows["flipped"][mask].to_numpy(dtype=int)
+    items = pd.factorize(rows["family" if "family" in rows else "item_id"][mask])[0]
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
         why = f"{n_items} items are fewer than {N_FOLDS} folds." if n_items < N_FOLDS else "All rows are of one class."
-        return _undefined(n_items, used, why)
+        return _undefined(n_items, mask, why)
     model, folds = _model(), _folds(items)
     matrix = design.to_numpy()
     probabilities, constant = _out_of_fold(model, folds, matrix, y)
     p, by_axis = _permutation_p(
-        model, folds, matrix, y, _blocks(rows["axis"][used], items), auc(y, probabilities), seed, n_permutations
+        model, folds, matrix, y, _blocks(rows["axis"][mask], items), auc(y, probabilities), seed, n_permutations
     )
     model.fit(matrix, y)
     return FlipPrediction(
@@ -82,18 +82,18 @@ def flip_prediction(
         _calibration_slope(y, probabilities),
         p,
         by_axis,
-        int(used.sum()),
-        int((~used).sum()),
+        int(mask.sum()),
+        int((~mask).sum()),
         dict(zip(design.columns, model[-1].coef_[0].tolist(), strict=True)),
         probabilities,
-        used,
+        mask,
     )
 
 
-def _undefined(n_items: int, used: np.ndarray, why: str) -> FlipPrediction:
-    n_rows, nan = int(used.sum()), float("nan")
+def _undefined(n_items: int, mask: np.ndarray, why: str) -> FlipPrediction:
+    n_rows, nan = int(mask.sum()), float("nan")
     blank = np.full(n_rows, np.nan)
-    return FlipPrediction(missing(n_items, note=why), nan, nan, nan, nan, nan, n_rows, int((~used).sum()), {}, blank, used, why)
+    return FlipPrediction(missing(n_items, note=why), nan, nan, nan, nan, nan, n_rows, int((~mask).sum()), {}, blank, mask, why)
 
 
 def _model():

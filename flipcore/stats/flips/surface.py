@@ -88,8 +88,10 @@ def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_cl
     part = block(frame[(frame["extractor"] == extractor) & (frame["axis"] == axis)])
     base, others = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
     usable, differs = pair_flips(base, others, policy)
-    used = usable.sum(axis=(2, 3))
-    rate = np.divide(differs.sum(axis=(2, 3)), used, out=np.full(used.shape, np.nan), where=used > 0)
+    n_sample_pairs = usable.sum(axis=(2, 3))
+    rate = np.divide(
+        differs.sum(axis=(2, 3)), n_sample_pairs, out=np.full(n_sample_pairs.shape, np.nan), where=n_sample_pairs > 0
+    )
     return Cells(
         list(part.items), part.keys[1:], rate, _unreadable(part.codes[:, 1:], 2), _cut(part.codes[:, 1:], part.cut[:, 1:], 2)
     )

@@ -29,22 +29,22 @@ def gap_of_frame(
     frame: pd.DataFrame,
     operator: str,
     extractor: str,
-    judged: Sequence[str],
-    compared: Sequence[str],
+    item_roles: Sequence[str],
+    control_roles: Sequence[str],
     members: Members,
     margin: float = MARGIN,
 ) -> DropGap:
-    """Everything about one rewriting as one extractor reads it; `judged` and `compared` are roles."""
-    mine, other = (frames.rewritten(frame, operator, extractor, roles) for roles in (judged, compared))
+    """Everything about one rewriting as one extractor reads it; `item_roles` are those of the items under test."""
+    mine, other = (frames.rewritten(frame, operator, extractor, roles) for roles in (item_roles, control_roles))
     analysis = drop_gap_analysis(mine, other, margin=margin, sides=members.sides(mine, other), what=members.control)
-    share = cut_share(frame, operator, extractor, (*judged, *compared))
+    share = cut_share(frame, operator, extractor, (*item_roles, *control_roles))
     if not share > MOST_CUT or analysis.decided.withheld:
         return analysis
     cases = []
     for of_judged, of_compared in _WORST:
         sets = (
-            frames.rewritten(frame, operator, extractor, judged, of_judged),
-            frames.rewritten(frame, operator, extractor, compared, of_compared),
+            frames.rewritten(frame, operator, extractor, item_roles, of_judged),
+            frames.rewritten(frame, operator, extractor, control_roles, of_compared),
         )
         cases.append(gap_decision(members.sides(*sets), members.control))
     return replace(analysis, decided=settled(analysis.decided, cases, share))

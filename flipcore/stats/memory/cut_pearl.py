@@ -23,14 +23,16 @@ _FARTHEST = 2.0  # a sensitivity is a difference of two shares
 
 
 def settled_set(
-    test: SetTest, frame: pd.DataFrame, axis: str, metric: str, judged: dict[str, float], compared: dict[str, float]
+    test: SetTest, frame: pd.DataFrame, axis: str, metric: str, scores: dict[str, float], control_scores: dict[str, float]
 ) -> tuple[SetTest, str]:
-    """The test as far as it holds in the worst case, and why nothing is claimed; "" where it holds. `judged` and `compared` are
+    """The test as far as it holds in the worst case, and why nothing is claimed; "" where it holds. `scores` and `control_scores` are
     sensitivities by item."""
     share = cut_share(frame, axis, metric, tuple(frame["role"].unique()))
     if not share > MOST_CUT:
         return test, ""
-    worst = set_test(_taken_for(judged, frame, axis, metric, -_FARTHEST), _taken_for(compared, frame, axis, metric, _FARTHEST))
+    worst = set_test(
+        _taken_for(scores, frame, axis, metric, -_FARTHEST), _taken_for(control_scores, frame, axis, metric, _FARTHEST)
+    )
     settled = replace(test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least))
     if (test.p <= LEVEL) == (settled.p <= LEVEL):
         return settled, ""

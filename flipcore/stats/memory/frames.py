@@ -16,13 +16,13 @@ from flipcore.core.study import Study
 from flipcore.stats.memory.pearl_analysis import Scores
 from flipcore.stats.memory.rewritten import Rewritten
 
-JUDGED, COMPARED = ("benchmark", "target"), ("control", "non_member", "retro")
+ITEM_ROLES, CONTROL_ROLES = ("benchmark", "target"), ("control", "non_member", "retro")
 
 
 def compares(study: Study) -> bool:
     """Whether a study has items that are judged and items that they are compared with."""
     roles = {source.role for source in study.items}
-    return bool(roles & set(JUDGED)) and bool(roles & set(COMPARED))
+    return bool(roles & set(ITEM_ROLES)) and bool(roles & set(CONTROL_ROLES))
 
 
 def _means(frame: pd.DataFrame, column: str) -> pd.Series:
@@ -116,7 +116,7 @@ def correctness(frame: pd.DataFrame, extractor: str, operator: str = "paraphrase
 def roles_of(frame: pd.DataFrame) -> tuple[list[str], list[str]]:
     """The roles that are judged and those that they are compared with, as far as the study has them."""
     there = set(frame["role"])
-    return [role for role in JUDGED if role in there], [role for role in COMPARED if role in there]
+    return [role for role in ITEM_ROLES if role in there], [role for role in CONTROL_ROLES if role in there]
 
 
 def drop_rows(items: Rewritten) -> pd.DataFrame:

@@ -136,7 +136,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
         SeenVariant(
             variant_id,
             name,
-            compared,
+            base_id,
             "".join(text for _, text in json.loads(parts)),
             system,
             tuple(order),
@@ -145,7 +145,7 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
             target,
             is_harmless(axis, name, params),
         )
-        for variant_id, name, compared, parts, system, order, labels, target, params in store.rows(
+        for variant_id, name, base_id, parts, system, order, labels, target, params in store.rows(
             _VARIANTS, study_id=study_id, item_id=item_id, axis=axis
         )
     )

@@ -39,7 +39,7 @@ def take_in(store, found):
 
 def test_pairs_come_with_items_that_have_the_answer(tmp_path):
     found = read(tmp_path / "a.csv", 'original,paraphrase,answer\nHow many?,What number?,"1,450"\nWho?,Which person?,Ada\n')
-    assert [pair["original"] for pair in found.pairs] == ["How many?", "Who?"] and found.refused == ()
+    assert [pair["original"] for pair in found.pairs] == ["How many?", "Who?"] and found.refusals == ()
     assert [(item.kind, item.target) for item in found.items] == [("number", "1450"), ("completion", "Ada")]
     assert {pair["item_id"] for pair in found.pairs} == {item.item_id for item in found.items}
 
@@ -65,12 +65,12 @@ def test_a_question_that_is_stored_keeps_its_item(tmp_path):
 )
 def test_a_bad_row_is_refused_by_its_line_and_harms_no_other(tmp_path, line, why):
     found = read(tmp_path / "a.csv", f"original,paraphrase\n{line}\nGood?,Fine?\n")
-    assert len(found.pairs) == 1 and why in found.refused[0][1] and found.refused[0][0] == 2
+    assert len(found.pairs) == 1 and why in found.refusals[0][1] and found.refusals[0][0] == 2
 
 
 def test_wrong_bytes_are_refused_by_line_and_a_wrong_file_as_a_whole(tmp_path):
     found = read(tmp_path / "a.csv", b"original,paraphrase\ncaf\xe9?,coffee?\nGood?,Fine?\n")
-    assert len(found.pairs) == 1 and "not UTF-8" in found.refused[0][1]
+    assert len(found.pairs) == 1 and "not UTF-8" in found.refusals[0][1]
     assert len(read(tmp_path / "b.csv", "\ufefforiginal;paraphrase\nÜber?;Darüber?\n").pairs) == 1  # Excel: a mark, semicolons
     with pytest.raises(BadInput, match="UTF-16"):
         read(tmp_path / "c.csv", "original,paraphrase\na,b\n".encode("utf-16"))
@@ -87,7 +87,7 @@ def test_verdicts_come_with_their_pairs_in_many_spellings(tmp_path, said, word):
 
 def test_a_word_that_is_no_verdict_is_refused(tmp_path):
     found = read(tmp_path / "a.csv", "original,paraphrase,reviewer,meaning\nWho?,Which one?,Ada,perhaps\n")
-    assert found.verdicts == () and "write yes, no or unsure" in found.refused[0][1]
+    assert found.verdicts == () and "write yes, no or unsure" in found.refusals[0][1]
 
 
 def test_a_verdict_on_another_text_is_refused(store, tmp_path):
@@ -95,9 +95,9 @@ def test_a_verdict_on_another_text_is_refused(store, tmp_path):
     stored(store, [pair])
     row = f"pair_id,reviewer,meaning,original_hash\n{pair['pair_id']},Ada,yes,{digest('another text')}\n"
     found = read(tmp_path / "v.csv", row, inventory=inventory(store))
-    assert found.verdicts == () and "was given on another original" in found.refused[0][1]
+    assert found.verdicts == () and "was given on another original" in found.refusals[0][1]
     gone = read(tmp_path / "w.csv", "pair_id,reviewer,meaning\nnever,Ada,yes\n", inventory=inventory(store))
-    assert "is not stored here" in gone.refused[0][1]
+    assert "is not stored here" in gone.refusals[0][1]
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
@@ -123,7 +123,7 @@ def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
     for _ in range(2):
         for name, content in files.items():
             found = read(tmp_path / f"{name}.{kind}", content, inventory=inventory(other))
-            assert found.refused == ()
+            assert found.refusals == ()
             take_in(other, found)
     same = [rows(one) for rows in (pair_rows, verdict_rows) for one in (store, other)]
     other.close()
@@ -136,7 +136,7 @@ def test_rewordings_of_gsm8k_come_in_row_by_row(store, shared_data):
     found = incoming(
         rows, {"paraphrase": "text"}, dataset="gsm8k", generator="rephrase", inventory=Inventory(), originals=originals
     )
-    assert len(found.pairs) + len(found.refused) == 1319 and len(found.refused) < 10
+    assert len(found.pairs) + len(found.refusals) == 1319 and len(found.refusals) < 10
     assert found.pairs[0]["paraphrase"].startswith("Janet's ducks produce") and "Answer" not in found.pairs[0]["paraphrase"]
     take_in(store, found)
     states = studies.paraphrase_states(store)
@@ -155,7 +155,7 @@ def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
     }
     assert columns["reviewer"] == "annotator"
     found = incoming(rows, columns, dataset="apty", generator="", inventory=Inventory())
-    assert len(found.verdicts) > 450 and all("Line" in why for _, why in found.refused)
+    assert len(found.verdicts) > 450 and all("Line" in why for _, why in found.refusals)
     take_in(store, found)
     verdicts = review.verdicts(store)
     assert len({row["reviewer"] for row in verdicts}) == 15
@@ -169,20 +169,20 @@ def test_the_sociology_questions_come_in_with_their_options(shared_data):
     found = incoming(
         rows, {"paraphrase": "text"}, dataset="mmlu", generator="rephrase", inventory=Inventory(), originals=originals
     )
-    assert len(found.pairs) + len(found.refused) == 201 and len(found.items[0].options) == 4
+    assert len(found.pairs) + len(found.refusals) == 201 and len(found.items[0].options) == 4
 
 
 def test_json_lines_that_are_no_objects_are_refused(tmp_path):
     lines = [json.dumps({"original": "Who?", "paraphrase": "Which one?"}), "[1, 2]", "{broken"]
     found = read(tmp_path / "a.jsonl", "\n".join(lines))
-    assert len(found.pairs) == 1 and [line for line, _ in found.refused] == [2, 3]
+    assert len(found.pairs) == 1 and [line for line, _ in found.refusals] == [2, 3]
 
 
 def test_a_verdict_needs_somebody_who_gave_it(tmp_path):
     content = "original,paraphrase,reviewer,meaning\na b?,b a?,Ada,yes\nc d?,d c?,,no\ne f?,f e?,,\n"
     found = read(tmp_path / "v.csv", content)
     assert (len(found.pairs), len(found.verdicts)) == (2, 1)
-    assert found.refused == ((3, "Line 3 says something of the pair and names no reviewer."),)
+    assert found.refusals == ((3, "Line 3 says something of the pair and names no reviewer."),)
     nobody = read(tmp_path / "v.csv", content, columns={name: name for name in ("original", "paraphrase", "meaning")})
     assert len(nobody.pairs) == 3 and nobody.verdicts == () and "No column names the reviewers" in nobody.notes[0]
 
@@ -194,4 +194,4 @@ def test_a_file_without_one_readable_row_says_what_is_wrong_with_the_first(tmp_p
 
 def test_a_nul_character_is_refused_by_line(tmp_path):
     found = read(tmp_path / "nul.csv", "original,paraphrase\na\0b?,b a?\nc d?,d c?\n")
-    assert len(found.pairs) == 1 and found.refused[0][0] == 2 and "NUL" in found.refused[0][1]
+    assert len(found.pairs) == 1 and found.refusals[0][0] == 2 and "NUL" in found.refusals[0][1]

@@ -76,7 +76,7 @@ def test_a_verdict_and_its_undo_may_arrive_together(store):
     stored(store, [pair])
     judged = message(pair)
     undo = {"id": digest("u"), "kind": "undo", "pair_id": pair["pair_id"], "undoes": judged["id"]}
-    assert take(store, "Ada", [judged, undo, message(pair, OTHER, 2)]).refused == ()
+    assert take(store, "Ada", [judged, undo, message(pair, OTHER, 2)]).refusals == ()
     assert [row["meaning"] for row in review.verdicts(store)] == ["no"]
 
 
@@ -85,7 +85,7 @@ def test_nobody_takes_back_what_another_said(store):
     stored(store, [pair])
     take(store, "Ada", [message(pair)])
     taken = take(store, "Bea", [{"id": digest("u"), "kind": "undo", "pair_id": pair["pair_id"], "undoes": message(pair)["id"]}])
-    assert "no standing verdict of yours" in taken.refused[0] and states(store)[pair["pair_id"]] == "accepted"
+    assert "no standing verdict of yours" in taken.refusals[0] and states(store)[pair["pair_id"]] == "accepted"
 
 
 @pytest.mark.parametrize("bad", [{"said": {"meaning": "maybe"}}, {"said": {}}, {"said": "yes"}, {"pair_id": "gone"}])
@@ -93,7 +93,7 @@ def test_a_message_that_makes_no_sense_is_refused_and_harms_no_other(store, bad)
     pair, other = made_pairs(2)
     stored(store, [pair, other])
     taken = take(store, "Ada", [message(pair) | bad, message(other)])
-    assert len(taken.refused) == 1 and len(taken.acknowledged) == 2
+    assert len(taken.refusals) == 1 and len(taken.acknowledged) == 2
     assert [row["pair_id"] for row in review.verdicts(store)] == [other["pair_id"]]
 
 

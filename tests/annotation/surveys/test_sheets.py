@@ -170,7 +170,7 @@ def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(sur
     assert len(rows) == 20 + 13 and rows[0]["question"] == "example of set 1"
     right = {str(i + 1): str(question.right + 1) for i, question in enumerate(sheet(survey, "Ada").questions)}
     found = files.returned(sent_back(rows, right, kind, delimiter), {survey.survey_id: survey})
-    assert found.refused == () and list(found.rows) == filled(survey, "Ada")
+    assert found.refusals == () and list(found.rows) == filled(survey, "Ada")
 
 
 def test_the_file_shows_what_the_browser_shows_and_never_which_is_right(survey):
@@ -197,7 +197,7 @@ def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey):
     )
     found = files.returned(text.encode(), {survey.survey_id: survey})
     assert [row["position"] for row in found.rows] == [0, 3]
-    said = dict(found.refused)
+    said = dict(found.refusals)
     assert list(said) == [3, 4, 5, 6, 7, 8, 9]
     assert "the answer '4'; write 1, 2 or 3" in said[3] and "questions 1 to 13" in said[4] and "first in line 2" in said[5]
     assert "names no annotator" in said[6] and "'nothing', which is not stored" in said[7] and "has no answer;" in said[8]
@@ -206,7 +206,7 @@ def test_bad_rows_are_refused_by_line_and_good_ones_kept(survey):
 
 def test_a_cell_of_several_lines_moves_the_number_of_the_line(survey):
     text = f'survey,annotator,question,text_1,answer\n{survey.survey_id},Ada,1,"two\nlines",2\n{survey.survey_id},Ada,2,x,9\n'
-    assert files.returned(text.encode(), {survey.survey_id: survey}).refused[0][0] == 4
+    assert files.returned(text.encode(), {survey.survey_id: survey}).refusals[0][0] == 4
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_a_file_that_is_none_is_a_sentence(content, said, survey):
     except BadInput as error:
         assert said in str(error)
     else:
-        assert said == "" and found.rows == () and found.refused
+        assert said == "" and found.rows == () and found.refusals
 
 
 def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey):

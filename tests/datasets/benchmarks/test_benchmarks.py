@@ -29,7 +29,7 @@ HUB = {  # the columns that each repository serves
 
 def test_gsm8k_test_split_loads_whole_with_its_chains(shared_data):
     report = load_report(ItemSource("gsm8k", path=str(shared_data / "gsm8k" / "test.jsonl")))
-    assert (len(report.items), report.refused) == (1319, ())
+    assert (len(report.items), report.refusals) == (1319, ())
     assert (report.items[0].target, report.items[0].item_id.split("@")[0]) == ("18", "gsm8k/0")
     assert sum("<<" in item.solution for item in report.items) == 1301  # what is known of the file
 
@@ -43,8 +43,8 @@ def test_gsm8k_read_as_a_generic_file_has_the_same_targets(shared_data):
 
 def test_truthfulqa_loads_with_the_true_answer_at_no_fixed_place(shared_data):
     report = load_report(ItemSource("truthfulqa", path=str(shared_data / "truthfulqa" / "TruthfulQA.csv")))
-    assert len(report.items) + len(report.refused) == 817
-    ((_, why),) = report.refused  # one question lists a false answer twice
+    assert len(report.items) + len(report.refusals) == 817
+    ((_, why),) = report.refusals  # one question lists a false answer twice
     assert "same text in options" in why
     assert len({item.category for item in report.items}) == 38
     misconceptions = [item for item in report.items if item.category == "Misconceptions"]
@@ -58,16 +58,16 @@ def test_mmlu_reads_a_file_without_header_and_a_folder(shared_data):
     one = load(ItemSource("mmlu", path=str(shared_data / "mmlu" / "dev" / "virology_dev.csv")))
     assert len(one) == 5 and {item.category for item in one} == {"virology"} and {len(item.options) for item in one} == {4}
     report = load_report(ItemSource("mmlu", path=str(shared_data / "mmlu" / "dev")))
-    assert len(report.items) + len(report.refused) == 285 and len({item.category for item in report.items}) == 57
-    assert all(why.startswith(f"Line {line} of ") and "_dev.csv has the same text" in why for line, why in report.refused)
+    assert len(report.items) + len(report.refusals) == 285 and len({item.category for item in report.items}) == 57
+    assert all(why.startswith(f"Line {line} of ") and "_dev.csv has the same text" in why for line, why in report.refusals)
 
 
 @pytest.mark.slow
 def test_mmlu_pro_loads_from_a_model_s_outputs_and_tells_its_repeated_questions(shared_data, tmp_path):
     archive = zipfile.ZipFile(shared_data / "mmlu_pro_outputs" / "model_outputs_Mistral-7B-v0.1_5shots.zip")
     report = load_report(ItemSource("mmlu_pro", path=archive.extract(archive.namelist()[0], tmp_path)))
-    assert len(report.items) == 12_032 - len(report.refused)
-    assert {why.split(" has ")[1] for _, why in report.refused} == {"1 option; a choice needs at least two."}
+    assert len(report.items) == 12_032 - len(report.refusals)
+    assert {why.split(" has ")[1] for _, why in report.refusals} == {"1 option; a choice needs at least two."}
     assert sum(item.category == "philosophy" for item in report.items) == 499
     assert {len(item.options) for item in report.items} == set(range(2, 11))
     assert any("ask the same as another and were kept" in note for note in report.notes)
@@ -132,4 +132,4 @@ def test_a_right_answer_out_of_range_is_refused_with_its_line(tmp_path):
     rows = [HUB["mmlu_pro"], HUB["mmlu_pro"] | {"question_id": 8, "answer_index": 3}]
     path = written(tmp_path / "a.jsonl", rows).path
     report = load_report(ItemSource("mmlu_pro", path=path))
-    assert report.refused == ((2, "Line 2 has the right answer '3', which names none of its 3 options."),)
+    assert report.refusals == ((2, "Line 2 has the right answer '3', which names none of its 3 options."),)

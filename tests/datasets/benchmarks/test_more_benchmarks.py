@@ -40,7 +40,7 @@ def test_arc_in_the_hubs_columns_and_in_the_originals(tmp_path):
 def test_an_answer_that_names_no_choice_is_refused_by_line(tmp_path):
     good = {"id": "1", "question": "?", "choices": {"text": ["a", "b"], "label": ["A", "B"]}, "answerKey": "A"}
     report = load_report(ItemSource("arc", path=written(tmp_path, good, good | {"id": "2", "answerKey": "E"})))
-    assert len(report.items) == 1 and report.refused[0][0] == 2 and "labelled A, B" in report.refused[0][1]
+    assert len(report.items) == 1 and report.refusals[0][0] == 2 and "labelled A, B" in report.refusals[0][1]
 
 
 def test_trivia_has_its_answer_as_solution_and_no_target(tmp_path):

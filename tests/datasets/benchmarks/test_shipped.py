@@ -15,7 +15,7 @@ def test_a_shipped_set_loads_whole_and_says_nothing(loader):
     if not loader.local.is_file():
         pytest.skip(f"{loader.local.name} has not been built yet")
     report = load_report(ItemSource(loader.name))
-    assert (report.refused, report.notes) == ((), ())
+    assert (report.refusals, report.notes) == ((), ())
     assert {item.kind for item in report.items} == {loader.kind}
     assert len(report.items) >= 20
 

@@ -23,7 +23,7 @@ def gsm8k(tmp_path):
 
 def test_a_file_of_gsm8k_loads_with_its_chains(gsm8k):
     report = load_report(ItemSource("gsm8k", path=gsm8k))
-    assert report.refused == () and [item.target for item in report.items] == ["7", "2400"]
+    assert report.refusals == () and [item.target for item in report.items] == ["7", "2400"]
     assert [item.item_id.split("@")[0] for item in report.items] == ["gsm8k/0", "gsm8k/1"]
     assert all("<<" in item.solution for item in report.items)
 
@@ -41,7 +41,7 @@ def test_a_file_of_truthfulqa_has_its_true_answer_at_no_fixed_place(tmp_path):
     ]
     path.write_text("\ufeff" + head + "".join(rows) + "Adversarial,Myths,Twice?,No,No,Yes; Yes,x\n", encoding="utf-8")
     report = load_report(ItemSource("truthfulqa", path=str(path)))
-    assert len(report.items) == 24 and "same text in options" in report.refused[0][1]
+    assert len(report.items) == 24 and "same text in options" in report.refusals[0][1]
     assert {item.options[int(item.target)] for item in report.items} == {"It sinks"} and report.items[0].meta[
         "type"
     ] == "Adversarial"
@@ -56,7 +56,7 @@ def test_a_file_of_mmlu_has_no_header_and_a_folder_names_its_subjects(tmp_path):
     assert [item.target for item in one] == ["0", "1", "2"] and {item.category for item in one} == {"virology"}
     report = load_report(ItemSource("mmlu", path=str(tmp_path)))
     assert len(report.items) == 6 and {item.category for item in report.items} == {"virology", "logic"}
-    ((line, why),) = report.refused
+    ((line, why),) = report.refusals
     assert why.startswith(f"Line {line} of logic_dev.csv has the same text")
 
 
@@ -74,5 +74,5 @@ def test_a_file_of_mmlu_pro_tells_its_repeated_questions(tmp_path):
     path.write_text(json.dumps(rows))
     report = load_report(ItemSource("mmlu_pro", path=str(path)))
     assert len(report.items) == 2 and {item.category for item in report.items} == {"law"}
-    assert report.refused[0][1].endswith("1 option; a choice needs at least two.")
+    assert report.refusals[0][1].endswith("1 option; a choice needs at least two.")
     assert any("ask the same as another and were kept" in note for note in report.notes)

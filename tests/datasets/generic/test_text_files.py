@@ -86,6 +86,6 @@ def test_humaneval_is_read_packed_or_plain(tmp_path):
 def test_the_real_genesis_and_humaneval():
     path = str(SHARED_DATA / "genesis" / "genesis.zip")
     genesis = load_report(ItemSource("text", path=path, options={"file": "english-kjv"}))
-    assert 250 < len(genesis.items) < 350 and not genesis.refused
+    assert 250 < len(genesis.items) < 350 and not genesis.refusals
     assert genesis.items[0].question.startswith("In the beginning God created the heaven and the earth")
     assert len(load(ItemSource("humaneval", path=str(SHARED_DATA / "humaneval" / "HumanEval.jsonl.gz")))) == 164

@@ -45,7 +45,7 @@ def test_scores_and_labels_of_people_are_found_beside_each_other(shared_data):
     path = str(shared_data / "mcq_robustness" / "gemma-7b" / "shards" / "shard_0.json_labeled_resolved.json")
     found = guessed(path)
     assert [field.extractor for field in found.fields] == ["first_token", "label"] and found.text_after == "\nmodel\n"
-    assert recorded(path, found).refused == ()
+    assert recorded(path, found).refusals == ()
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def made(tmp_path, *changes, recording=FLAT):
 
 def test_first_token_flips_of_ten_orders_are_those_of_the_source(shared_data):
     report = recorded(str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json"), MISMATCH)
-    assert (len(report.records), report.refused) == (400, ())
+    assert (len(report.records), report.refusals) == (400, ())
     assert pair_flips(report.records, "first_token") == (1102, 1800)
 
 
@@ -105,7 +105,7 @@ def test_the_generated_text_of_the_same_rows_is_read_by_the_written_answer(share
 
 def test_option_shifts_flip_in_content_nine_times_in_150(shared_data):
     report = recorded(str(shared_data / "option_shifts" / "all.jsonl"), SHIFTS)
-    assert len(report.records) == 100 and report.refused == ()
+    assert len(report.records) == 100 and report.refusals == ()
     assert pair_flips(report.records, "written") == (9, 150)
     assert report.records[1].variant.order == (1, 2, 3, 0)
 
@@ -130,7 +130,7 @@ def test_the_first_token_that_is_never_a_letter_disagrees_with_people_more_often
     ]
     assert abs(sum(one != other for one, other in pairs) / len(pairs) - 0.552) < 0.01  # the published rate
     assert "the likeliest first token was 'The'" in readings(records, "first_token")[0].reason
-    ((_, why),) = [refused for report in found for refused in report.refused]
+    ((_, why),) = [refused for report in found for refused in report.refusals]
     assert "same text in options 3 and 4 ('0.16 N')" in why
 
 
@@ -206,7 +206,7 @@ def test_a_record_without_text_is_a_failed_completion(tmp_path):
 def test_an_item_that_does_not_fit_is_refused_and_the_others_load(tmp_path, change, why):
     report = made(tmp_path, {"id": "0"} | change, {"id": "1"})
     assert len(report.records) == 1
-    ((line, sentence),) = report.refused
+    ((line, sentence),) = report.refusals
     assert line == 1 and sentence.startswith("Line 1 ") and why in sentence
 
 
@@ -223,18 +223,18 @@ def test_a_permutation_that_contradicts_the_prompt_is_refused(tmp_path, order, s
     rows = [ROW | {"order": order[0]}, ROW | {"order": order[1], "shown": shown}, good]
     recording = Recording("made", "m", "prompt", item="id", options="shown", order="order")
     report = recorded(written(tmp_path / "a.jsonl", rows).path, recording)
-    assert report.refused[0][0] == line and why in report.refused[0][1]
+    assert report.refusals[0][0] == line and why in report.refusals[0][1]
     # without its base an item is refused whole, else only the row that does not fit
     assert len(report.records) == (1 if line == 1 else 2)
-    assert line == 2 or report.refused[1] == (2, "Line 2 belongs to the base of line 1, which is refused.")
+    assert line == 2 or report.refusals[1] == (2, "Line 2 belongs to the base of line 1, which is refused.")
 
 
 def test_a_line_that_is_no_row_is_refused_by_its_number(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(ROW) + "\n{half\n[1]\n" + json.dumps(ROW | {"id": "2", "shown": 3}) + "\n", encoding="utf-8")
     report = recorded(str(path), FLAT)
-    assert [line for line, _ in report.refused] == [2, 3, 4] and len(report.records) == 1
-    assert "not valid JSON" in report.refused[0][1] and "wrong type" in report.refused[2][1]
+    assert [line for line, _ in report.refusals] == [2, 3, 4] and len(report.records) == 1
+    assert "not valid JSON" in report.refusals[0][1] and "wrong type" in report.refusals[2][1]
 
 
 def test_the_same_prompt_again_is_a_further_sample(tmp_path):
@@ -247,8 +247,8 @@ def test_a_column_can_number_the_samples(tmp_path):
     rows = [{"n": 1}, {"n": 0, "text": "A"}, {"n": 1, "text": "B"}, {"n": "x"}]
     report = made(tmp_path, *rows, recording=replace(FLAT, sample="n"))
     assert [one.readouts[0].sample for one in report.records] == [1, 0]
-    assert "is sample 1 of its prompt, which an earlier row is already" in report.refused[0][1]
-    assert "the sample 'x', which is no whole number" in report.refused[1][1]
+    assert "is sample 1 of its prompt, which an earlier row is already" in report.refusals[0][1]
+    assert "the sample 'x', which is no whole number" in report.refusals[1][1]
 
 
 def test_one_prompt_under_two_names_stays_two_variants(tmp_path):

@@ -74,7 +74,7 @@ def test_rows_without_a_feature_are_dropped_and_counted():
     rows = table()
     rows.loc[:9, "margin"] = np.nan
     found = flip_prediction(rows, ["margin"], n_permutations=1)
-    assert found.n_dropped == 10 and found.used.sum() == 290 and found.probabilities.size == 290
+    assert found.n_dropped == 10 and found.mask.sum() == 290 and found.probabilities.size == 290
 
 
 @pytest.mark.parametrize(("rows", "why"), [(table().assign(flipped=1), "one class"), (table(n=4), "fewer than 5 folds")])
