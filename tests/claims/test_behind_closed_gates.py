@@ -109,7 +109,7 @@ def every_verdict_asserts(monkeypatch):
 
 @pytest.mark.parametrize(("page", "link"), [WAYS[1], WAYS[3]])
 def test_the_walk_would_see_a_claim(store, page, link, monkeypatch, every_verdict_asserts):
-    monkeypatch.setattr(gates, "closed", lambda *_, **__: {})
+    monkeypatch.setattr(gates, "closed_gates", lambda *_, **__: {})
     assert claims_in(sent(page_of(page, link))) != []
 
 
