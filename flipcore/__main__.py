@@ -1,4 +1,4 @@
-"""The command line: python -m flipcore demo | run | models | stats | match | import | audit | merge | export."""
+"""The command line: python -m flipcore demo | run | models | stats | report | match | import | audit | merge | export."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from flipcore.annotation import match_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
+from flipcore.handouts import report_command
 from flipcore.models import command as models_command
 from flipcore.runs import import_command
 from flipcore.runs.harnesses import writing
@@ -42,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     stats.add_argument("study", help="its id, or the start of its name")
     stats.add_argument("--json", action="store_true", help="machine-readable")
     stats.add_argument("--reference", help="the reference extractor (default regex where it was read)")
+    report_command.add_arguments(commands.add_parser("report", help="a study as one HTML file to take home"))
     match_command.add_arguments(commands.add_parser("match", help="controls that are like the benchmark's items, as pairs"))
     import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     audit = commands.add_parser("audit", help="what an imported log says, and whether it holds")
@@ -81,6 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
             "run": _run,
             "models": models_command.models,
             "stats": _stats,
+            "report": _report,
             "match": _match,
             "import": _import,
             "audit": _audit,
@@ -182,6 +185,15 @@ def _stats(options) -> int:
     try:
         whole = whole_study(store, _study_id(store, options.study), options.reference)
         print(json.dumps(whole.as_dict(), indent=2, ensure_ascii=False) if options.json else whole.text())
+        return 0
+    finally:
+        store.close()
+
+
+def _report(options) -> int:
+    store = Store.open()
+    try:
+        print(report_command.write_report(store, _study_id(store, options.study), options.out, options.outputs))
         return 0
     finally:
         store.close()

@@ -31,6 +31,13 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "charts/bars charts/curves charts/matrix charts/sequence charts/slopes charts/split_bar",
     ),
     "charts/test_entry_map.py": ("the same entries as the map", "charts/giveaways charts/likeness"),
+    "handouts/test_document.py": (
+        "the parts of a report are right when the whole file is",
+        "handouts/contents handouts/data_part handouts/flips_part handouts/memory_part handouts/methods_text handouts/numbers "
+        "handouts/outputs_part handouts/record_part handouts/report_command reports/badges",
+    ),
+    "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),
+    "methods/test_papers.py": ("every method cites papers", "methods/intervals methods/memory methods/method methods/terms"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
     "claims/test_audit.py": ("an audit's checks, on one planted log", "claims/audit_input claims/audit_items reports/audit"),
     "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),

@@ -8,66 +8,33 @@ from typing import Literal
 import streamlit as st
 
 from flipcore.core.study import Study
+from flipcore.reports.badges import MEANINGS, badges_of
 from flipcore.store.queries import locks, studies
 from pages.common import gates, session
 from pages.common.links import say_missing
 from pages.common.notes import plain
 
-BADGES: dict[str, tuple[Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"], str]] = {
-    "SIMULATED": (
-        "orange",
-        "Every answer comes from a simulated model with planted truth. Run a study on another model to see a real one.",
-    ),
-    "POCKET": (
-        "blue",
-        "Answers of the pocket model: real log-probabilities and real memorization of a toy model. "
-        "Run a study on another model to remove this.",
-    ),
-    "EXPLORATORY": (
-        "gray",
-        "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock the "
-        "settings on a study with a confirmatory share to remove this.",
-    ),
-    "LOCKED": ("violet", "Settings were stored before the confirmatory items were read; other settings are refused."),
-    "PARTIAL": (
-        "orange",
-        "The study is still running or was stopped: items are asked in random order, so what is here is "
-        "an unbiased part. Let it finish to remove this.",
-    ),
-    "UNREVIEWED PARAPHRASES": (
-        "orange",
-        "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
-    ),
-    "JUDGE NOT PASSED": (
-        "orange",
-        "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
-        "it is excluded from all conclusions. Label texts under Paraphrase review, Judge, to remove this.",
-    ),
+BADGES: dict[str, Literal["red", "orange", "yellow", "blue", "green", "violet", "gray"]] = {
+    "SIMULATED": "orange",
+    "POCKET": "blue",
+    "EXPLORATORY": "gray",
+    "LOCKED": "violet",
+    "PARTIAL": "orange",
+    "UNREVIEWED PARAPHRASES": "orange",
+    "JUDGE NOT PASSED": "orange",
 }
 
 
 def badges(row: dict) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
-    pairs = []
-    if row["simulated"]:
-        pairs.append(("SIMULATED", "SIMULATED"))
-    if "pocket" in list(row["models"]):
-        pairs.append(("POCKET", "POCKET"))
-    if studies.n_unreviewed(session.store(), row["study_id"]):
-        pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
-    if gates.judge_is_closed(row["study_id"]):
-        pairs.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
-    if row["state"] != "done":
-        share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
-        pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
-    return pairs
+    study_id = row["study_id"]
+    return badges_of(row, studies.n_unreviewed(session.store(), study_id), gates.judge_is_closed(study_id))
 
 
 def show_badges(pairs: list[tuple[str, str]]) -> None:
     with st.container(horizontal=True, gap="small", width="content"):
         for badge, text in pairs:
-            colour, meaning = BADGES[badge]
-            st.badge(text, color=colour, help=meaning)
+            st.badge(text, color=BADGES[badge], help=MEANINGS[badge])
 
 
 def header_line(title: str, question: str):

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from flipcore.methods.terms import TERMS
 from pages.common.header import page_header
 from pages.glossary.pictures import ALT_TEXTS, picture
-from pages.glossary.terms import TERMS
 
 page_header("Glossary", "What does this word mean?", choose=False)
 words = st.text_input(

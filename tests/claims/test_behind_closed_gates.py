@@ -1,4 +1,4 @@
-"""After pairs were struck out, gates closed and settings locked, no page, `stats` or export claims what it should not.
+"""After pairs were struck out, gates closed and settings locked, no page, `stats`, report or export claims what it should not.
 
 Every claim that is made shows as MADE with the name of its assertion, so that the walk sees claims and not words. The study asks
 nothing but paraphrases, so that behind the closed gate of its paraphrases nothing at all may be claimed; with the gate open the
@@ -16,12 +16,14 @@ from flipcore.claims import gates
 from flipcore.claims.claim import Claim
 from flipcore.claims.locks import LOCKED
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.handouts.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, review
 from pages.memorization import gap
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.test_every_way import page_of, sent
+from tests.handouts.reading import everything_in
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -125,6 +127,15 @@ def test_stats_claims_nothing_behind_a_closed_gate(store, form, capsys, monkeypa
     request.getfixturevalue("every_verdict_asserts")
     assert command_line.main(["stats", S, *form]) == 0
     assert claims_in(capsys.readouterr().out) != []
+
+
+def test_a_report_claims_nothing_behind_a_closed_gate(store, monkeypatch, request):
+    said = everything_in(report(store, S, 1))
+    assert claims_in(said) == [] and "Not claimed" in said
+    for place in ("reports.whole_study", "handouts.contents"):
+        monkeypatch.setattr(f"flipcore.{place}.reasons", lambda *_, **__: {})
+    request.getfixturevalue("every_verdict_asserts")
+    assert claims_in(everything_in(report(store, S, 1))) != []
 
 
 def test_an_export_holds_rows_and_no_claim(store, tmp_path):

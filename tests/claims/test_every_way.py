@@ -1,4 +1,4 @@
-"""Every way to a number: pages with their links, `stats` and `export`, with items set aside and with gates closed.
+"""Every way to a number: pages with their links, `stats`, `export` and `report`, with items set aside and with gates closed.
 
 Nothing of what a study set aside reaches the browser, the terminal or a file before a lock, and nothing behind a closed gate is
 said as a claim.
@@ -14,11 +14,13 @@ from flipcore import __main__ as command_line
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.claims import gates
 from flipcore.core.study import Part
+from flipcore.handouts.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, locks, review
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.browser.serving import ROOT
+from tests.handouts.reading import everything_in
 from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
@@ -150,6 +152,12 @@ def test_stats_and_export_hold_nothing_that_is_set_aside(study_id, opened, capsy
     for file in files:
         text = file.read_text(encoding="utf-8")
         assert [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in text] == [], file.name
+
+
+def test_no_report_holds_anything_that_is_set_aside(opened):
+    text = everything_in(report(opened, S, 1))
+    assert [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in text] == []
+    assert any(item in text for item in open_ids(opened)) and "were set aside for confirmation" in text
 
 
 def test_what_is_behind_a_closed_gate_is_said_as_no_claim_by_stats(opened, capsys):

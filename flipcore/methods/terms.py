@@ -1,19 +1,31 @@
-"""The words of the pages: meaning, formula, picture, paper. One word for one thing."""
+"""The words of pages and reports: meaning, formula, picture, papers. One word for one thing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flipcore.methods.papers import PAPERS
+
 
 @dataclass(frozen=True)
 class Term:
-    """`formula` is LaTeX; `picture` names one of `pictures.PICTURES`."""
+    """`formula` is LaTeX; `picture` names one of the glossary's pictures; `papers` are keys of `papers.PAPERS`, `about` is what
+    stands before them."""
 
     name: str
     meaning: str
     formula: str = ""
     picture: str = ""
-    paper: str = ""
+    papers: tuple[str, ...] = ()
+    about: str = ""
+
+    @property
+    def paper(self) -> str:
+        """The papers as a line of small print; "" without one."""
+        if not self.papers:
+            return ""
+        names = "; ".join(f"{PAPERS[key].short}, {PAPERS[key].address}" for key in self.papers)
+        return f"{self.about}: {names}." if self.about else f"{names}."
 
 
 TERMS = (
@@ -25,7 +37,8 @@ TERMS = (
     Term(
         "Extractor",
         "A method that reads an answer from a completion: first token, written answer, cloze. What it reads is a readout.",
-        paper="First token against written answer: Wang et al. 2024, arXiv:2402.14499.",
+        papers=("wang2024my",),
+        about="First token against written answer",
     ),
     Term(
         "Reference extractor", "The extractor whose flips count as genuine. It is the written answer unless you choose another."
@@ -54,13 +67,14 @@ TERMS = (
     Term(
         "Confidence interval",
         "A range from a procedure that covers the true value in 95 of 100 studies. Valid only for settings fixed before looking.",
-        paper="Clustered by items: Miller 2024, arXiv:2411.00640.",
+        papers=("miller2024error",),
+        about="Clustered by items",
     ),
     Term(
         "Holm's correction",
         "p values of several tests are raised so that the chance of any false claim among them stays at the level.",
         r"\tilde p_{(k)} = \max_{j\le k}\min\{1,(m-j+1)\,p_{(j)}\}",
-        paper="Holm 1979, Scandinavian Journal of Statistics 6.",
+        papers=("holm1979simple",),
     ),
     Term(
         "Exploratory, simultaneous, locked",
@@ -82,7 +96,7 @@ TERMS = (
         "PEARL",
         "Bits of a text's beginning are flipped. A memorized continuation breaks off; a skilled one fades.",
         picture="curve",
-        paper="Memorization or interpolation? arXiv:2505.03019.",
+        papers=("djire2025memorization",),
     ),
     Term("Control", "Items that the model cannot have read. What a detector shows on them is no memory."),
     Term("Dose", "How often an item stood in the training data. It is known for the pocket model only."),
@@ -94,7 +108,7 @@ TERMS = (
     Term(
         "Retro-holdout",
         "New items written so that they could have come from the same source as a published benchmark.",
-        paper="Haimes et al. 2024, arXiv:2410.09247.",
+        papers=("haimes2024benchmark",),
     ),
     Term(
         "Inflation",
@@ -107,7 +121,8 @@ TERMS = (
         "The margin is the difference that you would call too small to matter. Two sets are equivalent when the whole interval "
         "lies inside it. No significant difference is not equivalence.",
         picture="margin",
-        paper="Two one-sided tests: Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15.",
+        papers=("schuirmann1987comparison",),
+        about="Two one-sided tests",
     ),
     Term(
         "Balanced accuracy",
@@ -117,7 +132,7 @@ TERMS = (
     Term(
         "Trustworthiness of a map",
         "How far neighbours on the map are neighbours in all dimensions. 1 is all of them; below about 0.9 read no shapes.",
-        paper="Venna and Kaski 2001, ICANN. UMAP: McInnes et al. 2018, arXiv:1802.03426.",
+        papers=("venna2001neighborhood", "mcinnes2018umap"),
     ),
     Term(
         "Gate",
@@ -142,7 +157,7 @@ TERMS = (
         "Agreement (κ, α)",
         "How far reviewers agree beyond chance: 0 is what chance gives, 1 is full agreement.",
         r"\kappa = \frac{p_o - p_e}{1 - p_e}",
-        paper="Cohen 1960; Krippendorff 2004, Human Communication Research 30.",
+        papers=("cohen1960coefficient", "krippendorff2004reliability"),
     ),
     Term("Cut off", "An answer that a token limit or a filter ended. It is wrong for accuracy and never a flip."),
     Term("Pocket model", "The small language model that comes with Flipscope: real log-probabilities, known memorization."),

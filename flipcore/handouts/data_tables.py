@@ -1,0 +1,22 @@
+"""A table of a report: shown, with its caption, and to be saved as CSV, Markdown or LaTeX from the file itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flipcore.handouts.markup import Markup, cells, data_link, joined, tag
+from flipcore.stats.base.estimate import MISSING
+from flipcore.text.tables import FORMATS, Row, table_text
+
+KINDS = {"csv": "text/csv;charset=utf-8", "md": "text/markdown;charset=utf-8", "tex": "text/x-tex;charset=utf-8"}
+
+
+def data_table(name: str, rows: Sequence[Row], caption: str) -> Markup:
+    """`rows` have the same columns; `name` is the file's, `caption` a sentence that says what the rows are and where from."""
+    texts = [[MISSING if value is None or value != value else f"{value}" for value in row.values()] for row in rows]
+    links = (
+        data_link(title, f"{name}.{format}", table_text(rows, format, caption), KINDS[format])
+        for format, title in FORMATS.items()
+    )
+    foot = tag("figcaption", caption, " ", tag("span", joined(links, " · "), cls="links"))
+    return tag("figure", cells(texts, list(rows[0]) if rows else []), foot, cls="table")

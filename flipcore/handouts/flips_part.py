@@ -1,0 +1,85 @@
+"""The report's part on flips: what is claimed, a bar a cell, the table, and the threshold board that still moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flipcore.boards.levels import board
+from flipcore.boards.parts import part
+from flipcore.extractors import title_of
+from flipcore.handouts.contents import Contents
+from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.figures import figure, flip_bars, legend
+from flipcore.handouts.markup import Markup, folded, joined, paragraph, section, tag
+from flipcore.reports.study import table
+from flipcore.stats.flips.coded_answers import coded_answers
+from flipcore.stats.flips.decomposition import Decomposition
+
+BARS = (
+    ("artifact", "compared extractor alone"),
+    ("genuine", "both extractors"),
+    ("reference", "reference extractor alone"),
+    ("floor", "noise floor"),
+)
+MOVED = (
+    "Move the level and the settings: sentences and intervals follow. Limits hold for settings that were fixed before looking, "
+    "so what is read after moving is exploratory."
+)
+
+
+def place(one: Decomposition) -> str:
+    """ "option order, first token"."""
+    return f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
+
+
+def flips_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
+    """(the part, the boards by the id of their place); nothing where no answer could flip."""
+    parts: list[Markup] = []
+    boards: dict[str, Any] = {}
+    for m, model in enumerate(c.models):
+        cells = c.whole.report.decompositions[model]
+        if cells:
+            parts += _of_model(c, m, model, cells)
+            arrays = board(coded_answers(c.flips_of(model)), title_of, closed=c.closed, temperature=c.temperature(model))
+            ids = [f"outputs-{m}-{i}" for i in range(len(cells))]
+            behind = {f"{one.axis}|{one.extractor}": ident for one, ident in zip(cells, ids, strict=True)}
+            boards[f"board-{m}"] = {"part": "threshold_board", "data": arrays, "behind": behind}
+    return (section("Does the answer flip?", "flips", *parts), boards) if parts else (None, {})
+
+
+def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
+    claims = c.whole.report.claims[model]
+    labels = [place(one) for one in cells]
+    kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
+    seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
+    source = f"{c.provenance}; {model}; 95 % intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"
+    sizes = sorted({one.n_items for one in cells if one.n_items}) or [0]
+    n = f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
+    bars = figure(
+        flip_bars(cells, labels),
+        f"Share of pairs of variants that flip, with the interval of T. Reference: {title_of(cells[0].reference).lower()}. "
+        f"{n} items. {source}.",
+    )
+    rows = table(cells, title_of, c.temperature(model)).to_dict("records")
+    rows = [row | {"verdict": claim.word} for row, claim in zip(rows, claims, strict=True)]
+    sentences = (paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim") for claim in claims)
+    return [
+        tag("h3", model),
+        *(paragraph(note, cls="quiet") for note in c.whole.report.notes.get(model, ())),
+        tag(
+            "div", Markup(part("threshold_board").html), data_part="threshold_board", data_board=f"board-{m}", cls="board-place"
+        ),
+        paragraph(MOVED, cls="quiet"),
+        legend(*BARS),
+        bars,
+        data_table(f"flips-{m}", rows, f"Flip rates by axis and extractor. {source}."),
+        folded(f"Every claim as a sentence, at 95 % ({len(claims):,})", *sentences),
+    ]
+
+
+def opening_flips(c: Contents, model: str) -> list[Markup]:
+    """A model's headline and its small print."""
+    headline = c.whole.report.headlines[model]
+    details = joined([claim.detail for claim in headline.claims if claim.detail], " ")
+    small = [paragraph(details, cls="quiet")] if details.html else []
+    return [paragraph(tag("b", f"{model}: "), headline.sentence, cls="headline"), *small]

@@ -1,0 +1,141 @@
+"""The report's part on memory: every detector's verdict as on its page, with the lines that still move."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pandas as pd
+
+from flipcore.boards.cutoffs import alpha_line, loss_cutoff, loss_line, margin_line, pearl_cutoff
+from flipcore.boards.parts import part
+from flipcore.claims.memory_gap import MARGIN
+from flipcore.claims.memory_sets import any_cutoff_claim
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import WRITTEN_ANSWER
+from flipcore.detectors import Detector, Pearl, ScoreDetector, detectors, item_scores
+from flipcore.detectors import DropGap as Gap
+from flipcore.extractors import title_of
+from flipcore.handouts.contents import Contents
+from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.figures import figure, interval_rows
+from flipcore.handouts.markup import Markup, paragraph, section, tag
+from flipcore.reports.memory import MemoryTest, members_of, pearl_setting, summary
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.cut_gap import gap_of_frame
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, loss_test
+from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
+from flipcore.stats.memory.pearl_analysis import pearl
+
+SETS = ("benchmark", "control")
+NOTHING = Markup("")
+
+
+def memory_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
+    """(the part, its lines by the id of their place); nothing where no items are compared."""
+    parts: list[Markup] = []
+    boards: dict[str, Any] = {}
+    for m, model in enumerate(c.models):
+        tests = c.whole.report.memory.get(model, [])
+        if tests:
+            claim = summary(tests, c.answers_of(model))
+            parts += [tag("h3", model), paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim")]
+            parts.append(
+                data_table(f"memory-{m}", [_row(one) for one in tests], f"Detectors of memory. {c.provenance}; {model}.")
+            )
+            for t, one in enumerate(tests):
+                drawing, lines = _test(c, model, one, f"line-{m}-{t}")
+                parts += drawing
+                boards |= lines
+    return (section("Is the score memory?", "memory", *parts), boards) if parts else (None, {})
+
+
+def opening_memory(c: Contents, model: str) -> list[Markup]:
+    """What all detectors of a model say together; nothing where no items are compared."""
+    tests = c.whole.report.memory.get(model, [])
+    return [paragraph(tag("b", f"{model}: "), summary(tests, c.answers_of(model)).text, cls="headline")] if tests else []
+
+
+def _row(one: MemoryTest) -> dict[str, object]:
+    assertion, n = one.claim.assertion, one.numbers
+    n_items = n.get("n_benchmark", n.get("n"))
+    return {
+        "items": one.items,
+        "detector": one.detector,
+        "verdict": one.decision,
+        "n": n_items,
+        "controls": n.get("n_control", n.get("n_controls", n.get("n_non_members"))),
+        "p (Holm)": p_text(n.get("p_adjusted", math.nan)).removeprefix("p ").removeprefix("= "),
+        "error rate, one-sided": f"{100 * assertion.error_rate:g} %" if assertion else None,
+    }
+
+
+def _test(c: Contents, model: str, one: MemoryTest, ident: str) -> tuple[list[Markup], dict[str, Any]]:
+    """A detector's verdict in words and its line."""
+    words = [
+        tag("h4", f"{one.items.capitalize()}, {one.detector}"),
+        *(paragraph(claim.text, cls="claim") for claim in (one.claim, *one.further)),
+        paragraph(" ".join(filter(None, (claim.detail for claim in (one.claim, *one.further)))), cls="quiet"),
+    ]
+    try:
+        line, below = _line(c, model, one)
+    except FlipscopeError as error:
+        return [*words, paragraph(str(error), cls="quiet")], {}
+    if line is None:
+        return words, {}
+    board = tag("div", Markup(part("cutoff_line").html), data_part="cutoff_line", data_board=ident, cls="board-place")
+    return [*words, board, below], {ident: {"part": "cutoff_line", "data": line}}
+
+
+def _line(c: Contents, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:
+    """The line of a detector as its page draws it, and what stands below it."""
+    by_name = {detector.name: detector for detector in detectors()}
+    measurement = one.measurement
+    detector = by_name.get(measurement.name) if measurement else None
+    if measurement is None or detector is None or measurement.problem:
+        return None, NOTHING
+    frame = c.answers_of(model)
+    frame = frame[frame["kind"] == measurement.kind]
+    judged, compared = map(tuple, frames.roles_of(frame))
+    if isinstance(detector, Gap):
+        members = members_of(c.study, c.items, c.pairs)
+        gap = gap_of_frame(frame, detector.axis, WRITTEN_ANSWER, judged, compared, members, MARGIN)
+        return margin_line(gap, MARGIN, one), _accuracies(gap, f"{c.provenance}; {model}")
+    return _scored(c, model, one, detector, frame, judged, compared)
+
+
+def _accuracies(gap: DropGap, source: str) -> Markup:
+    """Accuracy of both sets before and after the rewriting."""
+    sets = zip(SETS, (gap.benchmark, gap.control), strict=True)
+    rows = [
+        (f"{name}, {when} (n = {one.n:,})", one, one.text())
+        for name, drop in sets
+        for when, one in (("original", drop.accuracy_before), ("rewritten", drop.accuracy_after))
+    ]
+    title = "Accuracy, original and rewritten"
+    return figure(interval_rows(rows, title, " %"), f"{title}, with 95 % intervals. {source}.")
+
+
+def _scored(
+    c: Contents, model: str, one: MemoryTest, detector: Detector, frame: pd.DataFrame, judged: tuple, compared: tuple
+) -> tuple[dict | None, Markup]:
+    if isinstance(detector, Pearl):
+        mine, other = (frames.pearl_scores(frame, detector.measure, roles, detector.axis)[0] for roles in (judged, compared))
+        scores = pearl(mine, other, pearl_setting(c.study, model, detector.measure, detector.axis))
+        unit = f"sensitivity: largest fall of {title_of(detector.measure)} from one level to the next"
+        return alpha_line(scores, pearl_cutoff(scores), unit), _after_moving(c, one, scores.any_cutoff_p())
+    if not isinstance(detector, ScoreDetector):
+        return None, NOTHING
+    rows, controls = (item_scores(detector, frame, roles) for roles in (judged, compared))
+    if len(controls) < FEWEST_CONTROLS:
+        return None, NOTHING
+    test = loss_test(rows["item_id"].tolist(), rows["d"], controls["d"])
+    line = loss_line(test, loss_cutoff(test, DEFAULT_RULE), detector.unit, SETS, False, one.claim.withheld)
+    return line, _after_moving(c, one, test.any_cutoff_p())
+
+
+def _after_moving(c: Contents, one: MemoryTest, p: float) -> Markup:
+    """Once the line was moved the declared cut-off no longer decides: what every cut-off together shows."""
+    return paragraph(any_cutoff_claim(p, c.study.control, one.claim.withheld).text, cls="quiet")

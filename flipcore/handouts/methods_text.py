@@ -1,0 +1,105 @@
+"""The methods of a study as a paragraph with every n, method, seed and paper, ready to be copied, and its BibTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flipcore import __version__
+from flipcore.axes import AXES
+from flipcore.core.study import ModelUse
+from flipcore.extractors import title_of
+from flipcore.handouts.contents import Contents
+from flipcore.handouts.numbers import numbers
+from flipcore.methods import flips, holdout, intervals, memory
+from flipcore.methods.method import Method
+from flipcore.methods.papers import PAPERS, bibtex
+from flipcore.stats.base.resample import N_BOOT
+
+
+@dataclass(frozen=True)
+class MethodsText:
+    """`sentences` in order; `papers` are the keys of those that they cite."""
+
+    sentences: tuple[str, ...]
+    papers: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The paragraph."""
+        return " ".join(self.sentences)
+
+    @property
+    def references(self) -> list[str]:
+        """A line a paper, by name."""
+        return sorted(PAPERS[key].line for key in self.papers)
+
+    @property
+    def bibtex(self) -> str:
+        """The entries of the papers."""
+        return bibtex(self.papers)
+
+
+def methods_text(c: Contents) -> MethodsText:
+    """What was asked, of whom, how it was read, and how every number was computed."""
+    methods = list(_methods(c))
+    sentences = [*_items_and_models(c), *(method.text for method in methods), *_intervals(c), *_closing(c)]
+    used = [intervals.method_of(one.estimate.method) for one in numbers(c)]
+    papers = {key for method in [*methods, *used] for key in method.papers}
+    return MethodsText(tuple(sentences), tuple(sorted(papers)))
+
+
+def _items_and_models(c: Contents) -> Iterator[str]:
+    roles = c.items["role"].value_counts(sort=False)
+    by_role = ", ".join(f"{n:,} {role.replace('_', ' ')}" for role, n in sorted(roles.items()))
+    datasets = ", ".join(sorted(set(c.items["dataset"])))
+    yield f"{len(c.items):,} items ({by_role}) of {datasets} were asked in random order (seed {c.study.seed})."
+    yield f"Models: {'; '.join(map(_model, c.study.models))}."
+    axes = ", ".join((AXES[part.name].title if part.name in AXES else part.name).lower() for part in c.study.axes)
+    extractors = ", ".join(title_of(part.name).lower() for part in c.study.extractors)
+    if axes:
+        yield f"What was changed: {axes}."
+    if extractors:
+        yield f"Answers were read by: {extractors}."
+
+
+def _model(use: ModelUse) -> str:
+    samples = f"{use.n_samples} sample{'' if use.n_samples == 1 else 's'}"
+    return (
+        f"{use.name} (temperature {use.temperature:g}, {samples} a prompt, at most {use.max_tokens:,} tokens, seed {use.seed})"
+    )
+
+
+def _methods(c: Contents) -> Iterator[Method]:
+    """Those that this study used, each once."""
+    report = c.whole.report
+    if any(report.decompositions.values()):
+        yield from flips.METHODS
+    names = [test.measurement.name for tests in report.memory.values() for test in tests if test.measurement]
+    yield from dict.fromkeys(method for name in names if (method := memory.method_of(name)))
+    if {"target", "retro"} <= set(c.items["role"]):
+        yield holdout.INFLATION
+    if any(len(cells) > 1 for cells in report.decompositions.values()) or any(
+        len(tests) > 1 for tests in report.memory.values()
+    ):
+        yield intervals.HOLM
+
+
+def _intervals(c: Contents) -> Iterator[str]:
+    """A sentence for every kind of interval: of how many estimates, n, level and seed."""
+    estimates = [one.estimate for one in numbers(c) if one.estimate.value == one.estimate.value]
+    for name in dict.fromkeys(one.method for one in estimates):
+        mine = [one for one in estimates if one.method == name]
+        method, ns = intervals.method_of(name), sorted({one.n for one in mine})
+        n = f"n = {ns[0]:,}" if len(ns) == 1 else f"n = {ns[0]:,} to {ns[-1]:,}"
+        levels = ", ".join(f"{100 * level:g} %" for level in sorted({one.level for one in mine}))
+        seeds = sorted({one.seed for one in mine if one.seed is not None})
+        draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
+        yield f"{method.name[0].upper()}{method.name[1:]} ({len(mine):,} estimates, {levels}, {n}{draws}): {method.text}"
+
+
+def _closing(c: Contents) -> Iterator[str]:
+    if c.closed:
+        names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed))
+        yield f"Not claimed, because a gate is closed: {names}."
+    yield f"Computed by Flipscope {__version__}; the study was declared with {c.row['code_version']} and has the id {c.study_id}."

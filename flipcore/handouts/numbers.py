@@ -1,0 +1,65 @@
+"""Every estimate of a report in one list, each with its interval, method, n and seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from flipcore.handouts.contents import Contents
+from flipcore.handouts.flips_part import place
+from flipcore.stats.base.estimate import Estimate
+from flipcore.stats.flips.decomposition import COLUMNS
+
+
+@dataclass(frozen=True)
+class Number:
+    """One estimate and where it stands: `where` names a row of the report, `quantity` its column."""
+
+    model: str
+    where: str
+    quantity: str
+    estimate: Estimate
+
+    def row(self) -> dict[str, object]:
+        """As a row of a table, at full precision; what is missing is None."""
+        one = self.estimate
+        return {
+            "model": self.model,
+            "where": self.where,
+            "quantity": self.quantity,
+            "value": _plain(one.value),
+            "low": _plain(one.low),
+            "high": _plain(one.high),
+            "level": one.level,
+            "method": one.method.replace("_", " "),
+            "n": one.n,
+            "seed": one.seed,
+            "note": one.note,
+        }
+
+
+def numbers(c: Contents) -> list[Number]:
+    """In the order of the report; an extractor's own artifact as the reference, 0 by definition, is left out."""
+    return [one for model in c.models for one in _of_model(c, model)]
+
+
+def _of_model(c: Contents, model: str) -> Iterator[Number]:
+    report = c.whole.report
+    accuracy = report.headlines[model].accuracy
+    if accuracy is not None:
+        yield Number(model, "base prompt, reference extractor", "accuracy", accuracy)
+    for one in report.decompositions[model]:
+        names = ("T", "W", "excess") if one.is_reference else (*COLUMNS, "share")
+        yield from (Number(model, place(one), name, getattr(one, name)) for name in names)
+    if harness := report.harness.get(model):
+        for name in ("led", "single", "difference"):
+            yield Number(model, "rotation", name, getattr(harness, name))
+    for test in report.memory.get(model, ()):
+        for name, value in test.numbers.items():
+            if isinstance(value, Estimate):
+                yield Number(model, f"{test.items}, {test.detector}", name, value)
+
+
+def _plain(x: float) -> float | None:
+    return float(x) if math.isfinite(x) else None

@@ -1,0 +1,78 @@
+"""What a result rests on: the declaration, the gates, what is set aside, the locks and the decisions."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flipcore.claims.locks import locked_claim
+from flipcore.extractors import title_of
+from flipcore.handouts.contents import Contents, moment
+from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.markup import Markup, data_link, folded, paragraph, section, tag
+from flipcore.store.queries import decisions, locks
+
+
+def decisions_part(c: Contents) -> Markup:
+    """The decision record of the study, the newest first."""
+    record = decisions.decisions(c.store, c.study_id)
+    moves = decisions.n_moves(c.store, c.study_id)
+    note = f"{moves:,} {'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study."
+    if record.empty:
+        return section(
+            "Decisions", "decisions", paragraph("No decision has been written down yet."), paragraph(note, cls="quiet")
+        )
+    rows = [_decision(row) for row in record.to_dict("records")]
+    caption = f"Decision record. {c.provenance}."
+    return section("Decisions", "decisions", data_table("decisions", rows, caption), paragraph(note, cls="quiet"))
+
+
+def _decision(row: dict[str, Any]) -> dict[str, object]:
+    before = _json(row["came_from"])
+    return {
+        "when": moment(row["created_at"]),
+        "who": row["reviewer"],
+        "page": row["page"],
+        "mode": row["mode"],
+        "decision": row["sentence"],
+        "instead of": before.get("sentence", ""),
+        "settings": ", ".join(f"{key} {value}" for key, value in sorted(_json(row["settings"]).items())),
+    }
+
+
+def _json(value: Any) -> dict[str, Any]:
+    read = json.loads(value) if isinstance(value, str) else value
+    return read if isinstance(read, dict) else {}
+
+
+def settings_part(c: Contents) -> Markup:
+    """The declaration, with what kept any of it from being claimed."""
+    toml = c.study.to_toml()
+    saved = paragraph(data_link("Save the declaration", f"{c.study_id}.toml", toml, "text/plain;charset=utf-8"), cls="links")
+    declared = folded("The study as it was declared (TOML)", tag("pre", toml), saved)
+    plugins = [paragraph(f"Plug-ins of other packages: {c.whole.plugins}.")] if c.whole.plugins else []
+    return section("Settings, gates and locks", "settings", *_gates(c), *_locks(c), *plugins, declared)
+
+
+def _gates(c: Contents) -> list[Markup]:
+    if not c.closed:
+        return [paragraph("No gate is closed: everything here may be claimed.")]
+    rows = [{"what": title_of(name).replace("_", " "), "why it is not claimed": why} for name, why in sorted(c.closed.items())]
+    return [data_table("gates", rows, f"Gates that are closed. {c.provenance}.")]
+
+
+def _locks(c: Contents) -> list[Markup]:
+    """What is set aside, and each lock with the word that may be said of it."""
+    parts = []
+    if n := locks.n_set_aside(c.store, c.study_id):
+        parts.append(paragraph(f"{n:,} items were set aside for confirmation; without a lock none of them is counted here."))
+    if hidden := locks.held_sentence(c.store, c.study_id):
+        parts.append(paragraph(hidden))
+    every = locks.locks(c.store, c.study_id)
+    for one in every:
+        claim = locked_claim(one, every, locks.n_verdicts_changed(c.store, one))
+        fixed = {key: value for key, value in one["settings"].items() if key != locks.STATE}
+        fixed_text = tag("pre", json.dumps(fixed, indent=2, sort_keys=True, ensure_ascii=False))
+        who = f"Stored by {one['reviewer']} on {moment(one['created_at'])}, {one['lock_id']}."
+        parts.append(folded(f"{claim.text} {claim.detail}", paragraph(who, cls="quiet"), fixed_text))
+    return parts

@@ -1,0 +1,31 @@
+"""`python -m flipcore report STUDY`: the report of a study as one file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("study", help="its id, or the start of its name")
+    parser.add_argument("--out", metavar="FILE", help="where it is written (default <study id>.html)")
+    parser.add_argument("--outputs", type=int, metavar="N", help="raw outputs behind each claim (default 2)")
+
+
+def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | None) -> str:
+    """Writes the file; the sentence that says where. Raises BadInput where it cannot be written."""
+    from flipcore.handouts.document import N_OUTPUTS, report
+
+    path = Path(out or f"{study_id}.html")
+    text = report(store, study_id, N_OUTPUTS if n_outputs is None else n_outputs)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"The report could not be written to {path}: {error.strerror}. Choose another file with --out."
+        ) from error
+    return f"{path}: {len(text.encode()) / 1e6:.1f} MB, opens without a server or a network."

@@ -1,0 +1,23 @@
+"""Is the holdout fair? What is done to say so."""
+
+from __future__ import annotations
+
+from flipcore.methods.method import Method
+
+INFLATION = Method(
+    "inflation",
+    "Accuracy on the published set less accuracy on the holdout, in percentage points. It means contamination only as far as "
+    "the two sets share a source.",
+    ("haimes2024benchmark", "newcombe1998interval"),
+)
+EQUIVALENCE = Method(
+    "equivalence",
+    "Two sets are equivalent when the whole interval of their difference lies within a margin that was chosen beforehand.",
+    ("schuirmann1987comparison",),
+)
+SEMANTIC = Method(
+    "semantic similarity",
+    "The distance of two sets of embedded entries, with its permutation distribution.",
+    ("gretton2012kernel",),
+)
+METHODS = (INFLATION, EQUIVALENCE, SEMANTIC)

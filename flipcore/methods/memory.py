@@ -1,0 +1,38 @@
+"""Is the score memory? What each detector does, by the name of the detector."""
+
+from __future__ import annotations
+
+from flipcore.methods.method import Method
+
+DROP_GAP = Method(
+    "drop gap",
+    "Items are rewritten with right answers of their own. The gap is the benchmark's loss of accuracy less the control's; which "
+    "test decides depends on what the control is declared to be.",
+    ("mcnemar1947note", "stuart2010matching"),
+)
+LOSS = Method(
+    "loss test",
+    "D is how much more surprising a checked paraphrase is than the published text, in nats. The number of items above the "
+    "controls' mark is held against its exact distribution without memory; single items are named by conformal p-values.",
+    ("benjamini1995controlling", "clopper1934use"),
+)
+MIN_K = Method(
+    "Min-k %", "The score is the mean log-probability of the least likely tokens of the text.", ("shi2023detecting",)
+)
+PEARL = Method(
+    "PEARL",
+    "Bits of a text's beginning are flipped; the score is the largest fall of the continuation's similarity from one level to "
+    "the next. α is set on texts that cannot have been read.",
+    ("djire2025memorization", "lin2004rouge", "cilibrasi2005clustering"),
+)
+DRAGGED = Method(
+    "a threshold that is moved",
+    "Limits at a threshold hold for one that was fixed before looking; the simultaneous band holds at every position.",
+    ("massart1990tight",),
+)
+_BEGINNINGS = {"drop_": DROP_GAP, "question_loss": LOSS, "answer_loss": LOSS, "min_k": MIN_K, "pearl_": PEARL}
+
+
+def method_of(detector: str) -> Method | None:
+    """The method of a detector by its name; None of one that a package brought."""
+    return next((method for start, method in _BEGINNINGS.items() if detector.startswith(start)), None)

@@ -1,0 +1,47 @@
+"""What qualifies every number of a study, in one or two words, and what would remove it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MEANINGS = {
+    "SIMULATED": (
+        "Every answer comes from a simulated model with planted truth. Run a study on another model to see a real one."
+    ),
+    "POCKET": (
+        "Answers of the pocket model: real log-probabilities and real memorization of a toy model. "
+        "Run a study on another model to remove this."
+    ),
+    "EXPLORATORY": (
+        "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock the "
+        "settings on a study with a confirmatory share to remove this."
+    ),
+    "LOCKED": "Settings were stored before the confirmatory items were read; other settings are refused.",
+    "PARTIAL": (
+        "The study is still running or was stopped: items are asked in random order, so what is here is "
+        "an unbiased part. Let it finish to remove this."
+    ),
+    "UNREVIEWED PARAPHRASES": "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
+    "JUDGE NOT PASSED": (
+        "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
+        "it is excluded from all conclusions. Label texts under Paraphrase review, Judge, to remove this."
+    ),
+}
+
+
+def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) -> list[tuple[str, str]]:
+    """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
+    pairs = []
+    if row["simulated"]:
+        pairs.append(("SIMULATED", "SIMULATED"))
+    if "pocket" in list(row["models"]):
+        pairs.append(("POCKET", "POCKET"))
+    if n_unreviewed:
+        pairs.append(("UNREVIEWED PARAPHRASES", "UNREVIEWED PARAPHRASES"))
+    if judge_is_closed:
+        pairs.append(("JUDGE NOT PASSED", "JUDGE NOT PASSED"))
+    if row["state"] != "done":
+        share = row["n_calls_done"] / row["n_calls"] if row["n_calls"] else 0.0
+        pairs.append(("PARTIAL", f"PARTIAL {min(share, 1.0):.0%}".replace("%", " %")))
+    return pairs

@@ -1,0 +1,129 @@
+"""The report of a study: what pages and `stats` say, in one file, the same bytes every time."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from flipcore import __main__ as command_line
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.handouts.data_part import ITEMS, READOUTS, VALUES
+from flipcore.handouts.document import report
+from flipcore.reports.whole_study import whole_study
+from flipcore.store.connection import Store
+from flipcore.store.queries import decisions
+from tests.handouts.reading import everything_in, files_in
+from tests.stores import store_with
+
+pytestmark = pytest.mark.slow
+STUDY = Study(
+    name="Report & <study>",
+    items=(
+        ItemSource("flipscope_problems", categories=("travel", "rates", "building", "sport")),
+        ItemSource("flipscope_problems", role="control", categories=("fractions", "business")),
+    ),
+    axes=(Part("identity"), Part("numeric_resample")),
+    extractors=(Part("regex"),),
+    models=(ModelUse("simulated-memorized"),),
+)
+FLIPS = Study(
+    name="flips alone",
+    items=(ItemSource("flipscope_choice", n=14),),
+    axes=(Part("identity"), Part("option_order", {"n": 3})),
+    extractors=(Part("first_token"), Part("regex")),
+    models=(ModelUse("simulated-artifact-prone", n_samples=2),),
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    path = store_with(tmp_path_factory.mktemp("report"), STUDY, FLIPS)
+    opened = Store.open(path)
+    decisions.keep_decision(opened, FLIPS.study_id, "decomposition", "explore", "We go on <b>.", {"level": 0.9}, "Ada")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def flips(store):
+    return report(store, FLIPS.study_id, 1)
+
+
+@pytest.fixture(scope="module")
+def memory(store):
+    return report(store, STUDY.study_id, 1)
+
+
+@pytest.fixture(scope="module")
+def whole(store):
+    return whole_study(store, FLIPS.study_id)
+
+
+def test_it_says_what_stats_says_word_for_word(store, flips, memory, whole):
+    for text, study in ((flips, whole), (memory, whole_study(store, STUDY.study_id))):
+        said = everything_in(text)
+        for model, claims in study.report.claims.items():
+            assert study.report.headlines[model].sentence in said
+            assert [claim.text for claim in claims if claim.text not in said] == []
+            assert [one.claim.text for one in study.report.memory.get(model, ()) if one.claim.text not in said] == []
+        assert json.loads(files_in(text)["stats.json"]) == study.as_dict()
+
+
+def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):
+    (cells,) = whole.report.decompositions.values()
+    rows = list(csv.DictReader(io.StringIO(files_in(flips)["item-values.csv"])))
+    for one in cells:
+        mine = [row for row in rows if row["cell"].startswith(one.axis.replace("_", " ")) and one.extractor[:5] in _key(row)]
+        values = [float(row["T"]) for row in mine if row["T"]]
+        assert len(values) == one.T.n and sum(values) / len(values) == pytest.approx(one.T.value)
+    readouts = list(csv.DictReader(io.StringIO(files_in(flips)["readouts.csv.gz"])))
+    assert len(readouts) == len(whole.frame)
+
+
+def _key(row):
+    return "regex" if row["cell"].endswith("written answer") else row["cell"].replace(" ", "_")
+
+
+def test_every_column_of_the_files_stands_in_the_data_dictionary(flips):
+    files = files_in(flips)
+    for name, columns in (("readouts.csv.gz", READOUTS), ("items.csv.gz", ITEMS), ("item-values.csv", VALUES)):
+        assert next(csv.reader(io.StringIO(files[name]))) == list(columns), name
+        assert [column for column in columns if column not in files["dictionary.csv"]] == []
+
+
+def test_methods_name_every_interval_with_its_n_and_its_papers(flips):
+    words = re.search(r'<p id="methods-text">(.*?)</p>', flips, re.DOTALL)[1]
+    assert "14 items (14 benchmark) of flipscope_choice" in words and "seed 0" in words and "(Miller 2024)" in words
+    rows = list(csv.DictReader(io.StringIO(files_in(flips)["numbers.csv"])))
+    assert rows and all(row["n"] and row["method"] for row in rows)
+    entries = files_in(flips)[f"{FLIPS.study_id}.bib"]
+    cited = set(re.findall(r"\(([A-Z][a-z]+)[^()]* \d{4}\)", words))
+    assert cited and all(name in entries for name in cited)
+
+
+def test_decisions_and_declaration_are_in_it_as_text(flips, memory):
+    assert "We go on &lt;b&gt;." in flips and "Ada" in flips and "level 0.9" in flips
+    assert "No decision has been written down yet." in memory
+    assert Study.from_toml(files_in(flips)[f"{FLIPS.study_id}.toml"]) == FLIPS
+
+
+def test_it_names_nothing_outside_itself_and_only_its_own_script_may_run(flips):
+    assert re.findall(r'(?:src|href)="(?!data:)', flips) == [] and "url(" not in flips and "@import" not in flips
+    assert "default-src 'none'" in flips and "unsafe-inline" not in flips
+    assert len(re.findall(r"<script\b", flips)) == 2 and flips.count("<style>") == 1
+    assert re.search(r"\son\w+=", re.sub(r"<script.*?</script>", "", flips, flags=re.DOTALL)) is None
+
+
+def test_the_command_writes_the_same_bytes_again_and_refuses_what_it_cannot(store, flips, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Store, "open", classmethod(lambda cls: store))
+    monkeypatch.setattr(store, "close", lambda: None)
+    out = tmp_path / "r.html"
+    assert command_line.main(["report", "flips alone", "--out", str(out), "--outputs", "1"]) == 0
+    assert out.read_text(encoding="utf-8") == flips and "opens without a server" in capsys.readouterr().out
+    assert command_line.main(["report", "flips alone", "--out", str(tmp_path)]) == 1
+    assert "could not be written" in capsys.readouterr().err
+    with pytest.raises(BadInput, match="from 0 to 50"):
+        report(store, FLIPS.study_id, 51)

@@ -1,0 +1,51 @@
+"""Tables as CSV, Markdown and LaTeX: what a cell holds is set letter by letter in each."""
+
+import csv
+import io
+import math
+
+import pytest
+
+from flipcore.text.tables import FORMATS, latex, table_text
+from tests import hostile
+
+ROWS = [
+    {"axis": "option order", "T": "0.58 [0.31, 0.69]", "n": 20, "note": None},
+    {"axis": "100 % & more_or_less #1", "T": "−0.03 | x", "n": 7, "note": math.nan},
+]
+
+
+def test_csv_reads_back_and_a_missing_value_is_an_empty_cell():
+    rows = list(csv.DictReader(io.StringIO(table_text(ROWS, "csv"))))
+    assert rows[0] == {"axis": "option order", "T": "0.58 [0.31, 0.69]", "n": "20", "note": ""} and rows[1]["note"] == ""
+
+
+def test_csv_neutralises_formulas_and_leaves_numbers():
+    text = table_text([{"a": "=1+1", "b": -2.5, "c": "-2", "d": "@SUM(1)"}], "csv")
+    assert text == "a,b,c,d\n'=1+1,-2.5,-2,'@SUM(1)\n"
+
+
+def test_markdown_sets_numbers_to_the_right_and_escapes_the_bars():
+    lines = table_text(ROWS, "md", "A *caption*").splitlines()
+    assert lines[1] == "| --- | --- | ---: | --- |" and r"−0.03 \| x" in lines[3]
+    assert lines[-1] == r"A \*caption\*" and all(line.count("|") - line.count(r"\|") == 5 for line in lines[:4])
+
+
+def test_latex_escapes_what_it_would_read_and_writes_signs_in_mathematics():
+    text = table_text(ROWS, "tex", "50 % of them")
+    assert r"\begin{tabular}{llrl}" in text and r"\caption{50 \% of them}" in text
+    assert r"100 \% \& more\_or\_less \#1 & $-$0.03 | x & 7 &  \\" in text
+    assert latex("a\\b{c}~^") == r"a\textbackslash{}b\{c\}\textasciitilde{}\textasciicircum{}"
+
+
+@pytest.mark.parametrize("name", [name for name in hostile.TEXTS if name != "long"])
+def test_no_hostile_cell_breaks_a_row(name):
+    rows = [{"a": hostile.TEXTS[name], "b": 1}, {"a": "plain", "b": 2}]
+    assert len(list(csv.reader(io.StringIO(table_text(rows, "csv"), newline="")))) == 3
+    assert len(table_text(rows, "md").splitlines()) == 4
+    assert table_text(rows, "tex").count(r"\\" + "\n") == 3
+
+
+def test_no_rows_give_an_empty_table_in_every_format():
+    for format in FORMATS:
+        assert isinstance(table_text([], format, "nothing"), str)
