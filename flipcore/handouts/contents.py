@@ -21,7 +21,7 @@ from flipcore.store.queries.pairs import control_pairs
 
 @dataclass(frozen=True, eq=False)
 class Contents:
-    """`everything` is all that was answered by open items (`queries.readouts(..., everything=True)`), `closed` the gates that
+    """`everything` is all that was answered by open items (`queries.readouts(..., everything=True)`), `closed_gates` the gates that
     are closed, axis or extractor -> why. `n_outputs` is how many items stand behind each claim."""
 
     store: Store
@@ -31,7 +31,7 @@ class Contents:
     whole: WholeStudy
     everything: pd.DataFrame
     items: pd.DataFrame
-    closed: Mapping[str, str]
+    closed_gates: Mapping[str, str]
     pairs: Any
     n_outputs: int
 
@@ -43,7 +43,7 @@ class Contents:
     @property
     def badges(self) -> list[tuple[str, str]]:
         """(badge, text) of what qualifies every number here."""
-        judge = any(needs_judge(name) for name in self.closed)
+        judge = any(needs_judge(name) for name in self.closed_gates)
         own = badges_of(self.row, studies.n_unreviewed(self.store, self.study_id), judge)
         return [*own, ("EXPLORATORY", "EXPLORATORY")]
 
@@ -77,7 +77,7 @@ def contents(store: Store, study_id: str, n_outputs: int) -> Contents:
         store,
         study_id,
         studies.declared(store, study_id),
-        rows[rows["study_id"] == study_id].iloc[0].to_dict(),
+        {str(name): value for name, value in rows[rows["study_id"] == study_id].iloc[0].items()},
         whole_study(store, study_id),
         studies.readouts(store, study_id, everything=True),
         studies.study_items(store, study_id),

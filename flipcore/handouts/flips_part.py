@@ -40,7 +40,9 @@ def flips_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
         cells = c.whole.report.decompositions[model]
         if cells:
             parts += _of_model(c, m, model, cells)
-            arrays = board(coded_answers(c.flips_of(model)), title_of, closed=c.closed, temperature=c.temperature(model))
+            arrays = board(
+                coded_answers(c.flips_of(model)), title_of, closed_gates=c.closed_gates, temperature=c.temperature(model)
+            )
             ids = [f"outputs-{m}-{i}" for i in range(len(cells))]
             behind = {f"{one.axis}|{one.extractor}": ident for one, ident in zip(cells, ids, strict=True)}
             boards[f"board-{m}"] = {"part": "threshold_board", "data": arrays, "behind": behind}
@@ -60,8 +62,11 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
         f"Share of pairs of variants that flip, with the interval of T. Reference: {title_of(cells[0].reference).lower()}. "
         f"{n} items. {source}.",
     )
-    rows = table(cells, title_of, c.temperature(model)).to_dict("records")
-    rows = [row | {"verdict": claim.word} for row, claim in zip(rows, claims, strict=True)]
+    records = table(cells, title_of, c.temperature(model)).to_dict("records")
+    rows = [
+        {str(name): value for name, value in row.items()} | {"verdict": claim.word}
+        for row, claim in zip(records, claims, strict=True)
+    ]
     sentences = (paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim") for claim in claims)
     return [
         tag("h3", model),

@@ -98,12 +98,12 @@ def _line(c: Contents, model: str, one: MemoryTest) -> tuple[dict | None, Markup
         return None, NOTHING
     frame = c.answers_of(model)
     frame = frame[frame["kind"] == measurement.kind]
-    judged, compared = map(tuple, frames.roles_of(frame))
+    item_roles, control_roles = map(tuple, frames.roles_of(frame))
     if isinstance(detector, Gap):
         members = members_of(c.study, c.items, c.pairs)
-        gap = gap_of_frame(frame, detector.axis, WRITTEN_ANSWER, judged, compared, members, MARGIN)
+        gap = gap_of_frame(frame, detector.axis, WRITTEN_ANSWER, item_roles, control_roles, members, MARGIN)
         return margin_line(gap, MARGIN, one), _accuracies(gap, f"{c.provenance}; {model}")
-    return _scored(c, model, one, detector, frame, judged, compared)
+    return _scored(c, model, one, detector, frame, item_roles, control_roles)
 
 
 def _accuracies(gap: DropGap, source: str) -> Markup:
@@ -119,16 +119,18 @@ def _accuracies(gap: DropGap, source: str) -> Markup:
 
 
 def _scored(
-    c: Contents, model: str, one: MemoryTest, detector: Detector, frame: pd.DataFrame, judged: tuple, compared: tuple
+    c: Contents, model: str, one: MemoryTest, detector: Detector, frame: pd.DataFrame, item_roles: tuple, control_roles: tuple
 ) -> tuple[dict | None, Markup]:
     if isinstance(detector, Pearl):
-        mine, other = (frames.pearl_scores(frame, detector.measure, roles, detector.axis)[0] for roles in (judged, compared))
+        mine, other = (
+            frames.pearl_scores(frame, detector.measure, roles, detector.axis)[0] for roles in (item_roles, control_roles)
+        )
         scores = pearl(mine, other, pearl_setting(c.study, model, detector.measure, detector.axis))
         unit = f"sensitivity: largest fall of {title_of(detector.measure)} from one level to the next"
         return alpha_line(scores, pearl_cutoff(scores), unit), _after_moving(c, one, scores.any_cutoff_p())
     if not isinstance(detector, ScoreDetector):
         return None, NOTHING
-    rows, controls = (item_scores(detector, frame, roles) for roles in (judged, compared))
+    rows, controls = (item_scores(detector, frame, roles) for roles in (item_roles, control_roles))
     if len(controls) < FEWEST_CONTROLS:
         return None, NOTHING
     test = loss_test(rows["item_id"].tolist(), rows["d"], controls["d"])

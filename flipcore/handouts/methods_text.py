@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -44,13 +45,13 @@ def methods_text(c: Contents) -> MethodsText:
     """What was asked, of whom, how it was read, and how every number was computed."""
     methods = list(_methods(c))
     sentences = [*_items_and_models(c), *(method.text for method in methods), *_intervals(c), *_closing(c)]
-    used = [intervals.method_of(one.estimate.method) for one in numbers(c)]
-    papers = {key for method in [*methods, *used] for key in method.papers}
+    kinds = [intervals.method_of(one.estimate.method) for one in numbers(c)]
+    papers = {key for method in [*methods, *kinds] for key in method.papers}
     return MethodsText(tuple(sentences), tuple(sorted(papers)))
 
 
 def _items_and_models(c: Contents) -> Iterator[str]:
-    roles = c.items["role"].value_counts(sort=False)
+    roles = Counter(c.items["role"])
     by_role = ", ".join(f"{n:,} {role.replace('_', ' ')}" for role, n in sorted(roles.items()))
     datasets = ", ".join(sorted(set(c.items["dataset"])))
     yield f"{len(c.items):,} items ({by_role}) of {datasets} were asked in random order (seed {c.study.seed})."
@@ -99,7 +100,7 @@ def _intervals(c: Contents) -> Iterator[str]:
 
 
 def _closing(c: Contents) -> Iterator[str]:
-    if c.closed:
-        names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed))
+    if c.closed_gates:
+        names = ", ".join(title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates))
         yield f"Not claimed, because a gate is closed: {names}."
     yield f"Computed by Flipscope {__version__}; the study was declared with {c.row['code_version']} and has the id {c.study_id}."

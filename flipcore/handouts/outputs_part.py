@@ -11,7 +11,7 @@ from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
 from flipcore.handouts.flips_part import place
 from flipcore.handouts.markup import Content, Markup, folded, joined, paragraph, section, tag
-from flipcore.reports.compared_pairs import compared, flips, why_no_flip
+from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.memory import MemoryTest
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips import surface
@@ -55,8 +55,8 @@ def _flip_items(c: Contents, model: str, one: Decomposition) -> list[str]:
     """Those first on which the two extractors differ most, as on the page; of the reference those that flip most."""
     frame = c.flips_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
-    sides = (surface.opened(frame, one.axis, name) for name in (one.extractor, one.reference))
-    first, second = surface.aligned(*sides, order)
+    mine, reference = (surface.opened(frame, one.axis, name) for name in (one.extractor, one.reference))
+    first, second = surface.aligned(mine, reference, order)
     by = "faithful" if one.is_reference else "difference"
     return [first.items[i] for i in surface.order_of(first, second, by, first.items)][: c.n_outputs]
 
@@ -82,15 +82,15 @@ def _pair(c: Contents, model: str, item: str, axis: str, extractor: str, score: 
     view = inspection(c.store, c.study_id, model, item, axis)
     if view is None or not view.variants:
         return paragraph(f"{item}: it was not asked under this axis.", cls="quiet")
-    pairs = compared(view, extractor)
+    pairs = sides(view, extractor)
     key = next((name for name in pairs if flips(pairs[name])), next(iter(pairs)))
     (base, before), (other, after) = pairs[key]
     right = f"Right answer: {answer_text(view.item, view.item.target)}."
     scored = "" if score is None else f" Score {number_text(score, 3)}."
     title = paragraph(tag("b", item), f" · {key.replace('_', ' ')} · {title_of(extractor)}. {right}{scored}", cls="item")
-    sides = (_side("Original", view, other, base, before), _side(f"Variant: {key}", view, base, other, after))
+    halves = (_side("Original", view, other, base, before), _side(f"Variant: {key}", view, base, other, after))
     why = why_no_flip(view, pairs[key])
-    return tag("div", title, tag("div", *sides, cls="pair"), *([paragraph(why, cls="quiet")] if why else []), cls="evidence")
+    return tag("div", title, tag("div", *halves, cls="pair"), *([paragraph(why, cls="quiet")] if why else []), cls="evidence")
 
 
 def _side(title: str, view: Inspection, other: SeenVariant, variant: SeenVariant, samples: Sequence[SampleView]) -> Markup:

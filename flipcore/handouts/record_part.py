@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from flipcore.claims.locks import locked_claim
@@ -27,7 +28,7 @@ def decisions_part(c: Contents) -> Markup:
     return section("Decisions", "decisions", data_table("decisions", rows, caption), paragraph(note, cls="quiet"))
 
 
-def _decision(row: dict[str, Any]) -> dict[str, object]:
+def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
     before = _json(row["came_from"])
     return {
         "when": moment(row["created_at"]),
@@ -55,9 +56,11 @@ def settings_part(c: Contents) -> Markup:
 
 
 def _gates(c: Contents) -> list[Markup]:
-    if not c.closed:
+    if not c.closed_gates:
         return [paragraph("No gate is closed: everything here may be claimed.")]
-    rows = [{"what": title_of(name).replace("_", " "), "why it is not claimed": why} for name, why in sorted(c.closed.items())]
+    rows = [
+        {"what": title_of(name).replace("_", " "), "why it is not claimed": why} for name, why in sorted(c.closed_gates.items())
+    ]
     return [data_table("gates", rows, f"Gates that are closed. {c.provenance}.")]
 
 
