@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
 from flipcore.core.study import PAIRED_CONTROL, ItemSource, Study
 from flipcore.datasets import LOADERS, load_report
@@ -89,11 +90,12 @@ def matched_from_set(
 
 def store_matching(store: Store, matching: Matching, made_by: str) -> None:
     """Stores the pairs; returns when they are safe. BadInput without a name or without pairs."""
-    if not made_by.strip():
+    made_by = signature(made_by)
+    if not made_by:
         raise BadInput("Pairs need the name of whoever matched them.")
     if not matching.pairs:
         raise BadInput("There is no pair to store. Widen the caliper, match by fewer traits, or load more controls.")
-    pairs.store_pairs(store, matching.pairs, matching.how(), made_by.strip(), matching.unpaired).result(30)
+    pairs.store_pairs(store, matching.pairs, matching.how(), made_by, matching.unpaired).result(30)
 
 
 def paired_study(study: Study, matching: Matching, source: ItemSource | None = None) -> Study:

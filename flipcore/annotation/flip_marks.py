@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from flipcore.access.acting import signature
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.stats.flips.human_share import VERDICTS
@@ -16,11 +17,11 @@ def mark_flip(store: Store, flip: Mapping[str, str], verdict: str, reviewer: str
     and extractor. Raises BadInput for a verdict or a name that is none."""
     if verdict not in VERDICTS:
         raise BadInput(f"A flip is marked {', '.join(VERDICTS)}; this mark says {str(verdict)[:40]!r}.")
-    review.keep_flip_mark(store, {**flip, "verdict": verdict, "reviewer": reviewer_name(reviewer)})
+    review.keep_flip_mark(store, {**flip, "verdict": verdict, "reviewer": reviewer_name(signature(reviewer))})
 
 
 def own_mark(marks: Sequence[Mapping], flip: Mapping[str, str], reviewer: str) -> str:
     """What this reviewer said last of the flip; "" where they said nothing. `marks` as `review.flip_marks` gives them."""
-    name = " ".join(reviewer.split())
+    name = " ".join(signature(reviewer).split())
     flip_id = f"{flip['item_id']}|{flip['variant_id']}|{flip['other_variant_id']}"
     return next((one["verdict"] for one in reversed(marks) if (one["flip"], one["reviewer"]) == (flip_id, name)), "")

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from flipcore.access.acting import signature
 from flipcore.annotation.paraphrases.queue import SHARED, queue, undone
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
@@ -37,7 +38,7 @@ def label_row(text: Mapping, reviewer: str, answer: str | None, *, created_at: d
     row = {
         "item_id": text["item_id"],
         "call_id": text["call_id"],
-        "reviewer": reviewer_name(reviewer),
+        "reviewer": reviewer_name(signature(reviewer)),
         "answer": reading or None,
         "text_hash": digest(text["text"]),
         "rule_version": RULE_VERSION,

@@ -27,3 +27,7 @@ class OverBudget(FlipscopeError):
 
 class NotStored(FlipscopeError):
     """Rows could not be written to the database; nothing of them was acknowledged."""
+
+
+class AccessDenied(FlipscopeError):
+    """The person who acts may not do or read this; nothing was changed."""

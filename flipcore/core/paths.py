@@ -24,6 +24,11 @@ HOME = Path(os.environ.get("FLIPSCOPE_HOME") or Path.home() / ".flipscope")  # t
 DATABASE = (DATA if IS_CLONE else HOME) / "flips.duckdb"
 
 
+def home() -> Path:
+    """The user's own folder, as `FLIPSCOPE_HOME` says it now."""
+    return Path(os.environ.get("FLIPSCOPE_HOME") or HOME)
+
+
 def own_models_toml() -> Path:
     """The user's own models: beside no code, so that an update or a commit never touches them."""
-    return Path(os.environ.get("FLIPSCOPE_HOME") or HOME) / "models.toml"
+    return home() / "models.toml"

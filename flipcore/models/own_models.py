@@ -9,6 +9,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.models.cards import ModelCard, cards_of, check_own
@@ -36,6 +38,7 @@ def own_card(name: str) -> ModelCard:
 def save(card: ModelCard, replaces: str = "") -> None:
     """Adds the model, or changes it where it is called what `replaces` says. Raises BadInput for a name that is there already,
     and for a card that cannot be asked."""
+    require(Permission.MODELS)
     check_own(card)
     with _writing:
         cards = own_cards()
@@ -47,6 +50,7 @@ def save(card: ModelCard, replaces: str = "") -> None:
 
 def remove(name: str) -> None:
     """Forgets one of the user's own models; what it answered stays in the database."""
+    require(Permission.MODELS)
     with _writing:
         own_card(name)
         _write({other: card for other, card in own_cards().items() if other != name})

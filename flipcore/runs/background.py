@@ -8,6 +8,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
+from flipcore.access.person import OWNER
 from flipcore.core.errors import BadInput, FlipscopeError, OverBudget
 from flipcore.core.records import Completion
 from flipcore.core.study import Study
@@ -17,6 +20,7 @@ from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
 from flipcore.runs.runner import run
 from flipcore.store import rows
+from flipcore.store.acts import act_row
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, studies
 
@@ -34,8 +38,9 @@ class Registry:
         self._watching = False
 
     def start(self, study: Study) -> None:
-        """Begins or resumes a study in the background; a study that runs already is left alone."""
-        study_id = study.study_id
+        """Begins or resumes a study in the background; a study that runs already is left alone. Raises AccessDenied for whoever may
+        not; the run itself is the owner's."""
+        person, study_id = require(Permission.RUN), study.study_id
         with self._lock:
             if study_id in self._progress:
                 return
@@ -43,7 +48,9 @@ class Registry:
             cancel = self._cancels[study_id] = threading.Event()
             self._problems.pop(study_id, None)
         try:
-            self._store.writer.add("studies", [rows.study_row(study, "running", "")]).result(30)
+            started = act_row(person, "started a study", study_id) if person != OWNER else []
+            row = rows.study_row(study, "running", "")
+            self._store.writer.add_together([("studies", [row]), *started]).result(30)
         except Exception:
             self._forget(study_id)
             raise
@@ -113,12 +120,15 @@ class Registry:
 
     def cancel(self, study_id: str) -> None:
         """Lets the calls that are on their way come in, then stops."""
+        person = require(Permission.RUN)
         cancel = self._cancels.get(study_id)
         if cancel:
             cancel.set()
+            self._store.writer.add_together(act_row(person, "stopped a study", study_id))
 
     def pilot(self, study: Study, n_items: int) -> cost.Projection:
         """Asks the first items and scales what they used up to the whole study; what was asked is kept."""
+        require(Permission.RUN)
         whole, part = projection(plan(study, self._store)), projection(plan(study, self._store, n_items))
         before = time.monotonic()
         progress = run(study, self._store, items_limit=n_items, in_flight=self._in_flight, record=False)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.folders import allowed
@@ -111,6 +113,7 @@ def judge_again(
 ) -> JudgeRun:
     """Asks the judge about every stored answer of the study. `budget_usd` sets the study's budget from now on. Raises OverBudget
     before the first call when the rest would pass the budget, BadInput for a prompt or model that cannot judge."""
+    require(Permission.RUN)
     study = studies.declared(store, study_id)
     if budget_usd is not None:
         budgets.set_budget(store, study_id, budget_usd)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from flipcore import __version__
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, Completion, Item, Prompt, Reading, Readout, Variant, correctness
@@ -30,6 +32,7 @@ def reread(store: Store, study_id: str, extractor: str, params: Mapping[str, Any
     parameters gives the same version again.
 
     Raises BadInput for an extractor that needs more than written answers, and for a study that holds none that it can read."""
+    require(Permission.RUN)
     studies.declared(store, study_id)
     if extractor not in CAN_REREAD:
         raise BadInput(f"{extractor!r} cannot read stored answers; choose one of {', '.join(CAN_REREAD)}.")

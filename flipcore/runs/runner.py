@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import FlipscopeError, OverBudget
 from flipcore.core.records import Call, Completion, Readout
@@ -43,8 +45,8 @@ def run(
 ) -> Progress:
     """Runs a study to its end, its cap or its cancellation, and returns how far it came. Raises OverBudget before the first
     call when what is missing would pass the cap. With `record=False` (a pilot) only completions and their price are stored."""
-    study_plan = plan(study, store, items_limit)
-    cards = model_cards()
+    require(Permission.RUN)
+    study_plan, cards = plan(study, store, items_limit), model_cards()
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     names = {use.name for use in study.models} | ({study.judge} if study.judge else set())
     cards_of_models = {name: cards.get(name) for name in names}

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from flipcore.access.acting import require_read
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.store import migrations
@@ -29,7 +30,8 @@ def default_path() -> Path:
 
 
 class Store:
-    """An open database file. Reads take a cursor each, so any thread may read; all writing goes through `writer`."""
+    """An open database file. Reads take a cursor each, so any thread may read; all writing goes through `writer`. Every query asks
+    whether the person who acts may read."""
 
     def __init__(self, connection, path: Path) -> None:
         self._connection, self.path = connection, path
@@ -61,6 +63,7 @@ class Store:
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
         """The rows of a query as a DataFrame."""
+        require_read()
         cursor = self.cursor()
         try:
             with warnings.catch_warnings():
@@ -71,6 +74,7 @@ class Store:
 
     def rows(self, sql: str, **params) -> list[tuple]:
         """The rows of a query as tuples."""
+        require_read()
         cursor = self.cursor()
         try:
             return cursor.execute(sql, params or None).fetchall()
@@ -79,6 +83,7 @@ class Store:
 
     def rows_of(self, sql: str, **params) -> list[dict]:
         """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB wants pytz for them."""
+        require_read()
         cursor = self.cursor()
         try:
             query = cursor.execute(sql, params or None)

@@ -14,6 +14,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.ipc
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.store import merge_checks, merge_readouts
 from flipcore.store.connection import Store
@@ -47,6 +49,7 @@ class Merged:
 
 def merge(paths: Iterable[str | Path], store: Store) -> Merged:
     """Adds what the files hold to `store`. BadInput names a file that cannot be used; files before it are merged."""
+    require(Permission.FILES)
     report = Merged()
     for path in paths:
         with read_tables(Path(path)) as files:
@@ -60,7 +63,8 @@ def _merge_one(name: str, files: Mapping[str, Path], store: Store, report: Merge
 
     part = Merged()
     try:
-        store.writer.transact(lambda connection: _union(connection, files, part)).result()
+        union = lambda connection: _union(connection, files, part)  # noqa: E731
+        store.writer.transact(union, Permission.FILES, "merged a file", name).result()
     except BadInput as error:
         raise BadInput(f"{name} could not be merged. {error} Nothing of it was taken over.") from error
     except (NotStored, duckdb.Error, pa.ArrowException) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from flipcore.access.levels import Permission
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
 
@@ -55,5 +56,5 @@ def repeat_bases(store: Store, study_id: str, own: str) -> None:
                     params,
                 )
 
-    store.writer.transact(repeat).result()
+    store.writer.transact(repeat, Permission.BRING).result()
     store.touch([study_id])

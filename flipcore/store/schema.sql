@@ -252,6 +252,34 @@ CREATE TABLE IF NOT EXISTS control_pairs (
     PRIMARY KEY (benchmark_id, control_id)
 );
 
+-- Who was invited to what. The link itself is signed with a secret that is in no database, so a copy of this table opens nothing.
+CREATE TABLE IF NOT EXISTS invitations (
+    invitation_id TEXT PRIMARY KEY,
+    name       TEXT NOT NULL,           -- of one person
+    level      TEXT NOT NULL,           -- reviewer | viewer | analyst | admin
+    scope      TEXT NOT NULL,           -- queue:<source> | survey:<survey_id> | ''
+    expires_at TIMESTAMPTZ NOT NULL,
+    issued_by  TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);
+
+-- What became of an invitation; rows are only added. The first `opened` is the browser that it belongs to.
+CREATE TABLE IF NOT EXISTS invitation_events (
+    event_id TEXT PRIMARY KEY, invitation_id TEXT NOT NULL,
+    event    TEXT NOT NULL,             -- opened | revoked
+    who TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+);
+
+-- Who did what, while access is on. Rows are only added.
+CREATE TABLE IF NOT EXISTS acts (
+    act_id TEXT PRIMARY KEY,
+    who    TEXT NOT NULL,               -- '' is the owner of the file
+    level  TEXT NOT NULL,
+    act    TEXT NOT NULL,
+    target TEXT NOT NULL,               -- a study, a pair, a model, an invitation
+    n_rows INTEGER NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
+
 COMMENT ON TABLE store_info IS 'last row wins';
 COMMENT ON TABLE completions IS 'last row wins';      -- the answer to a call that had failed
 COMMENT ON TABLE readouts IS 'last row wins';
@@ -268,5 +296,8 @@ COMMENT ON TABLE paraphrases IS 'shown by every study';
 COMMENT ON TABLE verdicts IS 'shown by every study';
 
 -- What pages computed still holds after a row of these.
+COMMENT ON TABLE acts IS 'changes no number';
 COMMENT ON TABLE decisions IS 'changes no number';
+COMMENT ON TABLE invitation_events IS 'changes no number';
+COMMENT ON TABLE invitations IS 'changes no number';
 COMMENT ON TABLE threshold_moves IS 'changes no number';

@@ -6,6 +6,8 @@ import hashlib
 import re
 from pathlib import Path
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.store.connection import default_path
 
 
@@ -17,6 +19,7 @@ def uploads_folder() -> Path:
 def keep_upload(name: str, content: bytes) -> Path:
     """The file under its content's hash: the same content is the same file. Of the name only letters and digits stay, so that a
     sentence can name the file and no name can leave the folder."""
+    require(Permission.BRING)
     folder = uploads_folder()
     folder.mkdir(parents=True, exist_ok=True)
     suffix = re.sub(r"[^.A-Za-z0-9]", "", Path(name).suffix)[:10]

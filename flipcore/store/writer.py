@@ -14,7 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
+from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
+from flipcore.store.acts import act_row, acts_of
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
@@ -52,20 +56,33 @@ class Writer:
         return self.add_together([(table, rows)])
 
     def add_together(self, parts: Iterable[Part]) -> Future:
-        """Queue rows of several tables that are safe together or not at all."""
+        """Queue rows of several tables that are safe together or not at all, and what the log of acts says of them. Raises
+        AccessDenied, and queues nothing, where the person who acts may not write them."""
         future: Future = Future()
         filled = [(table, rows) for table, rows in parts if rows]
+        filled += acts_of(check_write(filled), filled)
         if filled:
             self._queue.put(_Batch(filled, future))
         else:
             future.set_result(None)
         return future
 
-    def transact(self, action: Callable[[Any], Any]) -> Future:
+    def transact(
+        self, action: Callable[[Any], Any], needs: Permission = Permission.FILES, act: str = "", on: str = ""
+    ) -> Future:
         """Queue a function of the connection as one transaction, after all that was queued before; the future holds what it
-        returns. Whatever changes the file goes through here or `add`, so that nothing collides."""
+        returns. Whatever changes the file goes through here or `add`, so that nothing collides. `act` and what it was done `on`
+        go to the log of acts with it. Raises AccessDenied where the person who acts lacks what it `needs`."""
+        rows = act_row(require(needs), act, on)
+
+        def whole(connection: Any) -> Any:
+            outcome = action(connection)
+            for table, row in rows:
+                _upsert(connection, tables()[table], row)
+            return outcome
+
         future: Future = Future()
-        self._queue.put(_Batch([], future, action))
+        self._queue.put(_Batch([], future, whole))
         return future
 
     def flush(self, timeout: float | None = 60) -> None:

@@ -10,7 +10,9 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from flipcore.annotation.paraphrases.verdicts import undo_row, verdict_row
+from flipcore.access.acting import require, signature
+from flipcore.access.levels import Permission
+from flipcore.annotation.paraphrases.verdicts import reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import review
@@ -28,7 +30,10 @@ class Receipt:
 
 
 def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Receipt:
-    """Stores the messages of one reviewer and returns when they are on disk."""
+    """Stores the messages of one reviewer and returns when they are on disk. Whoever has an identity signs with it, whatever
+    `reviewer` says. Raises AccessDenied for whoever may not judge."""
+    require(Permission.JUDGE)
+    reviewer = reviewer_name(signature(reviewer))
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store, [str(one.get("pair_id")) for one in messages])}
     standing = {row["verdict_id"]: row for row in review.verdicts(store, reviewer)}

@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from collections.abc import Collection, Mapping
 
+from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.store.rows import RULE_VERSION, now
@@ -74,7 +75,7 @@ def settling_row(pair: Mapping, blind: Collection[str], reviewer: str, answers: 
     """The verdict that settles a pair on which the reviewers in `blind` differ; it decides, whatever they said.
 
     Raises BadInput where one of them would settle their own pair, or a check or the reason is missing."""
-    name = reviewer_name(reviewer)
+    name = reviewer_name(signature(reviewer))
     if name in blind:
         raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
     if None in answers.values() or set(answers) != set(CHECKS) or not why.strip():

@@ -12,6 +12,8 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.annotation.proposals.checks import Check, checks, overlap
 from flipcore.annotation.proposals.recipes import Recipe
 from flipcore.core.contracts import Backend
@@ -70,6 +72,7 @@ def propose(
     budget_usd: float | None = None,
 ) -> list[Proposal]:
     """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call."""
+    require(Permission.RUN)
     cards = model_cards()
     reason = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
     if reason:

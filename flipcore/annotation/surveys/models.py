@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.annotation.surveys.sheets import TRIPLE, Question, Sheet, Survey, answer_row, sheet
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
@@ -105,6 +107,7 @@ def ask_model(
 ) -> ModelAnswers:
     """Asks the questions that were not asked before, keeps completions and answers. Raises OverBudget before the first call
     when the projection is over the cap or the model costs money and there is none."""
+    require(Permission.RUN)
     backend = open_backend(model, cards)
     calls = calls_of(survey, items, backend, n_sheets, temperature)
     reason = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Request
 from flipcore.models import own_models
@@ -143,6 +145,7 @@ def probed(card: ModelCard) -> ProbeRecord:
 def ask_and_keep(card: ModelCard) -> list[str]:
     """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises BadInput where the model
     cannot be asked; the card then stays as it was."""
+    require(Permission.MODELS)
     before, record = record_of(card), probed(card)
     after = card_after(card, record)
     own_models.save(after, card.name)
@@ -152,6 +155,7 @@ def ask_and_keep(card: ModelCard) -> list[str]:
 def listed_models(card: ModelCard) -> dict[str, dict]:
     """The server's own list of models, name -> what it says of each; empty where it has none. BadInput where it cannot be reached
     or refuses the key."""
+    require(Permission.MODELS)
 
     async def main() -> dict[str, dict]:
         client = open_client(card)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from flipcore.access.acting import require, signature
+from flipcore.access.levels import Permission
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, digest
@@ -43,6 +45,7 @@ def budget_usd(store: Store, study: Study) -> float | None:
 
 def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> None:
     """Sets the study's cap; its declaration and id stay as they are. Raises BadInput for an amount or study that is none."""
+    require(Permission.RUN)
     if not (isinstance(usd, (int, float)) and math.isfinite(usd) and 0 <= usd <= MOST_BUDGET_USD):
         raise BadInput(f"A budget of {usd!r} was given; it must be a number of US dollars from 0 to {MOST_BUDGET_USD:,.0f}.")
     if studies.study(store, study_id) is None:
@@ -52,7 +55,7 @@ def set_budget(store: Store, study_id: str, usd: float, author: str = "") -> Non
         "budget_id": digest(study_id, usd, timestamp.isoformat()),
         "study_id": study_id,
         "budget_usd": float(usd),
-        "author": author,
+        "author": signature(author),
         "created_at": timestamp,
     }
     store.writer.add("budgets", [row]).result(30)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
@@ -33,7 +34,8 @@ def keep_decision(
     store: Store, study_id: str, page: str, mode: str, sentence: str, settings: Mapping[str, Any], reviewer: str
 ) -> None:
     """Appends a decision with the sentence that stood there before it. Raises BadInput without a name or a sentence."""
-    if not reviewer.strip() or not sentence.strip():
+    reviewer = signature(reviewer)
+    if not reviewer or not sentence.strip():
         raise BadInput("A decision needs a sentence and the name of whoever writes it down.")
     before = latest(store, study_id, page)
     row = {
@@ -43,7 +45,7 @@ def keep_decision(
         "mode": mode,
         "settings": dict(settings),
         "came_from": {"sentence": before} if before else None,
-        "reviewer": reviewer.strip(),
+        "reviewer": reviewer,
         "created_at": now(),
     }
     store.writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)

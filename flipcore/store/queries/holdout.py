@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from flipcore.access.acting import opened_to, signature
+from flipcore.access.levels import Permission
 from flipcore.core.records import CONTINUATION, Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import sight
@@ -74,12 +76,16 @@ def entries_aside(store: Store, record_id: str) -> set[str]:
 
 
 def items(store: Store, item_ids: list[str]) -> list[Item]:
-    """The stored items of these ids, in their order; unknown ones and those that are set aside are left out."""
-    rows = store.rows_of(
+    """The stored items of these ids, in their order; unknown ones and those that are set aside are left out. Whoever may only
+    answer a survey gets the entries of their own alone."""
+    sql = (
         "SELECT * REPLACE (CAST(published AS VARCHAR) AS published) FROM items WHERE item_id IN (SELECT unnest($ids)) "
-        f"AND item_id NOT IN ({HIDDEN})",
-        ids=item_ids,
+        f"AND item_id NOT IN ({HIDDEN})"
     )
+    with opened_to(Permission.ANSWER) as person:
+        designs = [row["design"] for row in surveys(store)] if person.survey else []
+        own = {one for design in designs for one in (*design["target_ids"], *design["retro_ids"])}
+        rows = store.rows_of(sql, ids=[one for one in item_ids if one in own] if person.survey else item_ids)
     by_id = {row["item_id"]: _item(row) for row in rows}
     return [by_id[one] for one in item_ids if one in by_id]
 
@@ -134,11 +140,12 @@ def keep_survey(store: Store, row: dict, survey_items: list[Item]) -> None:
 
 def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
     """Surveys, newest first; of one pair of sets or all."""
-    rows = store.rows_of(
-        "SELECT survey_id, name, sets_id, design FROM surveys WHERE $sets_id IS NULL OR sets_id = $sets_id "
-        "ORDER BY created_at DESC, survey_id",
-        sets_id=sets_id,
+    sql = (
+        "SELECT survey_id, name, sets_id, design FROM surveys WHERE ($sets_id IS NULL OR sets_id = $sets_id) "
+        "AND $own IN ('', survey_id) ORDER BY created_at DESC, survey_id"
     )
+    with opened_to(Permission.ANSWER) as person:
+        rows = store.rows_of(sql, sets_id=sets_id, own=person.survey)
     return [row | {"design": json.loads(row["design"])} for row in rows]
 
 
@@ -157,13 +164,14 @@ ORDER BY annotator, position
 
 
 def answers(store: Store, survey_id: str, annotator: str | None = None) -> list[dict]:
-    """The answers that stand: the latest to each question of each annotator."""
-    return store.rows_of(_ANSWERS, survey_id=survey_id, annotator=annotator)
+    """The answers that stand: the latest to each question of each annotator. Whoever may only answer gets their own alone."""
+    with opened_to(Permission.ANSWER, annotator or ""):
+        return store.rows_of(_ANSWERS, survey_id=survey_id, annotator=annotator)
 
 
 def keep_version(store: Store, row: dict, version_items: list[Item]) -> str:
     """Stores a version with its items; its id."""
-    stamped = row | {"created_at": now()}
+    stamped = row | {"author": signature(row["author"]), "created_at": now()}
     stamped["version_id"] = digest(*map(str, stamped.values()))
     store.writer.add("items", [item_row(item) for item in version_items])
     store.writer.add("holdout_versions", [stamped]).result(30)

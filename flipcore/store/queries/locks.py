@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.core.study import Study
@@ -45,13 +46,14 @@ def keep_lock(
     record is no study. Raises BadInput where the page is locked already or nothing was set aside."""
     if lock_of_page(store, record_id, page):
         raise BadInput(f"The page {page} of this study is locked already; the first lock holds.")
-    if not reviewer.strip():
+    reviewer = signature(reviewer)
+    if not reviewer:
         raise BadInput("A lock needs the name of whoever stores it.")
     state = _state(store, record_id) if items is None else {"items": [[item, ""] for item in sorted(items)]}
     if not state["items"]:
         raise BadInput(_nothing_to_lock(store, record_id))
     fixed = json.loads(json.dumps({**settings, "page": page, "study": record_id, STATE: state}, default=str))
-    row = {"lock_id": lock_id(fixed), "study_id": record_id, "settings": fixed, "reviewer": reviewer.strip()}
+    row = {"lock_id": lock_id(fixed), "study_id": record_id, "settings": fixed, "reviewer": reviewer}
     store.writer.add("locks", [row | {"created_at": now()}]).result(30)
     store.touch([""])  # what another study set aside may be visible now
     return row["lock_id"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from flipcore.access.acting import opened_to
+from flipcore.access.levels import Permission
+from flipcore.access.person import EVERY, Person
 from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
 from flipcore.store.rows import item_row, now
@@ -20,19 +23,26 @@ WHERE ($ids IS NULL OR p.pair_id IN (SELECT unnest($ids))) AND p.item_id NOT IN 
 def pairs(store: Store, pair_ids: list[str] | None = None) -> list[dict]:
     """Stored paraphrases with what is known of their item (kind, options and target are None where it is not stored); none of
     an item that is set aside."""
-    return store.rows_of(_PAIRS, ids=pair_ids)
+    with opened_to(Permission.JUDGE) as person:
+        return _of_source(store.rows_of(_PAIRS, ids=pair_ids), person)
+
+
+def _of_source(rows: list[dict], person: Person) -> list[dict]:
+    """Those of the one source that a reviewer was invited to; for anybody else all."""
+    return [row for row in rows if person.source in (EVERY, f"{row['dataset']} · {row['generator']}")]
 
 
 def strata(store: Store) -> list[dict]:
     """pair_id, dataset and generator of every paraphrase that may be shown: what a queue is made of."""
-    return store.rows_of(
-        f"SELECT pair_id, dataset, generator FROM paraphrases WHERE item_id NOT IN ({HIDDEN}) ORDER BY pair_id"
-    )
+    sql = f"SELECT pair_id, dataset, generator FROM paraphrases WHERE item_id NOT IN ({HIDDEN}) ORDER BY pair_id"
+    with opened_to(Permission.JUDGE) as person:
+        return _of_source(store.rows_of(sql), person)
 
 
 def n_pairs(store: Store) -> int:
     """How many paraphrases are stored; they are never taken out."""
-    return store.rows("SELECT count(*) FROM paraphrases")[0][0]
+    with opened_to(Permission.JUDGE):
+        return store.rows("SELECT count(*) FROM paraphrases")[0][0]
 
 
 # A reviewer's latest verdict that was not taken back.
@@ -49,21 +59,19 @@ ORDER BY v.created_at, v.verdict_id
 
 
 def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
-    """The verdicts that stand, oldest first: of one person, or of all people and models."""
-    return store.rows_of(_VERDICTS, reviewer=reviewer)
+    """The verdicts that stand, oldest first: of one person, or of all people and models. A reviewer gets their own alone."""
+    with opened_to(Permission.JUDGE, reviewer or ""):
+        return store.rows_of(_VERDICTS, reviewer=reviewer)
 
 
 def judged_by_others(store: Store, reviewer: str) -> set[str]:
     """Pairs on which another person's verdict stands; a model's leaves a pair to people."""
-    return {
-        pair
-        for (pair,) in store.rows(
-            "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
-            "AND v.reviewer_kind = 'person' "
-            "AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)",
-            reviewer=reviewer,
-        )
-    }
+    sql = (
+        "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
+        "AND v.reviewer_kind = 'person' AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)"
+    )
+    with opened_to(Permission.JUDGE):
+        return {pair for (pair,) in store.rows(sql, reviewer=reviewer)}
 
 
 def keep_verdicts(store: Store, rows: Sequence[dict]) -> None:
@@ -133,9 +141,6 @@ def keep_flip_mark(store: Store, mark: Mapping[str, str]) -> None:
     """Appends what a reviewer said of one flip, and waits until it is safe."""
     row = {**mark, "created_at": now()}
     store.writer.add("flip_verdicts", [row | {"flip_verdict_id": digest(*map(str, row.values()))}]).result(10)
-
-
-EVERY = "all sources"
 
 
 def sources_of_pairs(store: Store) -> dict[str, str]:

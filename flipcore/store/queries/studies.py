@@ -6,6 +6,8 @@ import json
 
 import pandas as pd
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
@@ -280,6 +282,7 @@ def n_unreviewed(store: Store, study_id: str) -> int:
 def delete_study(store: Store, study_id: str) -> None:
     """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study. Raises BadInput
     while the study runs."""
+    require(Permission.FILES)
 
     def delete(connection) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
@@ -289,5 +292,5 @@ def delete_study(store: Store, study_id: str) -> None:
             if "study_id" in table.key:  # purchases, locks, decisions and the like have keys of their own, and stay
                 connection.execute(f"DELETE FROM {table.name} WHERE study_id = $study_id", {"study_id": study_id})
 
-    store.writer.transact(delete).result(60)
+    store.writer.transact(delete, Permission.FILES, "deleted a study", study_id).result(60)
     store.touch([study_id])

@@ -1,0 +1,135 @@
+"""Whether access is on, and which level a login has: `access.toml` in the user's own folder. Access is on while the file is there.
+
+[levels]                          # by the e-mail address of the login; * stands for any letters
+admin = ["ada@example.org"]
+analyst = ["*@lab.example.org"]
+
+[claim]                           # by a claim of the login, where the list names nobody
+name = "groups"
+viewer = ["staff"]
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from flipcore.access.levels import Level
+from flipcore.access.person import EVERY, NOBODY, QUEUE, Person
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import home
+
+FILE = "access.toml"
+_ORDER = (Level.ADMIN, Level.ANALYST, Level.VIEWER, Level.REVIEWER)  # a person whom two lists name gets the first
+_MOST_BYTES = 1_000_000
+TEMPLATE = """# Who may do what in Flipscope. Access is on while this file is there; without it everybody is an admin.
+
+[levels]            # by the e-mail address of the login; * stands for any letters
+admin = []
+analyst = []
+viewer = []
+
+# [claim]           # by a claim of the login, where no list above names the person
+# name = "groups"
+# viewer = ["staff"]
+"""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Patterns of e-mail addresses by level, and values of one claim by level."""
+
+    levels: Mapping[Level, tuple[str, ...]] = field(default_factory=dict)
+    claim: str = ""
+    by_claim: Mapping[Level, tuple[str, ...]] = field(default_factory=dict)
+
+    def person(self, login: Mapping[str, Any]) -> Person:
+        """Who a login is, from the claims of its provider; of level NONE where neither list nor claim names them. An address that
+        the provider says is not verified counts as none."""
+        email = str(login.get("email") or "").strip().lower()
+        if login.get("email_verified") in (False, "false", "False"):
+            email = ""
+        name = email or str(login.get("preferred_username") or login.get("sub") or "")
+        values = login.get(self.claim) if self.claim else None
+        claims = [str(one) for one in values] if isinstance(values, (list, tuple)) else [str(values)] if values else []
+        level = _level(self.levels, [email]) if email else Level.NONE
+        level = level or _level(self.by_claim, claims)
+        if not name or level is Level.NONE:
+            return Person(name, NOBODY.level)
+        return Person(name, level, QUEUE + EVERY if level is Level.REVIEWER else "")
+
+
+def _level(patterns: Mapping[Level, tuple[str, ...]], words: Iterable[str]) -> Level:
+    words = list(words)
+    for level in _ORDER:
+        if any(fnmatch.fnmatchcase(word, pattern) for word in words for pattern in patterns.get(level, ())):
+            return level
+    return Level.NONE
+
+
+def path() -> Path:
+    """Where the file is, or would be."""
+    return home() / FILE
+
+
+def is_on() -> bool:
+    """Whether people are told apart here."""
+    try:
+        os.stat(path())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # a file that is there and cannot be read opens nothing
+    return True
+
+
+def policy() -> Policy:
+    """What the file says, read again when it changes. Raises BadInput with a sentence for a file that cannot be used."""
+    file = path()
+    try:
+        return _read(file, os.stat(file).st_mtime_ns)
+    except OSError as error:
+        raise _problem(f"cannot be read: {error.strerror or error}") from error
+
+
+@lru_cache(maxsize=4)
+def _read(file: Path, mtime_ns: int) -> Policy:
+    if file.stat().st_size > _MOST_BYTES:
+        raise _problem(f"has more than {_MOST_BYTES:,} bytes")
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise _problem(f"is not valid TOML: {error}") from error
+    unknown = sorted(set(table) - {"levels", "claim"})
+    if unknown:
+        raise _problem(f"has the unknown table {unknown[0]!r}; it may have [levels] and [claim]")
+    claim = table.get("claim", {})
+    name = claim.get("name", "") if isinstance(claim, dict) else None
+    if not isinstance(name, str) or (claim and not name):
+        raise _problem('has a table [claim] without its name, as in name = "groups"')
+    by_claim = {key: value for key, value in claim.items() if key != "name"}
+    return Policy(_patterns(table.get("levels", {}), "levels", lower=True), name, _patterns(by_claim, "claim", lower=False))
+
+
+def _patterns(table: Any, where: str, *, lower: bool) -> dict[Level, tuple[str, ...]]:
+    if not isinstance(table, dict):
+        raise _problem(f"has {where} that is no table; write [{where}] on a line of its own")
+    names = [level.value for level in _ORDER]
+    patterns = {}
+    for key, values in table.items():
+        if key not in names:
+            raise _problem(f"names the level {key!r} in [{where}]; a level is one of {', '.join(names)}")
+        if not isinstance(values, list) or not all(isinstance(one, str) and one.strip() for one in values):
+            raise _problem(f"has {key} in [{where}] that is no list of texts in quotes")
+        patterns[Level(key)] = tuple(one.strip().lower() if lower else one.strip() for one in values)
+    return patterns
+
+
+def _problem(what: str) -> BadInput:
+    return BadInput(f"The access file {path()} {what}. Mend it; until then nobody but invited people may do anything.")

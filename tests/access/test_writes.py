@@ -1,0 +1,201 @@
+"""Every way to write, at every level: allowed, or a sentence and nothing written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from flipcore.access import policy
+from flipcore.access.acting import acting, acting_as
+from flipcore.access.levels import MAY, Level, Permission
+from flipcore.access.person import EVERY, NOBODY, OWNER, QUEUE, SURVEY, Person
+from flipcore.access.tables import RULES, rule_of
+from flipcore.annotation.flip_marks import mark_flip
+from flipcore.annotation.paraphrases.verdict_messages import take
+from flipcore.annotation.proposals.proposing import propose
+from flipcore.annotation.surveys.models import ask_model
+from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError
+from flipcore.core.study import ItemSource
+from flipcore.models import own_models
+from flipcore.models.cards import ModelCard
+from flipcore.models.openai.probe import ask_and_keep, listed_models
+from flipcore.runs.background import Registry
+from flipcore.runs.demo import demo_study
+from flipcore.runs.judging_again import judge_again
+from flipcore.runs.rereading import reread
+from flipcore.runs.runner import run
+from flipcore.store.connection import Store
+from flipcore.store.merge import merge
+from flipcore.store.queries import budgets, decisions, holdout, judges, locks, review, studies
+from flipcore.store.schema import tables
+from flipcore.store.uploads import keep_upload
+
+PEOPLE = {
+    "nobody": NOBODY,
+    "reviewer": Person("ada", Level.REVIEWER, QUEUE + EVERY),
+    "annotator": Person("ada", Level.REVIEWER, SURVEY + "s1"),
+    "viewer": Person("ada", Level.VIEWER),
+    "analyst": Person("ada", Level.ANALYST),
+    "admin": Person("ada", Level.ADMIN),
+}
+CARD = ModelCard("m", "openai_compatible", endpoint="http://localhost:9/v1", model="m")
+STUDY = "none"
+OTHERS = {"survey_id": "s1", "pair_id": "p"}
+NOWHERE = replace(demo_study(), items=(ItemSource("no such dataset"),))
+FLIP = dict.fromkeys(("study_id", "model", "item_id", "axis", "variant_id", "other_variant_id", "extractor"), "x")
+# a way to write -> what it needs, and how it is done; what comes after the question of access may fail with a sentence
+WAYS = {
+    "verdict": (Permission.JUDGE, lambda s: take(s, "ada", [])),
+    "flip mark": (Permission.DECIDE, lambda s: mark_flip(s, FLIP, "genuine", "ada")),
+    "decision": (Permission.DECIDE, lambda s: decisions.keep_decision(s, STUDY, "p", "explore", "A.", {}, "ada")),
+    "lock": (Permission.DECIDE, lambda s: locks.keep_lock(s, STUDY, "p", {}, "ada", ["i"])),
+    "items set aside": (Permission.DECIDE, lambda s: holdout.keep_aside(s, "r", ["a"], ["b"], 1.0)),
+    "label": (Permission.DECIDE, lambda s: s.writer.add("judge_labels", [{"reviewer": "ada", "call_id": "c"}]).exception(10)),
+    "start": (Permission.RUN, lambda s: Registry(s).start(NOWHERE)),
+    "run": (Permission.RUN, lambda s: run(NOWHERE, s)),
+    "pilot": (Permission.RUN, lambda s: Registry(s).pilot(NOWHERE, 1)),
+    "cancel": (Permission.RUN, lambda s: Registry(s).cancel(STUDY)),
+    "budget": (Permission.RUN, lambda s: budgets.set_budget(s, STUDY, 1.0)),
+    "reread": (Permission.RUN, lambda s: reread(s, STUDY, "regex")),
+    "judge again": (Permission.RUN, lambda s: judge_again(s, STUDY, "m")),
+    "propose": (Permission.RUN, lambda s: propose([], None, None, s)),  # type: ignore[arg-type]
+    "ask a model as annotator": (Permission.RUN, lambda s: ask_model(s, None, {}, "m", {})),  # type: ignore[arg-type]
+    "upload": (Permission.BRING, lambda s: keep_upload("a.csv", b"x")),
+    "paraphrases": (Permission.BRING, lambda s: review.keep_pairs(s, [{"pair_id": "p"}])),
+    "survey": (Permission.BRING, lambda s: holdout.keep_survey(s, {"survey_id": "s1"}, [])),
+    "answers of others": (Permission.BRING, lambda s: s.writer.add("survey_answers", [OTHERS | {"annotator": "bob"}]).exception(9)),
+    "verdicts of others": (Permission.BRING, lambda s: s.writer.add("verdicts", [OTHERS | {"reviewer": "bob"}]).exception(9)),
+    "model": (Permission.MODELS, lambda s: own_models.save(CARD)),
+    "remove a model": (Permission.MODELS, lambda s: own_models.remove("m")),
+    "test a model": (Permission.MODELS, lambda s: ask_and_keep(CARD)),
+    "list a server's models": (Permission.MODELS, lambda s: listed_models(CARD)),
+    "delete": (Permission.FILES, lambda s: studies.delete_study(s, STUDY)),
+    "merge": (Permission.FILES, lambda s: merge(["nowhere.duckdb"], s)),
+    "a statement of one's own": (Permission.FILES, lambda s: s.writer.transact(lambda c: None).result(9)),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("walk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIPSCOPE_HOME", str(folder))
+        patch.setenv("FLIPSCOPE_DB", str(folder / "walk.duckdb"))
+        patch.setattr("flipcore.models.openai.probe.probed", _no_server)
+        patch.setattr("flipcore.models.openai.probe.open_client", _no_server)
+        patch.setattr(Registry, "_run", lambda *args: None)  # what a run stores is not looked at here
+        opened = Store.open()
+        policy.path().write_text(policy.TEMPLATE)
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+def test_a_write_is_allowed_or_a_sentence(store, who):
+    person, before = PEOPLE[who], _rows(store)
+    with acting_as(person):
+        refused = [way for way, (needs, _) in WAYS.items() if not person.may(needs)]
+        for way in refused:
+            with pytest.raises(AccessDenied, match=r"may not|may |not stored"):
+                WAYS[way][1](store)
+    assert _rows(store) == before
+    assert len(refused) == {"nobody": 27, "reviewer": 26, "annotator": 27, "viewer": 27, "analyst": 7, "admin": 0}[who]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_least_level_that_may_is_let_through(store, way):
+    """What is missing here besides may be said or raised."""
+    needs, write = WAYS[way]
+    with acting_as(next(person for person in PEOPLE.values() if person.may(needs))):
+        _allowed(write, store)
+
+
+def _no_server(card):
+    raise BadInput("There is no server here.")
+
+
+def _allowed(write, store) -> None:
+    """It gets past the question of access; what is missing here besides may be said or raised."""
+    try:
+        write(store)
+    except AccessDenied:
+        raise
+    except (FlipscopeError, AttributeError, TypeError, KeyError):
+        pass
+
+
+def _rows(store) -> dict[str, int]:
+    return {name: store.rows(f"SELECT count(*) FROM {name}")[0][0] for name in tables()}
+
+
+def test_every_table_says_what_its_rows_need():
+    assert set(RULES) == set(tables())
+    assert rule_of("a table of tomorrow").needs is Permission.FILES
+    for name, rule in RULES.items():
+        assert not rule.who or rule.who in tables()[name].names
+        assert not rule.act or rule.on in tables()[name].names
+
+
+def test_levels_are_as_they_are_told():
+    allowed = {level: {one for one in Permission if Person("x", level, QUEUE + EVERY).may(one)} for level in Level}
+    assert allowed[Level.NONE] == set() and allowed[Level.ADMIN] == set(Permission)
+    assert allowed[Level.REVIEWER] == {Permission.JUDGE}
+    assert allowed[Level.VIEWER] == {Permission.READ}
+    assert allowed[Level.ANALYST] == set(Permission) - {Permission.MODELS, Permission.FILES, Permission.ACCESS}
+    assert all(Level.ADMIN in levels for levels in MAY.values())
+
+
+def test_nobody_is_asked_anything_while_access_is_off(store, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path))
+    with acting_as(NOBODY):
+        assert acting() == OWNER and store.rows("SELECT 1") == [(1,)]
+        assert Registry(store).cancel("none") is None
+    assert OWNER.may(Permission.ACCESS)
+
+
+def test_a_name_comes_from_the_identity_and_not_from_a_field(store):
+    with acting_as(PEOPLE["analyst"]):
+        decisions.keep_decision(store, "signed", "p", "explore", "A sentence.", {}, "Somebody Else")
+        mark_flip(store, FLIP | {"study_id": "signed"}, "genuine", "Somebody Else")
+    assert decisions.decisions(store, "signed")["reviewer"].to_list() == ["ada"]
+    assert store.rows("SELECT reviewer FROM flip_verdicts WHERE study_id = 'signed'") == [("ada",)]
+    acts = store.rows("SELECT who, level, act, target FROM acts WHERE target = 'signed' ORDER BY act")
+    assert acts == [("ada", "analyst", "marked a flip", "signed"), ("ada", "analyst", "wrote a decision", "signed")]
+
+
+def test_a_reviewer_reads_only_what_judging_needs(store):
+    with acting_as(PEOPLE["reviewer"]):
+        assert review.strata(store) == [] and review.verdicts(store, "ada") == []
+        for read in (
+            lambda: review.verdicts(store),
+            lambda: review.verdicts(store, "bob"),
+            lambda: studies.studies(store),
+            lambda: holdout.surveys(store),
+            lambda: holdout.answers(store, "s1", "ada"),
+            lambda: judges.labels(store),
+            lambda: store.rows("SELECT name FROM invitations"),
+        ):
+            with pytest.raises(AccessDenied):
+                read()
+    with acting_as(PEOPLE["annotator"]):
+        assert holdout.answers(store, "s1", "ada") == []
+        for read in (
+            lambda: holdout.answers(store, "s1", "bob"),
+            lambda: holdout.answers(store, "s1"),
+            lambda: review.strata(store),
+        ):
+            with pytest.raises(AccessDenied):
+                read()
+
+
+def test_a_reviewers_source_is_the_only_one_they_see(store):
+    pair = {"item_id": "i", "original": "a", "paraphrase": "b", "generator": "g"}
+    review.keep_pairs(store, [pair | {"pair_id": "in", "dataset": "one"}, pair | {"pair_id": "out", "dataset": "two"}])
+    with acting_as(Person("cy", Level.REVIEWER, QUEUE + "one · g")):
+        assert [row["pair_id"] for row in review.strata(store)] == ["in"]
+        assert [row["pair_id"] for row in review.pairs(store, ["in", "out"])] == ["in"]
+        said = {"kind": "verdict", "said": {"meaning": "yes"}}
+        receipt = take(store, "bob", [said | {"id": "1" * 20, "pair_id": "in"}, said | {"id": "2" * 20, "pair_id": "out"}])
+        assert len(receipt.refusals) == 1
+    assert store.rows("SELECT pair_id, reviewer FROM verdicts") == [("in", "cy")]
