@@ -1,4 +1,4 @@
-"""The command line: python -m flipcore demo | run | models | stats | report | match | import | audit | merge | export."""
+"""The command line: python -m flipcore demo | run | models | stats | report | match | import | audit | access | merge | export."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from flipcore.annotation import match_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
 from flipcore.handouts import report_command
+from flipcore.invitations import command as access_command
 from flipcore.models import command as models_command
 from flipcore.runs import import_command
 from flipcore.runs.harnesses import writing
@@ -64,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     plugins = commands.add_parser("plugins", help="what packages add to Flipscope, and what of it cannot be used")
     plugins.add_argument("--tables", action="store_true", help="what is shipped as Markdown, as the README has it")
     plugins.add_argument("--all", action="store_true", help="also what is shipped")
+    access_command.add_arguments(commands.add_parser("access", help="who may use a dashboard on a network"))
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
     export = commands.add_parser("export", help="readouts and items as files")
@@ -90,6 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
             "reread": _reread,
             "variants": _variants,
             "plugins": _plugins,
+            "access": access_command.access,
             "merge": _merge,
             "export": _export,
         }[options.command](options)

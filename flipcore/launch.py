@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from flipcore.core.paths import APP
+from flipcore.invitations.start import TRUSTED_OPTION, TRUSTED_VARIABLE
 
 
 def dashboard_command(options: list[str]) -> list[str]:
@@ -29,8 +30,11 @@ def open_dashboard(options: list[str]) -> int:
 
 
 def main() -> int:
-    """`flipscope [--server.port 8502 ...]` opens the dashboard; `flipscope run STUDY.toml` and the rest are the command line."""
-    words = sys.argv[1:]
+    """`flipscope [--trusted-network] [--server.port 8502 ...]` opens the dashboard; `flipscope run STUDY.toml` and the rest are the
+    command line."""
+    words = [word for word in sys.argv[1:] if word != TRUSTED_OPTION]
+    if len(words) < len(sys.argv) - 1:
+        os.environ[TRUSTED_VARIABLE] = "1"
     if not words or (words[0].startswith("--") and words[0] != "--help"):
         return open_dashboard(words)
     from flipcore.__main__ import main as command

@@ -4,7 +4,12 @@ from pathlib import Path
 
 import streamlit as st
 
+from flipcore.access import policy
+from flipcore.access.acting import acting
+from flipcore.access.levels import Level, Permission
+from flipcore.access.person import Person
 from pages.common import keys
+from pages.common.identity import entrance
 from pages.components.screen import screen_style
 
 # a named icon as page icon would be fetched from a server of Google's on every visit
@@ -93,13 +98,38 @@ PAGES = [
     ),
 ]
 
+REVIEW, SURVEY = PAGES[8], PAGES[9]
+ACCESS = st.Page("access/page.py", title="Access", icon=":material/key:", url_path="access", help="Who may do what?")
+
 
 def studies_link() -> None:
     """A link to /studies opens the default page, which Streamlit itself puts at / alone."""
     st.switch_page(PAGES[0], query_params=st.query_params.to_dict())
 
 
-page = st.navigation([*PAGES, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")], position="top")
+def own_page() -> None:
+    """A reviewer's link to / opens the one page of their invitation."""
+    st.switch_page(SURVEY if acting().survey else REVIEW)
+
+
+def _entrance(person: Person, url_path: str) -> st.Page:
+    """The entrance in the place of a page, so that a link leads to it and, after a login, on to the page."""
+    visit = lambda: entrance(person)  # noqa: E731 -- Streamlit names a page by its function
+    return st.Page(visit, title="Flipscope", url_path=url_path or "home", visibility="hidden", default=not url_path)
+
+
+def shown_pages(person: Person) -> list:
+    """Every page for whoever may read, the one of their invitation for a reviewer, the entrance for anybody else."""
+    if person.level is Level.REVIEWER:
+        return [st.Page(own_page, title="Flipscope", visibility="hidden", default=True), SURVEY if person.survey else REVIEW]
+    if not person.may(Permission.READ):
+        return [_entrance(person, one.url_path) for one in PAGES]
+    access = [ACCESS] if policy.is_on() and person.may(Permission.ACCESS) else []
+    return [*PAGES, *access, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]
+
+
+page = st.navigation(shown_pages(acting()), position="top")
 screen_style()
-keys.offer(page.url_path)
+if acting().may(Permission.READ):
+    keys.offer(page.url_path)
 page.run()

@@ -6,6 +6,12 @@ that reaches it, with the reason why it is tested there. `test_layers.py` checks
 
 # test file -> (why there, modules of flipcore)
 ELSEWHERE: dict[str, tuple[str, str]] = {
+    "access/test_writes.py": (
+        "levels, tables and the person who acts are one rule, asked at every way to write",
+        "access/acting access/levels access/person access/tables store/acts",
+    ),
+    "invitations/test_routes.py": ("the gate stands in front of the requests of a link", "invitations/gate"),
+    "invitations/test_links.py": ("an invitation from its issuing to its end", "invitations/listing store/queries/invitations"),
     "annotation/test_control_matching.py": (
         "the command and the stored pairs are the matching's own way to a user",
         "annotation/match_command store/queries/pairs",

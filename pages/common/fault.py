@@ -6,11 +6,18 @@ import logging
 
 import streamlit as st
 
+from flipcore.core.errors import AccessDenied
+from pages.common.notes import plain
+
 LOG = logging.getLogger("flipscope")
 
 
 def tell(error: Exception) -> bool:
-    """Shows the sentence in the place of the traceback; True tells Streamlit that the error has been shown."""
+    """Shows the sentence in the place of the traceback; True tells Streamlit that the error has been shown. What the person may not
+    do is no fault of ours."""
+    if isinstance(error, AccessDenied):
+        st.error(plain(error), icon=":material/lock:")
+        return True
     LOG.error("A page failed", exc_info=error)
     st.error(
         f"This page met a fault of Flipscope's own ({type(error).__name__}). Nothing that was stored is lost. Reload the page, or "

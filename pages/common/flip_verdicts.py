@@ -12,6 +12,7 @@ from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.human_share import human_share
 from flipcore.store.queries import review
 from pages.common import session
+from pages.common.identity import name_field
 from pages.common.notes import plain
 
 KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
@@ -39,7 +40,7 @@ def flip_verdict_bar(
     }
     st.markdown("**Is this flip genuine, or an artifact of the extractor?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.text_input("Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180)
+        name = name_field("Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180)
         pressed = [
             verdict
             for verdict, letter in KEYS.items()

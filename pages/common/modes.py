@@ -8,6 +8,7 @@ from flipcore.claims import locks as lock_claims
 from flipcore.store.queries import decisions, locks
 from pages.common import session
 from pages.common.header import show_badges
+from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
 
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
@@ -68,7 +69,7 @@ def offer_button(record_id: str, page: str, fixed: dict, key: str, items: list[s
     st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
     st.json(fixed, expanded=1)
     st.caption("The lock also stores the items that were set aside, the models and every verdict as they are now.")
-    who = st.text_input("Your name", key=f"lock-name-{page}")
+    who = name_field("Your name", key=f"lock-name-{page}")
     if st.button("Lock these settings", key=key, type="primary", icon=":material/lock:", disabled=not who.strip()):
         with shown_problem():
             locks.keep_lock(session.store(), record_id, page, fixed, who, items)

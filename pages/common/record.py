@@ -8,6 +8,7 @@ from flipcore.core.records import digest
 from flipcore.store.queries import decisions
 from flipcore.store.rows import now
 from pages.common import session
+from pages.common.identity import name_field
 from pages.common.notes import plain
 
 NOTICE = "record-written"  # in the session: the sentence that was just stored, said once
@@ -37,7 +38,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
     before = decisions.latest(session.store(), study_id, page)
     if before:
         st.caption(plain(f"Replaces the decision of this page until now: {before}"))
-    who = st.text_input("Your name", key=f"decision-{page}-name", max_chars=80)
+    who = name_field("Your name", key=f"decision-{page}-name", max_chars=80)
     if not st.button("Write it down", key=f"decision-{page}-keep", type="primary", icon=":material/edit:"):
         return
     if not who.strip():

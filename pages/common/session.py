@@ -8,35 +8,20 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, studies
 from pages.common.links import remember_missing
-
-
-@st.cache_resource(show_spinner="Opening the results …")
-def _opened():
-    """The store, its registry of runs, and on the very first start the demo studies under way."""
-    from flipcore.runs import demo
-    from flipcore.runs.background import Registry
-
-    store = Store.open()
-    registry = Registry(store)
-    demo.fill_store(store)
-    demos = demo.demo_studies()
-    if studies.studies(store).empty:
-        for study in demos:
-            registry.start(study)
-    registry.settle(resumed=demos)
-    registry.watch_inbox()
-    return store, registry
+from pages.common.opened import opened
 
 
 def store() -> Store:
     """The one open store; a page that cannot have it shows the sentence and stops."""
     try:
-        return _opened()[0]
+        return opened()[0]
     except FlipscopeError as error:
         st.error(str(error), icon=":material/database_off:")
         st.stop()
@@ -45,7 +30,7 @@ def store() -> Store:
 def registry():
     """The runs that are in flight in this process."""
     store()
-    return _opened()[1]
+    return opened()[1]
 
 
 def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
@@ -106,6 +91,7 @@ def readouts(
     everything: bool = False,
 ) -> pd.DataFrame:
     """The study's readouts, read again only when something new was committed; under a lock those of what was set aside."""
+    require(Permission.READ)  # what is remembered was read by somebody else
     revision = store().revision(study_id) if revision is None else revision
     # shallow: pandas copies what is written to, so no page changes another's rows
     return _readouts(study_id, revision, lock, paraphrases, everything).copy(deep=False)
@@ -118,6 +104,7 @@ def _readouts(study_id: str, revision: int, lock: str | None, paraphrases: str, 
 
 def declared(study_id: str) -> Study:
     """The study's declaration."""
+    require(Permission.READ)
     return _declared(study_id)
 
 
@@ -137,6 +124,8 @@ def fresh_items(study_id: str) -> set[str]:
 
 
 def study_items(study_id: str) -> pd.DataFrame:
+    """The study's items with their roles."""
+    require(Permission.READ)
     return _study_items(study_id, store().revision(study_id))
 
 

@@ -15,7 +15,7 @@ from pages.common import session
 from pages.common.notes import plain
 from pages.flip_surface.cached import View
 from pages.flip_surface.drawing import DrawnMap
-from pages.paraphrase_review.judging import SELECTED
+from pages.paraphrase_review.which_pairs import SELECTED
 
 PLACE = "map-selection"
 

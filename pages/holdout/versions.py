@@ -10,6 +10,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.versions import edited, read_results, result_of
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.common.identity import name_field
 from pages.common.notes import plain
 
 
@@ -74,7 +75,7 @@ def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
             max_chars=120,
         )
         note = st.text_input("What was changed", key="version-note", max_chars=400)
-        who = st.text_input("Your name", key="version-author", max_chars=80)
+        who = name_field("Your name", key="version-author", max_chars=80)
         if st.button("Keep", key="keep-version", type="primary", disabled=not (series.strip() and who.strip())):
             before = [row["version_id"] for row in versions if row["name"] == series.strip()]
             holdout.keep_version(

@@ -19,6 +19,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.matching import CALIPER, TITLES, TRAITS, WORST, Matching
 from pages.common import session
+from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
 from pages.memorization.cached import View, members
 
@@ -92,7 +93,7 @@ def _balance(matching: Matching) -> None:
 def _keep(view: View, matching: Matching, source) -> None:
     store, study = session.store(), session.declared(view.study_id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        who = st.text_input("Your name", key="match-name", width=240)
+        who = name_field("Your name", key="match-name", width=240)
         if st.button("Store these pairs", key="match-store", type="primary", disabled=not (who.strip() and matching.pairs)):
             store_matching(store, matching, who)
             st.rerun()

@@ -20,6 +20,7 @@ from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
 from pages.paraphrase_review import risk
+from pages.paraphrase_review.judging import reviewer
 
 
 def show() -> None:
@@ -42,7 +43,7 @@ def show() -> None:
 
 def _own_acceptance() -> None:
     """What the verdicts of whoever is judging here moved."""
-    if name := st.query_params.get("as", ""):
+    if name := reviewer():
         for sentence in own_acceptance(review.verdicts(session.store()), review.sources_of_pairs(session.store()), name):
             st.markdown(f"**{plain(sentence)}**")
 
@@ -98,7 +99,7 @@ def _estimate(studies: dict[str, str]) -> None:
     with shown_problem():
         effect = _effect(study_id, model, readout, reference, session.store().revision(study_id))
         st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
-        if name := st.query_params.get("as", ""):
+        if name := reviewer():
             st.markdown(plain(_own(study_id, model, readout, reference, name, session.store().revision(study_id))))
         _table(effect)
         risk.strikes(study_id)

@@ -12,9 +12,11 @@ from flipcore.store.queries import judges
 from flipcore.text.answers import answer_text
 from pages.common import session
 from pages.common.differences import marked_span
+from pages.common.identity import name_field
 from pages.common.links import study_choice
 from pages.common.notes import plain, shown_problem
 from pages.paraphrase_review.judge_gate import judge_gate
+from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
 
@@ -40,9 +42,7 @@ def show() -> None:
 def _who() -> None:
     """A form, so that after Enter no field has the keys of the options."""
     with st.form("label-as", border=False):
-        name = st.text_input(
-            "Your name, to label texts", st.query_params.get("as", ""), max_chars=80, key="judge-name", width=320
-        )
+        name = name_field("Your name, to label texts", "judge-name", value=reviewer(), max_chars=80, width=320)
         if st.form_submit_button("Label texts", type="primary", icon=":material/label:") and name.strip():
             with shown_problem():
                 st.session_state["labels-as"] = reviewer_name(name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.access.acting import acting, refusal
+from flipcore.access.levels import Level, Permission
 from flipcore.annotation.paraphrases.queue import Place, queue
 from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdict_messages import take
@@ -14,26 +16,30 @@ from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.components.pair_review import pair_review
 from pages.paraphrase_review import risk
+from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue
 
-SELECTED = "selected on the flip map"
 ALL_DONE = "All done. Effect says what your verdicts changed. Press Z to undo."
 NOT_ALL_SHARED = "Pairs that only one person judges belong to the first reviewer."
-ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}
 
 
 def reviewer() -> str:
-    """Who is judging, from the link; "" until a name is given."""
-    return st.query_params.get("as", "")
+    """Who is judging: by their identity, else the name that was given in this session; "" until then. A name is in no link."""
+    st.query_params.pop("as", None)
+    return acting().name or st.session_state.get(JUDGES_AS, "")
 
 
 def show(beside) -> None:
     """`beside` is the place next to the parts, for what is set rarely."""
+    person = acting()
+    if not person.may(Permission.JUDGE):
+        st.info(plain(refusal(Permission.JUDGE, person)), icon=":material/lock:")
+        return
     if not reviewer():
         _who()
         return
     with shown_problem():
         with beside:
-            settings = _settings()
+            settings = INVITED if person.level is Level.REVIEWER else settings_of_queue()
         _review(reviewer_name(reviewer()), settings)
 
 
@@ -58,37 +64,8 @@ def _who() -> None:
         name = st.text_input("Your name", max_chars=80, key="reviewer-name", width=320)
         if st.form_submit_button("Begin", type="primary") and name.strip():
             with shown_problem():
-                st.query_params["as"] = reviewer_name(name)
+                st.session_state[JUDGES_AS] = reviewer_name(name)
                 st.rerun()
-
-
-def _settings() -> dict:
-    """What is judged and in which order; it stands in the link, so that a team shares it."""
-    strata = review.strata(session.store())
-    with st.popover("Which pairs, in which order", icon=":material/tune:"):
-        shared = st.slider(
-            "Share of the pairs that everybody judges, so that agreement can be measured",
-            0,
-            100,
-            30,
-            10,
-            key="shared",
-            bind="query-params",
-            format="%d %%",
-        )
-        sources = sorted({(row["dataset"], row["generator"]) for row in strata})
-        names = [f"{dataset} · {generator}" for dataset, generator in sources]
-        selection = [SELECTED] if st.session_state.get("review-pairs") else []
-        only = st.selectbox("Pairs of", ["all sources", *names, *selection], key="source", bind="query-params")
-        order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__)
-        study_id = risk.chosen_study() if order == "risk" else None
-        if st.button("Leave: somebody else judges now", icon=":material/logout:"):
-            st.query_params.pop("as")
-            st.rerun()
-    pairs = tuple(st.session_state["review-pairs"]) if only == SELECTED else ()
-    if pairs:
-        st.caption(f"{len(pairs):,} paraphrases of the items selected on the flip map", width="content")
-    return {"shared": shared / 100, "only": only, "study_id": study_id, "pairs": pairs}
 
 
 @st.fragment
@@ -97,13 +74,13 @@ def _review(name: str, settings: dict) -> None:
     study_id = settings["study_id"]
     store = session.store()
     version = str(store.path), review.n_pairs(store), review.n_reworded_readouts(store, study_id) if study_id else 0
-    order = _order(name, settings["shared"], settings["only"], settings["pairs"], study_id, version)
+    order = _order(name, acting().source, settings["shared"], settings["only"], settings["pairs"], study_id, version)
     place = f"desk-{name}"
     receipt = st.session_state.get(f"{place}-taken")
     farewell = f"{ALL_DONE} {NOT_ALL_SHARED}" if settings["shared"] < 1 else ALL_DONE
     view = review_view(session.store(), name, order, receipt.acknowledged if receipt else (), farewell)
     pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
-    if view.n_done:
+    if view.n_done and acting().may(Permission.READ):
         verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"
         if st.button(f"See what your {verdicts} changed", key="to-effect", on_click=_open, args=("Effect",)):
             st.rerun()  # a click within a fragment draws the fragment alone
@@ -113,10 +90,17 @@ def _review(name: str, settings: dict) -> None:
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def _order(
-    name: str, shared: float, only: str, pair_ids: tuple[str, ...], study_id: str | None, version: tuple[str, int, int]
+    name: str,
+    source: str,
+    shared: float,
+    only: str,
+    pair_ids: tuple[str, ...],
+    study_id: str | None,
+    version: tuple[str, int, int],
 ) -> list[Place]:
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
-    `version`. `pair_ids` are the pairs of items that were selected on the flip map."""
+    `version`. `source` is the one that a reviewer was invited to, and keeps their
+    queue apart. `pair_ids` are the pairs of items that were selected on the flip map."""
     pairs = review.strata(session.store())
     if pair_ids:
         subset = set(pair_ids)

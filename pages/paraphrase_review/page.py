@@ -2,11 +2,16 @@
 
 import streamlit as st
 
+from flipcore.access.acting import acting
+from flipcore.access.levels import Level
 from pages.common.header import page_header
 from pages.paraphrase_review import agreeing, effect, exchanging, judge, judging, proposing
 
 PARTS = ["Review", "Agreement", "Effect", "Judge", "Propose and exchange"]
 
+if acting().level is Level.REVIEWER:
+    judging.show(st.container())
+    st.stop()
 focused = judging.reviewer() and st.query_params.get("part", PARTS[0]) == PARTS[0]
 if not focused:
     page_header("Paraphrase review", "Is this the same question?", choose=False)

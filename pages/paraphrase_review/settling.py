@@ -11,6 +11,7 @@ from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settl
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.differences import differences
+from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
 
 
@@ -53,7 +54,7 @@ def _settle(one: Disagreement) -> None:
             check: column.radio(question, VOTES, index=None, horizontal=True, key=f"settle-{check}-{one.pair_id}")
             for column, (check, question) in zip(columns, CHECKS.items(), strict=True)
         }
-        name = st.text_input("Your name", max_chars=80, key=f"settle-name-{one.pair_id}", width=320)
+        name = name_field("Your name", key=f"settle-name-{one.pair_id}", max_chars=80, width=320)
         why = st.text_input("Reason", max_chars=2000, key=f"settle-why-{one.pair_id}")
         if st.form_submit_button("Settle it", type="primary", icon=":material/gavel:"):
             with shown_problem():

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from flipcore.access.acting import acting
 from flipcore.annotation.surveys.sheets import Survey
 from flipcore.store.queries import holdout
 from pages.common import session
@@ -11,7 +12,7 @@ from pages.survey import sheet
 
 page_header("Survey", "Which one comes from the second set?", choose=False)
 surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
-link_id = st.query_params.get("survey", "")
+link_id = acting().survey or st.query_params.get("survey", "")
 
 if link_id in surveys:
     name = sheet.annotator(surveys[link_id])

@@ -9,6 +9,7 @@ from flipcore.annotation.surveys.sheets import TRIPLE, Question, Sheet, Survey
 from flipcore.core.records import Item
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.common.identity import name_field
 from pages.common.notes import plain
 
 
@@ -26,7 +27,7 @@ def annotator(survey: Survey) -> str:
         "what to do. There is no time limit, you may go back, and you may stop and come back later under the same name."
     )
     with st.form(f"start-{survey.survey_id}", border=False):
-        name = st.text_input("Your name or id", max_chars=80, key=f"name-{survey.survey_id}")
+        name = name_field("Your name or id", f"name-{survey.survey_id}", max_chars=80)
         if st.form_submit_button("Begin", type="primary") and name.strip():
             st.session_state[place] = name.strip()
             st.rerun()

@@ -2,7 +2,7 @@
 
 import re
 import time
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import pytest
 
@@ -10,7 +10,7 @@ from flipcore.annotation.paraphrases.verdicts import undo_row, verdict_row
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
-from pages.paraphrase_review.judging import ORDERS
+from pages.paraphrase_review.which_pairs import ORDERS
 from tests.annotation.paraphrases.pairs import SAME
 from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.browser.serving import ROOT, browser_page, dashboard
@@ -124,7 +124,7 @@ def test_what_is_not_stored_yet_survives_a_reload(page, address):
     judge(page, "yyy")
     assert page.evaluate("Object.keys(sessionStorage).some((key) => key.startsWith('flipscope-review'))")
     page.context.set_offline(False)
-    page.reload()
+    begin(page, address, "Eve")  # a name is in no link, so it is given again
     all_stored(page, 1)
 
 
@@ -141,9 +141,7 @@ def test_ten_reviewers_at_once_lose_nothing(page, address):
     windows = [page.context.browser.new_context().new_page() for _ in range(10)]
     for i, window in enumerate(windows):
         window.set_default_timeout(90_000)
-        window.goto(f"{address}/paraphrase_review?{urlencode({'as': f'Reviewer {i}', 'source': SOURCE, 'shared': 100})}")
-    for window in windows:
-        window.locator(".review .pair").wait_for()
+        begin(window, address, f"Reviewer {i}")
     for _ in range(5):
         for window in windows:
             judge(window, "yyy")

@@ -18,6 +18,7 @@ from flipcore.handouts.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, locks, review
+from pages.paraphrase_review import which_pairs
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.browser.serving import ROOT
 from tests.handouts.reading import everything_in
@@ -50,7 +51,7 @@ WAYS = [
     (DECOMPOSITION, {"study": L}),
     ("audit/page.py", {"study": L}),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
-    (REVIEW, {"part": "Review", "as": "Ada", "shared": "100"}),
+    (REVIEW, {"part": "Review", "shared": "100"}),
 ]
 
 
@@ -106,6 +107,7 @@ def page_of(page, link):
     app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=240).run()
     for key, value in link.items():
         app.query_params[key] = value
+    app.session_state[which_pairs.JUDGES_AS] = "Ada"
     app.switch_page(page).run()
     assert not app.exception, page
     return app

@@ -1,0 +1,104 @@
+"""`python -m flipcore access on | off | status | link`: switching access on, and a first link for its admin."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+from pathlib import Path
+
+from flipcore.access import policy
+from flipcore.access.acting import acting_as
+from flipcore.access.levels import Level
+from flipcore.access.person import EVERY, OWNER, QUEUE
+from flipcore.core.errors import BadInput
+from flipcore.core.paths import home
+from flipcore.invitations.links import issue, link
+from flipcore.store.connection import Store
+from flipcore.store.queries import invitations
+
+ADDRESS = "http://localhost:8501"
+LINK_FILE = "admin-link"
+ADMIN_DAYS = 90
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The words of `access`."""
+    actions = parser.add_subparsers(dest="action", required=True)
+    actions.add_parser("on", help="people are told apart from now on: by login or by invitation")
+    actions.add_parser("off", help="everybody who reaches the dashboard may do everything; it serves this machine alone")
+    actions.add_parser("status", help="whether access is on, and where its files are")
+    one = actions.add_parser("link", help="a link for one person, while no dashboard holds the database")
+    one.add_argument("name", help="of the person")
+    one.add_argument("--level", default=Level.ADMIN.value, choices=[level.value for level in Level if level])
+    one.add_argument("--address", default=ADDRESS, metavar="URL", help=f"where the dashboard is reached (default {ADDRESS})")
+
+
+def access(options: argparse.Namespace) -> int:
+    """0 when it worked; what did not is a FlipscopeError."""
+    print({"on": _on, "off": _off, "status": _status, "link": _link}[options.action](options))
+    return 0
+
+
+def _on(options: argparse.Namespace) -> str:
+    path = policy.path()
+    if not policy.is_on():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(policy.TEMPLATE, encoding="utf-8")
+    policy.policy()
+    return f"Access is on: {path} says who logs in as what. At its next start the dashboard writes a link for you to {link_file()}."
+
+
+def _off(options: argparse.Namespace) -> str:
+    path = policy.path()
+    if not policy.is_on():
+        return "Access is off already."
+    path.replace(path.with_suffix(".toml.off"))
+    return f"Access is off; the file is kept as {path.with_suffix('.toml.off')}."
+
+
+def _status(options: argparse.Namespace) -> str:
+    if not policy.is_on():
+        return f"Access is off: there is no {policy.path()}. The dashboard serves this machine alone."
+    n_levels = sum(len(patterns) for patterns in policy.policy().levels.values())
+    return f"Access is on: {policy.path()} has {n_levels:,} patterns of addresses. Your own link: {link_file()}."
+
+
+def _link(options: argparse.Namespace) -> str:
+    store = Store.open()
+    try:
+        scope = QUEUE + EVERY if options.level == Level.REVIEWER else ""
+        return link(issue(store, options.name, options.level, scope), options.address)
+    finally:
+        store.close()
+
+
+def link_file() -> Path:
+    """Where the owner's own link lies, for their eyes alone."""
+    return home() / LINK_FILE
+
+
+def keep_admin_link(store: Store, address: str) -> str:
+    """Writes a link for the owner of the file, as admin, where none of theirs was opened and still stands; the sentence to say at
+    the start. Raises BadInput where it cannot be written."""
+    with acting_as(OWNER):
+        name = _owner_name()
+        own = [one for one in invitations.invitations(store) if one.stands and one.level == Level.ADMIN and one.name == name]
+        if any(one.opened_at is not None for one in own):
+            return "Flipscope: your own link was opened before. For a new one: `python -m flipcore access link NAME`."
+        one = own[0] if own else issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
+    path = link_file()
+    try:
+        path.unlink(missing_ok=True)
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(link(one, address) + "\n")
+    except OSError as error:
+        raise BadInput(f"{path} could not be written: {error.strerror or error}.") from error
+    return f"Flipscope: your own link as admin lies in {path}, which you alone may read."
+
+
+def _owner_name() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "owner"

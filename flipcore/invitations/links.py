@@ -1,0 +1,104 @@
+"""Issuing an invitation, opening its link once, and knowing the person again by the cookie that they got for it.
+
+A link carries `id.signature` in its fragment, which no server and no log sees; it is handed in once and exchanged for a cookie with a
+signature of its own. Both are signed over what the invitation allows, with the secret of this machine."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from flipcore.access import signing
+from flipcore.access.acting import require
+from flipcore.access.levels import Level, Permission
+from flipcore.access.person import QUEUE, SURVEY, Person
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.queries import invitations
+from flipcore.store.queries.invitations import REVOKED, Invitation
+from flipcore.store.rows import now
+
+ENTER = "/access/enter"
+COOKIE = "flipscope_access"
+MOST_DAYS, DAYS = 365, 14
+MOST_NAME_CHARS = 80
+MOST_TOKEN_CHARS = 200
+FOREIGN = "This link was not issued here, or it was changed on its way. Ask whoever sent it for a new one."
+REVOKED_LINK = "This invitation was revoked. Ask whoever sent it for a new one."
+EXPIRED = "This invitation has expired. Ask whoever sent it for a new one."
+ELSEWHERE = "This link was opened in another browser before, and it is for one person. Ask whoever sent it for a new one."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What became of a link: the sentence for whoever opened it, and the cookie and the place to go to where it let them in."""
+
+    sentence: str
+    cookie: str = ""
+    place: str = ""
+    seconds: int = 0
+
+
+def issue(store: Store, name: str, level: Level | str, scope: str = "", days: float = DAYS) -> Invitation:
+    """A new invitation; an earlier one of the same person to the same thing is revoked. Raises AccessDenied for whoever is no
+    admin, BadInput for a name, a level, a scope or a time that is none."""
+    require(Permission.ACCESS)
+    name = " ".join(str(name).split())
+    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
+        raise BadInput(f"An invitation is for one person: give a name of 1 to {MOST_NAME_CHARS} printable characters.")
+    if level not in set(Level) - {Level.NONE}:
+        raise BadInput(f"{str(level)[:40]!r} is no access level; choose {', '.join(one for one in Level if one)}.")
+    if (level == Level.REVIEWER) != scope.startswith((QUEUE, SURVEY)):
+        raise BadInput("A reviewer is invited to one queue or one survey, and nobody else is. Choose which.")
+    if not 0 < days <= MOST_DAYS:
+        raise BadInput(f"An invitation of {days} days was asked for; it may hold for up to {MOST_DAYS}.")
+    for one in invitations.invitations(store):
+        if one.stands and (one.name, one.level, one.scope) == (name, level, scope):
+            revoke(store, one.invitation_id)
+    return invitations.keep_invitation(store, name, Level(level), scope, now() + dt.timedelta(days=days))
+
+
+def link(one: Invitation, address: str) -> str:
+    """The link to hand to the person; `address` is where the dashboard is reached, as in https://flips.example.org."""
+    return f"{address.rstrip('/')}{ENTER}#{signing.signed(signing.LINK, one.invitation_id, one.content)}"
+
+
+def revoke(store: Store, invitation_id: str) -> None:
+    """From now on nobody comes by this invitation, and whoever did is out. Raises BadInput for an id that is none."""
+    require(Permission.ACCESS)
+    if invitation_id not in invitations.by_id(store):
+        raise BadInput(f"There is no invitation {invitation_id[:40]!r}. Choose one of the list.")
+    invitations.keep_event(store, invitation_id, REVOKED)
+
+
+def enter(store: Store, token: str, cookie: str = "") -> Entry:
+    """Opens a link with the token of its fragment; `cookie` is what the browser has already. The browser that opened it first may
+    open it again."""
+    one = invitations.by_id(store).get(signing.key_of(token)) if len(token) <= MOST_TOKEN_CHARS else None
+    if one is None or not signing.is_signed(signing.LINK, token, one.content):
+        return Entry(FOREIGN)
+    if one.revoked_at is not None:
+        return Entry(REVOKED_LINK)
+    if one.is_over:
+        return Entry(EXPIRED)
+    is_theirs = signing.key_of(cookie) == one.invitation_id and person_of(store, cookie) is not None
+    if not is_theirs and not invitations.keep_first_use(store, one):
+        return Entry(ELSEWHERE)
+    seconds = max(1, int((one.expires_at - now()).total_seconds()))
+    return Entry("Welcome.", signing.signed(signing.COOKIE, one.invitation_id, one.content), place_of(one.person), seconds)
+
+
+def place_of(person: Person) -> str:
+    """The page that an invitation is for."""
+    if person.survey:
+        return f"/survey?survey={quote(person.survey, safe='')}"
+    return "/paraphrase_review" if person.level is Level.REVIEWER else "/"
+
+
+def person_of(store: Store, cookie: str) -> Person | None:
+    """Whose cookie this is; None for one that is forged, expired or revoked. Looked up each time, so a revocation holds at once."""
+    one = invitations.by_id(store).get(signing.key_of(cookie)) if len(cookie) <= MOST_TOKEN_CHARS else None
+    if one is None or not one.stands or one.opened_at is None or not signing.is_signed(signing.COOKIE, cookie, one.content):
+        return None
+    return one.person

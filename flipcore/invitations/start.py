@@ -1,0 +1,46 @@
+"""What the server says when it starts, and when it refuses to: it listens to other machines only with access on, or on a network that
+is said to be trusted."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import sys
+
+from flipcore.access import policy
+from flipcore.core.errors import BadInput
+
+TRUSTED_OPTION, TRUSTED_VARIABLE = "--trusted-network", "FLIPSCOPE_TRUSTED_NETWORK"
+UNTRUSTED = (
+    "Flipscope serves this machine alone while access is off. Switch access on with `python -m flipcore access on`, or start it "
+    f"with {TRUSTED_OPTION} where everybody who can reach it may do everything."
+)
+
+
+def is_local(address: str) -> bool:
+    """Whether only this machine reaches an address; an IPv4 address inside of an IPv6 one counts as itself."""
+    if address == "localhost" or address.startswith(("unix:", "/")):
+        return True
+    try:
+        ip = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(ip, "ipv4_mapped", None)
+    return (mapped or ip).is_loopback
+
+
+def is_trusted() -> bool:
+    """Whether it was said that everybody who can reach the server may do everything."""
+    return os.environ.get(TRUSTED_VARIABLE, "") not in ("", "0") or TRUSTED_OPTION in sys.argv
+
+
+def start_sentence(address: str | None) -> str:
+    """What is said at the start of a server that listens on `address`, None for every one. Raises BadInput where it may not."""
+    if policy.is_on():
+        policy.policy()
+        return f"Flipscope: access is on, as {policy.path()} says. Who comes without a login or an invitation sees nothing."
+    if address and is_local(address):
+        return "Flipscope: it serves this machine alone, and nobody is asked anything."
+    if not is_trusted():
+        raise BadInput(f"Flipscope was not started: it would listen on {address or 'every address'}. {UNTRUSTED}")
+    return f"Flipscope: trusted network. Everybody who can reach {address or 'any address of this machine'} may do everything."

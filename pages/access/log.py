@@ -1,0 +1,35 @@
+"""The log of acts with its filter, and a number in the place of a name."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.store.queries import invitations
+from pages.common import session
+from pages.common.notes import plain, shown_problem
+
+
+def show() -> None:
+    """Who did what, newest first."""
+    store = session.store()
+    st.subheader("Who did what", anchor=False)
+    names = invitations.names(store)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        who = st.multiselect("People", names, key="acts-who", width=320)
+        words = st.text_input("Find", key="acts-words", placeholder="act, study, pair", width=240)
+    acts = invitations.acts(store, who, words)
+    if acts.empty:
+        st.caption("Nothing has been done yet while access was on, or nothing that fits.")
+    else:
+        st.dataframe(acts, hide_index=True, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
+    _replacing(names)
+
+
+def _replacing(names: list[str]) -> None:
+    with st.popover("Replace a name by a number", icon=":material/person_off:"):
+        st.markdown("On request of the person. It cannot be taken back, and their invitations end.")
+        name = st.selectbox("Name", names, index=None, key="replace-name")
+        if st.button("Replace it everywhere", type="primary", disabled=name is None) and name is not None:
+            with shown_problem():
+                number = invitations.replace_name(session.store(), name)
+                st.success(f"It is {plain(number)} from now on.", icon=":material/check:")

@@ -1,0 +1,95 @@
+"""Who sits before this page: known by the cookie of an invitation or by a login, asked for a name where nobody is told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from flipcore.access.acting import acting, found_by
+from flipcore.access.levels import ABOUT, Level, with_article
+from flipcore.access.person import Person
+from flipcore.core.errors import BadInput
+from flipcore.invitations.gate import person_named
+from flipcore.invitations.links import COOKIE
+from pages.common.notes import plain
+from pages.common.opened import store
+
+
+def _cookie() -> str:
+    return st.context.cookies.get(COOKIE, "")
+
+
+def _login() -> Mapping[str, Any]:
+    """The claims of this session's login; {} without one."""
+    claims = st.user.to_dict()
+    return claims if claims.get("is_logged_in") else {}
+
+
+def in_session() -> Person | None:
+    """Who acts in this thread, where it draws a page for somebody; None in any other thread."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return None
+    return person_named(store, _cookie(), _login())
+
+
+found_by("session", in_session)
+
+
+def login_of(cookies: Mapping[str, str], scope: MutableMapping[str, Any]) -> Mapping[str, Any]:
+    """The claims of the login of a request that belongs to no page; {} without one. Streamlit's own reader of its signed cookie."""
+    from streamlit.web.server.starlette import starlette_websocket as reader
+
+    if reader.USER_COOKIE_NAME not in cookies:
+        return {}
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope.get("headers", ())}
+    try:
+        cookie = reader._get_signed_cookie_with_chunks(dict(cookies), reader.USER_COOKIE_NAME)
+        claims = reader._parse_decoded_user_cookie(cookie, headers.get("origin", "")) if cookie else {}
+    except Exception:  # another release of Streamlit: then only pages know the login
+        return {}
+    return claims if claims.get("is_logged_in") else {}
+
+
+def name_field(label: str, key: str, **options: Any) -> str:
+    """Under which name something will be kept: that of the identity, which is said; else what is typed."""
+    person = acting()
+    if person.name:
+        st.caption(f"Signed as {plain(person.name)}")
+        return person.name
+    return st.text_input(label, key=key, **options) or ""
+
+
+def can_login() -> bool:
+    """Whether a provider of logins is set up (`[auth]` in the secrets file)."""
+    try:
+        return "auth" in st.secrets
+    except (FileNotFoundError, KeyError):
+        return False
+
+
+def entrance(person: Person) -> None:
+    """What somebody sees who may see nothing else."""
+    st.title("Flipscope", anchor=False)
+    st.markdown("This dashboard is open to people who log in or were invited.")
+    try:
+        from flipcore.access.policy import policy
+
+        policy()
+    except BadInput as error:
+        st.error(plain(error), icon=":material/error:")
+    if person.name:
+        st.warning(
+            f"You are logged in as {plain(person.name)}, and no access was given to you. Ask an admin.", icon=":material/lock:"
+        )
+        st.button("Log out", icon=":material/logout:", on_click=st.logout)
+    elif can_login():
+        st.button("Log in", type="primary", icon=":material/login:", on_click=st.login)
+    st.caption("Were you invited? Open the whole link of your invitation in this browser.")
+
+
+def who_line(person: Person) -> str:
+    """Who one is here and what that allows, for the header."""
+    return f"{plain(person.name)}, {with_article(person.level)}: {ABOUT[Level(person.level)]}"

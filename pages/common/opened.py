@@ -1,0 +1,62 @@
+"""The open store and the studies under way in this process, whoever asks first: a page, a link or a websocket."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+
+from flipcore.access import policy
+from flipcore.access.acting import acting_as
+from flipcore.access.person import OWNER
+from flipcore.core.errors import FlipscopeError
+from flipcore.invitations.command import keep_admin_link
+from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+
+
+@st.cache_resource(show_spinner="Opening the results …")
+def opened():
+    """The store, its registry of runs, and on the very first start the demo studies under way; all of it the owner's doing, whoever
+    came first."""
+    from flipcore.runs import demo
+    from flipcore.runs.background import Registry
+
+    with acting_as(OWNER):
+        opened_store = Store.open()
+        registry = Registry(opened_store)
+        demo.fill_store(opened_store)
+        demos = demo.demo_studies()
+        if studies.studies(opened_store).empty:
+            for study in demos:
+                registry.start(study)
+        registry.settle(resumed=demos)
+        registry.watch_inbox()
+    return opened_store, registry
+
+
+def store() -> Store:
+    """The one open store. Raises StoreHeld or BadInput where it cannot be opened."""
+    return opened()[0]
+
+
+@asynccontextmanager
+async def greeted(app: Any) -> AsyncIterator[None]:
+    """Around the server's life: where access is on, its owner's own link is written and said before anybody comes."""
+    if policy.is_on():
+        try:
+            print(await run_in_threadpool(lambda: keep_admin_link(store(), address())), file=sys.stderr)
+        except FlipscopeError as error:
+            print(error, file=sys.stderr)
+    yield
+
+
+def address() -> str:
+    """Where a browser on this machine reaches the dashboard; behind a proxy `browser.serverAddress` says the name."""
+    host, port = st.get_option("browser.serverAddress"), st.get_option("server.port")
+    base = (st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"http://{host}:{port}/{base}"
