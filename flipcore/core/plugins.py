@@ -16,6 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from flipcore.core import bounds
+from flipcore.core.declared import check_keys, fitting
 from flipcore.core.errors import BadInput
 
 T = TypeVar("T")
@@ -156,23 +157,10 @@ def plugin_of(by_name: Mapping[str, T], what: str, name: str, params: Mapping[st
     """The plug-in with its parameters set; raises BadInput with what is known."""
     if name not in by_name:
         raise BadInput(f"There is no {what} called {name!r}; choose one of {', '.join(by_name)}.")
-    settings = dict(params or {})
+    settings, where = dict(params or {}), f"The {what} {name!r}"
     plugin: Any = by_name[name]  # every plug-in is a frozen dataclass, which a base class cannot say
-    allowed = {field.name for field in fields(plugin)}
-    unknown = sorted(set(settings) - allowed)
-    if unknown:
-        takes = f"it takes {', '.join(sorted(allowed))}" if allowed else "it takes no parameters"
-        raise BadInput(f"The {what} {name!r} has no parameter {unknown[0]!r}; {takes}.")
-    fitting = {key: _fitting(f"The {what} {name!r}", key, value, getattr(plugin, key)) for key, value in settings.items()}
-    return replace(plugin, **fitting)
-
-
-def _fitting(who: str, key: str, value: Any, default: Any) -> Any:
-    """The value in the type of the parameter's default: a list becomes a tuple, an integer may stand for a float."""
-    value = tuple(value) if isinstance(value, list) else value
-    bounds.check_nested(who, key, value, bounds.PARAMETERS)
-    if isinstance(default, float) and type(value) is int:
-        value = float(value)
-    if default is not None and type(value) is not type(default):
-        raise BadInput(f"{who} has {key} = {value!r}; it must be of the kind of {default!r}.")
-    return value
+    check_keys(where, "parameter", settings, sorted(field.name for field in fields(plugin)))
+    for key, value in settings.items():
+        bounds.check_nested(where, key, value, bounds.PARAMETERS)
+    values = {key: fitting(type(plugin), where, key, value, getattr(plugin, key)) for key, value in settings.items()}
+    return replace(plugin, **values)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from flipcore.core import bounds
+from flipcore.core.declared import declared
 from flipcore.core.errors import BadInput
 from flipcore.core.records import EFFORTS, ROLES, digest
 
+T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
 _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
@@ -150,23 +152,14 @@ def _study(table: dict) -> Study:
     return study
 
 
-def _from_table(kind: type, row: Any, where: str):
-    """A dataclass from a table, with a sentence for what does not fit."""
-    if not isinstance(row, dict):
-        raise BadInput(f"{where} must be a table, not {type(row).__name__}.")
-    keys = {f.name: f for f in fields(kind)}
-    unknown = sorted(set(row) - set(keys))
-    if unknown:
-        raise BadInput(f"{where} has the unknown key {unknown[0]!r}; it may have {', '.join(keys)}.")
+def _from_table(kind: type[T], row: Any, where: str) -> T:
+    """A part of the study from a table, with a sentence for what does not fit."""
+    instance = declared(kind, row, where)
     for key, value in row.items():
-        _check_value(where, key, value, str(keys[key].type))
-    try:
-        instance = kind(**{key: tuple(v) if key in ("categories", "stop") else v for key, v in row.items()})
-    except TypeError as error:
-        raise BadInput(f"{where} is incomplete: {error}.") from error
-    if kind is ItemSource and instance.role not in ROLES:
+        _check_bounds(where, key, value)
+    if isinstance(instance, ItemSource) and instance.role not in ROLES:
         raise BadInput(f"{where} has the role {instance.role!r}; a role is one of {', '.join(ROLES)}.")
-    if kind is ModelUse:
+    if isinstance(instance, ModelUse):
         _check_reasoning(where, instance)
     return instance
 
@@ -181,41 +174,13 @@ def _check_reasoning(where: str, use: ModelUse) -> None:
         )
 
 
-_TYPES = {
-    "str": (str,),
-    "str | None": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "float | None": (int, float),
-    "bool": (bool,),
-    "Mapping[str, Any]": (dict,),
-    "tuple[str, ...]": (list, tuple),
-}
-_WORDS = {
-    str: "text in quotes",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    dict: "a table",
-    tuple: "a list of texts",
-}
-
-
-def _check_value(where: str, key: str, value: Any, declared: str) -> None:
-    """A sentence for a value of another type, and for one that is too small, too large, too long or too deep."""
-    types = _TYPES.get(declared)
-    if types is None:
-        return
-    fits = isinstance(value, types) and isinstance(value, bool) == (types == (bool,))
-    if declared == "tuple[str, ...]":
-        fits = fits and all(isinstance(one, str) for one in value)
-    if not fits:
-        raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be {_WORDS[types[-1]]}.")
+def _check_bounds(where: str, key: str, value: Any) -> None:
+    """A sentence for a value that is too small, too large, too long or too deep."""
     if isinstance(value, str):
         bounds.check_text(where, key, value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         bounds.check_number(where, key, value)
-    else:
+    elif isinstance(value, (dict, list)):
         bounds.check_nested(where, key, value, bounds.PARAMETERS if key == "params" else {})
 
 

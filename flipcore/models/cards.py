@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from flipcore.core.declared import declared
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import MODELS_TOML, own_models_toml
 from flipcore.core.records import ABILITIES
@@ -76,16 +77,8 @@ def cards_of(path: Path) -> dict[str, ModelCard]:
 
 
 def _card(name: str, table: Any, path: Path) -> ModelCard:
-    if not isinstance(table, dict):
-        raise BadInput(f"{path.name} has {name} = …; a model is a table, [{name}].")
-    keys = {f.name for f in fields(ModelCard)} - {"name"}
-    unknown = sorted(set(table) - keys)
-    if unknown:
-        raise BadInput(f"[{name}] in {path.name} has the unknown key {unknown[0]!r}; it may have {', '.join(sorted(keys))}.")
-    if "backend" not in table:
-        raise BadInput(f"[{name}] in {path.name} names no backend.")
-    lists = {key: tuple(table.get(key, default)) for key, default in (("abilities", ABILITIES), ("refuses", ()))}
-    return checked(ModelCard(name, **dict(table) | lists), f"[{name}] in {path.name}")
+    where = f"[{name}] in {path.name}"
+    return checked(declared(ModelCard, table, where, {"name": name}), where)
 
 
 def checked(card: ModelCard, where: str = "") -> ModelCard:
@@ -94,13 +87,8 @@ def checked(card: ModelCard, where: str = "") -> ModelCard:
     for key, words in (("abilities", ABILITIES), ("refuses", REFUSABLE)):
         if set(getattr(card, key)) - set(words):
             raise BadInput(f"{where} has an unknown entry in {key}; known are {', '.join(words)} (an ability or a parameter).")
-    for key in ("model", "endpoint", "api", "api_key_env", "notes", "preset"):
-        if not isinstance(getattr(card, key), str):
-            raise BadInput(f"{where} has {key} = {getattr(card, key)!r}; it must be text in quotes.")
     for key, (low, high) in _NUMBERS.items():
         _check_number(where, key, getattr(card, key), low, high)
-    if not isinstance(card.options, dict) or not isinstance(card.probe, dict):
-        raise BadInput(f"{where} has options or probe that is no table.")
     if card.backend == SERVED:
         _check_server(card, where)
     return card

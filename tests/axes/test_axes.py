@@ -82,14 +82,14 @@ def test_an_unknown_axis_lists_the_known_ones():
 @pytest.mark.parametrize(
     ("name", "params", "why"),
     [
-        ("option_order", {"speed": 3}, "no parameter 'speed'; it takes kind, n"),
-        ("identity", {"n": 3}, "takes no parameters"),
-        ("option_order", {"n": "four"}, "must be of the kind of 4"),
-        ("option_order", {"n": True}, "must be of the kind of 4"),
+        ("option_order", {"speed": 3}, "unknown parameter 'speed'; it may have kind, n"),
+        ("identity", {"n": 3}, "it has no parameters"),
+        ("option_order", {"n": "four"}, "must be a whole number"),
+        ("option_order", {"n": True}, "must be a whole number"),
         ("option_order", {"n": 1}, "n from 2 to 1000"),
         ("option_order", {"kind": "sideways"}, "cyclic or random"),
         ("label_set", {"sets": ["klingon"]}, "choose one of upper"),
-        ("label_set", {"sets": "lower"}, "must be of the kind of"),
+        ("label_set", {"sets": "lower"}, "must be a list of texts"),
         ("prompt_format", {"layouts": ["fancy"]}, "choose one of plain"),
     ],
 )

@@ -34,10 +34,10 @@ def test_parameters_take_the_type_of_their_default():
     ("name", "params", "why"),
     [
         ("seive", {}, "no axis called 'seive'; choose one of sieve, plain"),
-        ("sieve", {"depth": 1}, "no parameter 'depth'; it takes names, width"),
-        ("plain", {"depth": 1}, "it takes no parameters"),
-        ("sieve", {"width": "wide"}, "width = 'wide'; it must be of the kind of 0.5"),
-        ("sieve", {"width": True}, "must be of the kind of 0.5"),
+        ("sieve", {"depth": 1}, "The axis 'sieve' has the unknown parameter 'depth'; it may have names, width"),
+        ("plain", {"depth": 1}, "it has no parameters"),
+        ("sieve", {"width": "wide"}, "width = 'wide'; it must be a number"),
+        ("sieve", {"width": True}, "must be a number"),
     ],
 )
 def test_what_does_not_fit_gets_a_sentence(name, params, why):

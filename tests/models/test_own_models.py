@@ -82,7 +82,7 @@ def test_what_cannot_be_asked_or_holds_a_key_is_refused_and_not_repeated(changes
 def test_a_file_that_somebody_wrote_by_hand_keeps_to_the_same_bounds(home):
     home.mkdir()
     for text, word in (
-        ("mine = 3", "a model is a table"),
+        ("mine = 3", "must be a table, not int"),
         (f'[mine]\nbackend = "openai_compatible"\nendpoint = "http://h/v1"\napi_key_env = "{KEY}"', "environment variable"),
         ('[mine]\nbackend = "openai_compatible"\nendpoint = "h"', "no address"),
         ('[mine]\nbackend = "openai_compatible"\nendpoint = "http://h/v1"\nprice_in = "much"', "price_in"),

@@ -1,0 +1,105 @@
+"""What somebody declared, from a table: a study's parts, a model, a plug-in's parameters.
+
+One loader with one way to say what is wrong. Types are those of the dataclass's fields, which pydantic checks strictly: "2" is no
+number, 1 is not true; a list stands for a tuple, a whole number for a number. Bounds are checked by `bounds`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from flipcore.core.errors import BadInput
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
+_SECRET = ("api_key_env", "endpoint")  # what was written there may be a key: it is never repeated
+_WORDS = {
+    str: "text in quotes",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    dict: "a table",
+    Mapping: "a table",
+    tuple: "a list",
+}
+
+
+def declared(kind: type[T], table: Any, where: str, given: Mapping[str, Any] | None = None) -> T:
+    """`kind`, a dataclass, with the fields of `table` and those that the caller has (`given`), which a table may not have.
+    Raises BadInput that names the place and the key: no table, an unknown key, a missing one, a value of another type."""
+    if not isinstance(table, Mapping):
+        raise BadInput(f"{where} must be a table, not {type(table).__name__}.")
+    own = given or {}
+    keys = [field for field in fields(kind) if field.init and field.name not in own]  # type: ignore[arg-type]
+    check_keys(where, "key", table, [field.name for field in keys])
+    for field in keys:
+        if field.name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise BadInput(f"{where} is incomplete: {field.name} is missing.")
+    values = {key: fitting(kind, where, key, value) for key, value in table.items()}
+    return kind(**values, **own)
+
+
+def check_keys(where: str, what: str, table: Mapping[str, Any], known: Collection[str]) -> None:
+    """Raises BadInput for the first key (or parameter) that is not known, with those that are."""
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        takes = f"it may have {', '.join(known)}" if known else f"it has no {what}s"
+        raise BadInput(f"{where} has the unknown {what} {unknown[0]!r}; {takes}.")
+
+
+def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -> Any:
+    """The value in the type of the field `key` of `kind`. Where a plug-in's annotation cannot be understood, the type of its
+    `default` decides. Raises BadInput."""
+    from pydantic import ValidationError
+
+    instead: Any = type(default)
+    hint = _hint(kind, key, instead)
+    value = tuple(value) if isinstance(value, list) and _is_tuple(hint) else value
+    try:
+        return _adapter(kind, key, instead).validate_python(value)
+    except ValidationError as error:
+        words = _words(hint)
+        said = f"{key} = {str(value)[:60]!r}" if key not in _SECRET else f"another kind of value in {key}"
+        raise BadInput(f"{where} has {said}; it must be {words}.") from error
+
+
+@cache
+def _adapter(kind: type, key: str, instead: Any) -> TypeAdapter:
+    from pydantic import ConfigDict, TypeAdapter
+
+    return TypeAdapter(_hint(kind, key, instead), config=None if _is_record(kind, key, instead) else ConfigDict(strict=True))
+
+
+def _is_record(kind: type, key: str, instead: Any) -> bool:
+    """Whether the field holds dataclasses, which bring a configuration of their own."""
+    return any(
+        hasattr(one, "__dataclass_fields__") for one in (_hint(kind, key, instead), *get_args(_hint(kind, key, instead)))
+    )
+
+
+@cache
+def _hint(kind: type, key: str, instead: Any) -> Any:
+    try:
+        return get_type_hints(kind)[key]
+    except Exception:  # somebody else's annotation may name anything
+        return Any if instead is type(None) else instead
+
+
+def _is_tuple(hint: Any) -> bool:
+    return tuple in (hint, get_origin(hint)) or any(tuple in (one, get_origin(one)) for one in get_args(hint))
+
+
+def _words(hint: Any) -> str:
+    """The type as a sentence says it."""
+    if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
+        return " or ".join(_words(one) for one in get_args(hint) if one is not type(None))
+    origin = get_origin(hint) or hint
+    if origin is tuple and get_args(hint)[:1] == (str,):
+        return "a list of texts"
+    return _WORDS.get(origin, f"of the type {getattr(origin, '__name__', origin)}")
