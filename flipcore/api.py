@@ -136,6 +136,17 @@ class StudyView:
 
         return Result((claim,), _table(rows), draw if selection else None)
 
+    def ranking(self) -> Result:
+        """Which model is better, and whether that holds under every way of asking and reading; BadInput for one model."""
+        report = self.whole.ranking
+        if report is None:
+            raise BadInput("Only one model has answers here, so there is nothing to rank.")
+        rows = [
+            _row({"first": one.first, "second": one.second, "quantity": "difference"}, one.paired.difference, one.claim)
+            for one in report.pairs
+        ]
+        return Result(report.claims, _table(rows))
+
     def _model(self, name: str) -> str:
         """The named model, or the first; BadInput lists those of the study."""
         models = list(self.whole.report.decompositions)

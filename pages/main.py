@@ -46,6 +46,13 @@ PAGES = [
         help="How much of the instability is genuine?",
     ),
     st.Page(
+        "ranking/page.py",
+        title="Ranking",
+        icon=":material/leaderboard:",
+        url_path="ranking",
+        help="Which model is better, and does that order hold?",
+    ),
+    st.Page(
         "memorization/page.py",
         title="Memorization",
         icon=":material/memory:",

@@ -85,8 +85,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "lab/claims/test_claims_table.py": (
         "every cell of every module is in the table, and the rule of acceptance is the stated one",
         "lab/claims/acceptance lab/claims/audit lab/claims/cell lab/claims/code lab/claims/flips lab/claims/gates lab/claims/holdout "
-        "lab/claims/likeness lab/claims/memory lab/claims/memory_gaps lab/claims/memory_worlds lab/claims/pocket lab/claims/results "
-        "lab/claims/running lab/claims/texts",
+        "lab/claims/likeness lab/claims/memory lab/claims/memory_gaps lab/claims/memory_worlds lab/claims/pocket lab/claims/ranking "
+        "lab/claims/results lab/claims/running lab/claims/texts",
     ),
     "lab/pocket/test_train.py": (
         "a small network is trained and exported",

@@ -100,3 +100,21 @@ def test_importing_the_package_loads_nothing_heavy():
 def test_the_readmes_tables_are_those_of_the_plug_ins():
     (shown,) = re.findall(r"<!-- plug-ins -->\n(.*?)\n<!-- end of plug-ins -->", README, re.DOTALL)
     assert shown == tables(), "run `python -m flipcore plugins --tables` and put what it prints into README.md"
+
+
+def test_models_are_ranked_as_the_command_line_ranks_them(tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    two = Study(
+        "two models",
+        (ItemSource("flipscope_choice", n=12),),
+        (Part("identity"),),
+        (Part("regex"),),
+        (ModelUse("simulated-noisy"), ModelUse("simulated-clean")),
+    )
+    runner.run(two, store)
+    store.close()
+    with flipcore.open(tmp_path / "flips.duckdb") as flipscope:
+        view = flipscope.study("two models")
+        result = view.ranking()
+        assert [one.text for one in result.claims if one.text not in view.text()] == []
+        assert list(result.frame["quantity"]) == ["difference"] and result.frame["n"].iloc[0] == 12

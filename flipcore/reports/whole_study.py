@@ -14,6 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.reports.cut_offs import cut_offs
 from flipcore.reports.flips import Headline
 from flipcore.reports.memory import memory_tests
+from flipcore.reports.ranking import RankingReport, ranking_report
 from flipcore.reports.study import Report, study_report
 from flipcore.stats.flips.label_mass import unreadable_labels
 from flipcore.stats.memory.rewritten import harness_accuracy
@@ -35,16 +36,23 @@ class WholeStudy:
     frame: pd.DataFrame
     cut: Sequence[Any]
     plugins: str = ""
+    ranking: RankingReport | None = None
 
     def text(self) -> str:
         """As the command line prints it."""
         cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
         plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
-        return "\n".join([self.report.text(), "", *cut, *unreadable_labels(self.frame), *plugins]).strip()
+        ranking = [self.ranking.text(), ""] if self.ranking else []
+        return "\n".join([self.report.text(), "", *ranking, *cut, *unreadable_labels(self.frame), *plugins]).strip()
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON; a missing number is None."""
-        return self.report.as_dict() | {"cut_off": [one.as_dict() for one in self.cut], "plugins": self.plugins}
+        ranking = self.ranking.as_dict() if self.ranking else None
+        return self.report.as_dict() | {
+            "ranking": ranking,
+            "cut_off": [one.as_dict() for one in self.cut],
+            "plugins": self.plugins,
+        }
 
 
 def whole_study(store: Store, study_id: str, reference: str | None = None) -> WholeStudy:
@@ -67,7 +75,8 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     )
     table = studies.studies(store)
     plugins = table.loc[table["study_id"] == study_id, "plugins"].iloc[0]
-    return WholeStudy(study_id, report, frame, cut_offs(endings(store, study_id), frame), plugins)
+    ranking = ranking_report(frame, reference, gates)
+    return WholeStudy(study_id, report, frame, cut_offs(endings(store, study_id), frame), plugins, ranking)
 
 
 def study_of(store: Store, query: str) -> str:

@@ -28,11 +28,11 @@ def demo_study() -> Study:
 
 
 def demo_studies() -> list[Study]:
-    """What runs on first start, the one that is shown first last: memorization and a holdout where the pocket model is there,
-    and flips."""
+    """What runs on first start, the one that is shown first last: a ranking, memorization and a holdout where the pocket model is
+    there, and flips."""
     flips = demo_study()
     pocket = any(use.name == "pocket" for use in flips.models)
-    return [*(Study.read(DATA / name) for name in ("holdout.toml", "memory.toml") if pocket), flips]
+    return [*(Study.read(DATA / name) for name in ("ranking.toml", "holdout.toml", "memory.toml") if pocket), flips]
 
 
 def example_holdout() -> Study:

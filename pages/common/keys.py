@@ -26,6 +26,7 @@ RECORD = [("W", "write the sentence to the record"), ("← →", "move the thres
 PAGES = {
     "flip_surface": [*MAP, *INSPECTOR],
     "decomposition": [*RECORD, *INSPECTOR],
+    "ranking": RECORD,
     "memorization": [*RECORD, *INSPECTOR],
     "holdout": RECORD,
     "audit": INSPECTOR,

@@ -27,9 +27,9 @@ def strip(rows: list[dict]) -> None:
     """Three cards beside each other once the demo studies are done; folded away when there are studies of one's own."""
     ids = [study.study_id for study in demo_studies()]
     ready = {row["study_id"] for row in rows if row["state"] == "done"}
-    if len(ids) < 3 or not set(ids) <= ready:
+    if len(ids) < 3 or not set(ids[-3:]) <= ready:
         return
-    holdout, memory, flips = ids
+    holdout, memory, flips = ids[-3:]
     with st.expander("Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look"):
         for column, question, answer, study_id in zip(
             st.columns(3, border=True),

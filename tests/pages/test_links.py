@@ -16,6 +16,7 @@ STUDY = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": Tru
 WAYS = {
     "flip_surface": {"study": "nonsense"},
     "decomposition": {"study": "nonsense"},
+    "ranking": {"study": "nonsense"},
     "memorization": {"study": "nonsense"},
     "audit": {"study": "nonsense"},
     "holdout": {"sets": "study:nonsense", "part": "Guide"},

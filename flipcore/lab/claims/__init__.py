@@ -9,7 +9,7 @@ from importlib import import_module
 
 from flipcore.lab.claims.cell import Cell
 
-MODULES = ("flips", "memory", "pocket", "holdout", "texts", "likeness", "gates", "audit")
+MODULES = ("flips", "memory", "pocket", "holdout", "texts", "likeness", "gates", "audit", "ranking")
 
 
 def cells_of(module: str) -> tuple[Cell, ...]:

@@ -21,7 +21,7 @@ from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from tests.conftest import ROOT
 
 CELLS = [cell for part in all_cells().values() for cell in part]
-NOT_RUN: tuple[str, ...] = ()
+NOT_RUN: tuple[str, ...] = ("one model is better", "models separated")
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
 
@@ -207,3 +207,16 @@ def test_runs_that_are_not_put_into_words_would_have_claimed_nothing():
         if any(claim.is_made for claim in worlds.flips.cell_claims(worlds.in_words(worlds.part(drawn, run, 40))))
     }
     assert made and made <= chosen and len(chosen) < 20
+
+
+@pytest.mark.parametrize("every_way", [False, True])
+def test_orders_that_are_not_put_into_words_would_have_claimed_nothing_false(every_way):
+    from flipcore.lab.claims import ranking as worlds
+
+    families = np.arange(40)
+    right = worlds.worlds_of(np.random.default_rng(3), 100, worlds.EQUAL, families, templated=False)
+    right[:10, :, :, 0] = True  # model A is far better than its world says
+    chosen = set(worlds.promising(right, families, worlds.EQUAL, every_way).tolist())
+    is_false = worlds.separates_falsely if every_way else worlds.misses_a_rank
+    made = {i for i in range(len(right)) if is_false(worlds.in_words(right[i], families), worlds.EQUAL)}
+    assert made == chosen and 10 <= len(chosen) < 30

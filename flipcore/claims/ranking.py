@@ -1,0 +1,189 @@
+"""Claims about several models: who is better at the study's own prompt, and whether that order survives other ways of asking
+and reading.
+
+A way is a variant of the prompt under one extractor. Two families, because two questions are asked: the study's own prompt under
+the reference extractor was declared beforehand, and all ways together were not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.core.finish import MOST_CUT
+from flipcore.extractors import title_of
+from flipcore.stats.base.estimate import MIN_N, Estimate, p_text, percent_text
+from flipcore.stats.base.intervals import SIGNED, mean_interval
+from flipcore.stats.ranking.order import Order, rank_limits
+from flipcore.stats.ranking.ways import Way
+
+WORLDS = ("all equal", "one is worse", "templated items", "nearly always right", "an order: rank intervals miss it")
+BETTER = Assertion(
+    "one model is better",
+    "a model's rank lies in its interval: the models shown to be behind another are behind it at the study's own prompt",
+    0.05,
+    1,
+    "all pairs of models in both directions, at the study's own prompt and reference extractor, Holm",
+    WORLDS,
+)
+SEPARATED = Assertion(
+    "models separated",
+    "under some way of asking and reading one of two models is better than the other",
+    0.05,
+    1,
+    "all pairs of models in both directions and all ways of asking and reading, Holm",
+    WORLDS,
+)
+ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
+FIRST, SOME, NONE, FEW = "first", "some separated", "not separated", "few"
+LEVEL = 0.95
+MOST_NAMES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """An order with what of it may be claimed: `closed_gates` (axis or extractor -> why) and answers that were cut off leave ways out.
+    `own` is the way that was declared, -1 where no model was read so. `at_own` and `at_all` are adjusted p (models, models) and
+    (ways, models, models)."""
+
+    order: Order
+    own: int
+    claimed: np.ndarray
+    left_out: Mapping[str, str]
+    at_own: np.ndarray
+    at_all: np.ndarray
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self.order.scores.models
+
+    @property
+    def why_own(self) -> str:
+        """Why nothing is claimed at the declared way; "" where it may be."""
+        if self.own < 0 or self.claimed[self.own]:
+            return ""
+        way = self.order.scores.ways[self.own]
+        return self.left_out.get(way.extractor) or self.left_out.get("cut", "")
+
+
+def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None = None) -> Contest:
+    """The order with its two families of tests."""
+    ways = order.scores.ways
+    shut = closed_gates or {}
+    open_gates = np.array([not {way.axis if not way.is_base else "", way.extractor} & set(shut) for way in ways], dtype=bool)
+    whole = ~(order.scores.cut > MOST_CUT).any(axis=1)
+    left_out = {name: shut[name] for name in shut}
+    if (n_cut := int((open_gates & ~whole).sum())) > 0:
+        most = percent_text(MOST_CUT)
+        left_out["cut"] = f"more than {most} of a model's answers were cut off under {n_cut} of {len(ways)} ways."
+    claimed = open_gates & whole
+    own = next((i for i, way in enumerate(ways) if way.is_base and way.extractor == reference), -1)
+    one = np.arange(len(ways)) == own
+    at_own = order.adjusted(one)[own] if own >= 0 else np.full((len(order.scores.models),) * 2, np.nan)
+    return Contest(order, own, claimed, left_out, at_own, order.adjusted(claimed))
+
+
+def place(way: Way) -> str:
+    """ "own prompt, written answer"; "option order: rotate-1, first token"."""
+    prompt = "own prompt" if way.is_base else f"{way.axis.replace('_', ' ')}: {way.key}"
+    return f"{prompt}, {title_of(way.extractor).lower()}"
+
+
+def difference(order: Order, way: int, j: int, k: int, level: float = LEVEL) -> Estimate:
+    """Mean of model j minus model k over the items that both have under a way, paired, families of items as one."""
+    values, families = order.scores.values[way], order.scores.families
+    return mean_interval(values[:, j] - values[:, k], families, level=level, bounds=SIGNED)
+
+
+def best_claim(one: Contest, level: float = LEVEL) -> Claim:
+    """Who is first at the study's own prompt under the reference extractor, or which models are not shown to differ."""
+    if len(one.models) < 2:
+        return description("This study has answers of one model, so there is nothing to rank.", FEW)
+    if one.own < 0:
+        return description("No model was read by the reference extractor at the study's own prompt.", FEW)
+    means = one.order.means[one.own]
+    ranking = [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable") if not np.isnan(means[i])]
+    if len(ranking) < 2:
+        return description("Only one model has answers at the study's own prompt.", FEW)
+    first, second = ranking[:2]
+    gap = difference(one.order, one.own, first, second, level)
+    n_families, n = int(one.order.n_families[one.own]), int(one.order.n[one.own])
+    names = [one.models[i] for i in (first, second)]
+    p, ordered = float(one.at_own[first, second]), tuple(one.models[i] for i in ranking)
+    numbers: dict[str, Any] = {"difference": gap, "p": p, "ranking": ordered}
+    if n_families < MIN_N:
+        what = "items" if n_families == n else "families of items"
+        sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families})."
+        return Claim(BETTER, FEW, sentence, False, _own_detail(one, n), "", numbers).not_claimed(one.why_own)
+    best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
+    firsts = [one.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
+    outcome = FIRST if len(firsts) == 1 else SOME if len(firsts) < len(ranking) else NONE
+    sentences = {
+        FIRST: f"{names[0]} is better than every other model: {gap.text_pp()} over {names[1]}, {p_text(p)}.",
+        SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; the other {len(ranking) - len(firsts)} "
+        f"{'is' if len(ranking) - len(firsts) == 1 else 'are'} behind.",
+        NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}.",
+    }
+    numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
+    numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
+    claim = Claim(BETTER, outcome, sentences[outcome], outcome != NONE, _own_detail(one, n), "", numbers)
+    return claim.not_claimed(one.why_own)
+
+
+def _lead(names: Sequence[str], gap: Estimate) -> str:
+    if gap.value == 0:
+        return f"{names[0]} and {names[1]} are level"
+    return f"{names[0]} leads {names[1]} by {gap.text_pp()}"
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(names) if len(names) <= MOST_NAMES else f"one of {len(names)} models"
+
+
+def _own_detail(one: Contest, n: int) -> str:
+    """What the verdict rests on."""
+    pairs = len(one.models) * (len(one.models) - 1) // 2
+    family = f" p over {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
+    return f"Study's own prompt, {title_of(one.order.scores.ways[one.own].extractor).lower()}, {n:,} items.{family}"
+
+
+def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
+    """Under how many ways model j leads k, and how many separate them; over all ways that may be claimed."""
+    leads = one.order.leads(j, k)[one.claimed]
+    n_ways, ahead, behind = len(leads), int((leads > 0).sum()), int((leads < 0).sum())
+    for_j, for_k = (
+        int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum()) for p in (one.at_all[:, j, k], one.at_all[:, k, j])
+    )
+    first, second = one.models[j], one.models[k]
+    if not n_ways:
+        why = " ".join(dict.fromkeys(one.left_out.values())) or "nothing was read of it."
+        return Claim(SEPARATED, NONE, "").not_claimed(why)
+    at_level = f"at {percent_text(level)}"
+    if for_j and for_k:
+        separating = f"{for_j} separate{'s' if for_j == 1 else ''} them {at_level} for {first}, {for_k} for {second}"
+    elif for_j or for_k:
+        separating = f"{for_j or for_k} separate{'s' if for_j + for_k == 1 else ''} them {at_level}"
+    else:
+        separating = f"no way separates them {at_level}"
+    sentence = f"{first} leads {second} under {ahead} of {n_ways} ways of asking and reading; {separating}."
+    outcome = SOME if for_j or for_k else NONE
+    swap = f"{second} leads under {behind}, they tie under {n_ways - ahead - behind}."
+    numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "separate": (for_j, for_k)}
+    return Claim(SEPARATED, outcome, sentence, bool(for_j or for_k), swap, "", numbers)
+
+
+def winners(one: Contest) -> Claim:
+    """Which ways would have made each model the winner: a count, and nothing beyond it."""
+    ways = [i for i in range(len(one.claimed)) if one.claimed[i]]
+    firsts = {
+        model: [place(one.order.scores.ways[i]) for i in ways if one.order.ranks[i, m] == 1]
+        for m, model in enumerate(one.models)
+    }
+    there = [f"{model} {len(places)}" for model, places in firsts.items() if places]
+    n_listed = f"Of {len(ways)} ways of asking and reading, ranked first: {', '.join(there[:MOST_NAMES])}"
+    more = f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else ""
+    return description(f"{n_listed}{more}." if there else "No way of asking and reading ranks a model first.", firsts=firsts)

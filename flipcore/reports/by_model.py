@@ -1,0 +1,115 @@
+"""The questions of a study answered side by side for several models: flips, memory and inflation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flipcore.claims.claim import Claim
+from flipcore.extractors import title_of
+from flipcore.reports.flips import surface_claim
+from flipcore.reports.memory import MemoryTest
+from flipcore.stats.flips.coded_answers import coded_answers
+from flipcore.stats.flips.decomposition import Decomposition, decompositions
+from flipcore.stats.flips.pooled import across_axes
+from flipcore.stats.flips.surface import surface
+
+MOST_ROWS = 60  # a panel has no more: several items share one, which is their mean
+
+
+@dataclass(frozen=True, eq=False)
+class FlipPanels:
+    """`rates[model]` (rows, axes) of one extractor on the same rows, those that flip most over all models first; NaN where
+    nothing is to be compared. `items_a_row` items share a row."""
+
+    columns: tuple[str, ...]
+    rates: Mapping[str, np.ndarray]
+    n_items: int
+    items_a_row: int
+
+
+def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
+    """Small multiples of the flip surface: one panel a model that was read by `extractor`."""
+    items = list(dict.fromkeys(frame["item_id"]))
+    models = list(dict.fromkeys(frame.loc[frame["extractor"] == extractor, "model"]))
+    cells = {model: surface(frame[frame["model"] == model], extractor) for model in models}
+    columns = list(dict.fromkeys(name for one in cells.values() for name in one.columns))
+    whole = np.full((len(models), len(items), len(columns)), np.nan)
+    for m, one in enumerate(cells.values()):
+        rows = [items.index(item) for item in one.items]
+        whole[m][np.ix_(rows, [columns.index(name) for name in one.columns])] = one.rate
+    means = _mean(_mean(whole, 2), 0)
+    whole = whole[:, np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
+    step = max(1, -(-len(items) // MOST_ROWS))
+    binned = [_mean(whole[:, start : start + step], 1) for start in range(0, len(items), step)]
+    rates = np.stack(binned, axis=1) if binned else whole
+    return FlipPanels(tuple(columns), dict(zip(models, rates, strict=True)), len(items), step)
+
+
+def _mean(values: np.ndarray, axis: int) -> np.ndarray:
+    """The mean of what is defined; NaN where nothing is."""
+    there = ~np.isnan(values)
+    n = there.sum(axis=axis)
+    return np.divide(np.where(there, values, 0.0).sum(axis=axis), n, out=np.full(n.shape, np.nan), where=n > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFlips:
+    """One model's flips over all axes under one extractor, and what may be said of them."""
+
+    model: str
+    cell: Decomposition
+    claim: Claim
+
+
+def flips_by_model(
+    frame: pd.DataFrame,
+    reference: str,
+    closed_gates: Mapping[str, str] | None = None,
+    temperatures: Mapping[str, float] | None = None,
+) -> list[ModelFlips]:
+    """A row a model and extractor, over all axes whose gate is open; a model that lacks the reference extractor has none."""
+    rows = []
+    for model in dict.fromkeys(frame["model"]):
+        part = frame[frame["model"] == model]
+        answers = coded_answers(part)
+        if reference not in answers.extractors:
+            continue
+        cells = [one for one in decompositions(answers, reference, tests=False) if one.axis not in (closed_gates or {})]
+        heat = (temperatures or {}).get(model)
+        rows += [
+            ModelFlips(model, replace(one, axis=model), surface_claim(part, one.extractor, reference, None, closed_gates, heat))
+            for one in across_axes(cells)
+        ]
+    return rows
+
+
+def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
+    """As a page shows them."""
+    return [
+        {
+            "model": one.model,
+            "extractor": title_of(one.cell.extractor),
+            "items": one.cell.n_items,
+            "T": one.cell.T.text(),
+            "compared alone": "reference" if one.cell.is_reference else one.cell.A_plus.text(),
+            "both": one.cell.both.text(),
+            "reference alone": "reference" if one.cell.is_reference else one.cell.A_minus.text(),
+            "noise floor": one.cell.W.text(),
+            "verdict": one.claim.word,
+        }
+        for one in flips
+    ]
+
+
+def memory_rows(memory: Mapping[str, Sequence[MemoryTest]]) -> list[dict[str, Any]]:
+    """A row a model and detector with its verdict, for every model that has any."""
+    return [
+        {"model": model, "items": one.items, "detector": one.detector, "verdict": one.claim.word, "in words": one.claim.text}
+        for model, tests in memory.items()
+        for one in tests
+    ]

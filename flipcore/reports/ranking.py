@@ -1,0 +1,216 @@
+"""Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from flipcore.claims import ranking as claims
+from flipcore.claims.claim import Claim
+from flipcore.claims.ranking import Contest
+from flipcore.core.study import Study
+from flipcore.stats.audit.paired import PairedScores, paired_scores
+from flipcore.stats.base.estimate import MIN_N, Estimate, p_text
+from flipcore.stats.base.intervals import mean_interval
+from flipcore.stats.flips.decomposition import default_reference
+from flipcore.stats.ranking.order import order, rank_limits
+from flipcore.stats.ranking.ways import scores
+
+LEVEL = claims.LEVEL
+
+
+@dataclass(frozen=True)
+class ModelPair:
+    """Two models at the study's own prompt under the reference extractor. `p` is over all pairs (Holm), `claim` over all ways;
+    `paired.p` is McNemar's exact one, or the t test's where an item has several samples or templates repeat."""
+
+    first: str
+    second: str
+    paired: PairedScores
+    p: float
+    claim: Claim
+
+
+@dataclass(frozen=True, eq=False)
+class RankingReport:
+    """What is said of several models; `role` is that of the items that were counted. `claims`: who is first, then a pair each, the first
+    and the second before the others; `notes` what was left out and why."""
+
+    contest: Contest
+    role: str
+    reference: str
+    claims: tuple[Claim, ...]
+    pairs: tuple[ModelPair, ...]
+    notes: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """As the command line prints it, for two models or more."""
+        lines = [f"Ranking of {len(self.contest.models)} models ({self.role.replace('_', ' ')} items)"]
+        lines += [f"  {one.text} {one.detail}".rstrip() for one in self.claims]
+        lines += [f"  {one}" for one in self.notes]
+        return "\n".join([*lines, *(f"  {row}" for row in self._way_lines())])
+
+    def _way_lines(self) -> list[str]:
+        return [
+            f"{row['way']}: "
+            + "; ".join(f"{model} {row[model]} (rank {row[f'rank of {model}']})" for model in self.contest.models)
+            for row in way_rows(self.contest)
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; a missing number is None."""
+        return {
+            "role": self.role,
+            "reference": self.reference,
+            "claims": [_claim(one) for one in self.claims],
+            "pairs": [_pair(one) for one in self.pairs],
+            "ways": way_rows(self.contest),
+            "notes": list(self.notes),
+        }
+
+
+def compares_models(study: Study) -> bool:
+    """Whether a study asks more than one model."""
+    return len(study.models) > 1
+
+
+def roles_of(frame: pd.DataFrame) -> list[str]:
+    """The roles of the items in the study's order. Sets in different roles are not pooled: what differs between them is asked."""
+    return list(dict.fromkeys(frame["role"])) if len(frame) else []
+
+
+def ranking_report(
+    frame: pd.DataFrame,
+    reference: str | None = None,
+    closed_gates: Mapping[str, str] | None = None,
+    role: str | None = None,
+    level: float = LEVEL,
+) -> RankingReport | None:
+    """Of readouts of two models or more; None for fewer. `closed_gates`: axis or extractor -> why it is not claimed."""
+    role = role or next(iter(roles_of(frame)), "")
+    part = frame[frame["role"] == role] if len(frame) else frame
+    if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
+        return None
+    own_reference = reference or default_reference(list(dict.fromkeys(part["extractor"])))
+    contest = claims.contest(order(scores(part)), own_reference, closed_gates)
+    best = claims.best_claim(contest, level)
+    pairs = tuple(_pairs(contest, level))
+    return RankingReport(
+        contest,
+        role,
+        own_reference,
+        (best, claims.winners(contest), *(one.claim for one in pairs)),
+        pairs,
+        tuple(_notes(contest)),
+    )
+
+
+def _pairs(contest: Contest, level: float) -> list[ModelPair]:
+    """Every pair, the model that is ahead at the study's own prompt first, in the order of that prompt."""
+    return [_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2)]
+
+
+def by_rank(contest: Contest) -> list[int]:
+    """The models in the order of the study's own prompt under the reference extractor; those without a score there last."""
+    means = contest.order.means[contest.own] if contest.own >= 0 else np.zeros(len(contest.models))
+    return [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
+
+
+def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
+    way, values = max(contest.own, 0), contest.order.scores
+    paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
+    p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))  # over both directions already
+    return ModelPair(contest.models[j], contest.models[k], paired, p, claims.pair_claim(contest, j, k, level))
+
+
+def _notes(contest: Contest) -> list[str]:
+    n = int((~contest.claimed).sum())
+    notes = (
+        [f"{n} of {len(contest.claimed)} ways are left out of the claims: {why}" for why in contest.left_out.values()]
+        if n
+        else []
+    )
+    lost = contest.order.scores.values.shape[1] - contest.order.n
+    if (lost > 0).any():
+        notes.append(f"Up to {int(lost.max()):,} items lack an answer of some model under a way and are left out there.")
+    return notes
+
+
+def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
+    """A row a way: each model's accuracy with its interval, its rank and its rank interval over all ways ("1–2")."""
+    best, worst = rank_limits(contest.at_all, 1 - level)
+    rows = []
+    for i, way in enumerate(contest.order.scores.ways):
+        row: dict[str, Any] = {"way": claims.place(way), "items": int(contest.order.n[i]), "claimed": bool(contest.claimed[i])}
+        for m, model in enumerate(contest.models):
+            row[model] = accuracy(contest, i, m).text()
+            row[f"rank of {model}"] = rank_text(contest.order.ranks[i, m], best[i, m], worst[i, m], bool(contest.claimed[i]))
+        rows.append(row)
+    return rows
+
+
+def split_items(contest: Contest, way: int, first: str, second: str) -> list[str]:
+    """Items that one of two models has right and the other wrong under a way, the largest difference of shares first."""
+    j, k = contest.models.index(first), contest.models.index(second)
+    gaps = np.nan_to_num(np.abs(contest.order.scores.values[way][:, j] - contest.order.scores.values[way][:, k]))
+    return [contest.order.scores.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
+
+
+def rank_text(rank: float, best: int, worst: int, is_claimed: bool) -> str:
+    """ "2 [1, 3]", or the rank alone where no interval is claimed."""
+    if np.isnan(rank):
+        return "–"
+    return f"{int(rank)} [{best}, {worst}]" if is_claimed else f"{int(rank)}"
+
+
+def accuracy(contest: Contest, way: int, model: int) -> Estimate:
+    """Of a model under a way, over the items that all of its models have."""
+    values, there = contest.order.scores, contest.order.scores.common(way)
+    right = values.values[way][there, model]
+    single = len(right) >= MIN_N and not values.is_templated and bool(np.isin(right, (0, 1)).all())
+    return mean_interval(right, values.families[there], kind="wilson" if single else "default")
+
+
+def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
+    """A row a pair, as a page shows it."""
+    return [
+        {
+            "first": one.first,
+            "second": one.second,
+            "difference": one.paired.difference.text_pp(),
+            "only first right": one.paired.second_only,
+            "only second right": one.paired.first_only,
+            "items": one.paired.n_items,
+            "p, pair alone": p_text(one.paired.p),
+            "p over all pairs": p_text(one.p),
+            "ways first leads": f"{one.claim.numbers.get('ahead', 0)} of {one.claim.numbers.get('ways', 0)}",
+            "ways second leads": one.claim.numbers.get("behind", 0),
+        }
+        for one in pairs
+    ]
+
+
+def _claim(one: Claim) -> dict[str, Any]:
+    return {"sentence": one.text, "detail": one.detail, "outcome": one.word, "is_claimed": one.is_made}
+
+
+def _pair(one: ModelPair) -> dict[str, Any]:
+    return {
+        "first": one.first,
+        "second": one.second,
+        "difference": {key: None if value != value else value for key, value in asdict(one.paired.difference).items()},
+        "p_pair_alone": _number(one.paired.p),
+        "p_over_pairs": _number(one.p),
+        "only_first_right": one.paired.second_only,
+        "only_second_right": one.paired.first_only,
+        "n_items": one.paired.n_items,
+    } | _claim(one.claim)
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,134 @@
+// The ranking board: ranks, their limits and every sentence were computed by flipcore for a grid of levels; dragging looks
+// another level up.
+const SVG = "http://www.w3.org/2000/svg";
+const STEP = 22;
+
+function made(name, attributes, parent) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  parent.appendChild(node);
+  return node;
+}
+
+function element(name, className, text, parent) {
+  const node = document.createElement(name);
+  node.className = className;
+  node.textContent = text;
+  parent.appendChild(node);
+  return node;
+}
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".ranking");
+  const slider = root.querySelector("input[type=range]");
+  const headline = root.querySelector(".headline");
+  const pairBox = root.querySelector(".pairs");
+  const [head, body] = [root.querySelector("thead"), root.querySelector("tbody")];
+  const { levels, models, ways, best, worst, pairs, colours, locked, opened } = data;
+  if (root._id !== data.id) Object.assign(root, { _id: data.id, _at: data.start });
+  root.style.setProperty("--genuine", colours.genuine);
+  root.querySelector(".under").textContent = data.detail;
+  Object.assign(slider, { min: 0, max: levels.length - 1, step: 1, disabled: Boolean(locked) });
+  slider.value = root._at;
+  const width = STEP * models.length + 8;
+  const drawTrack = models.length <= 12;
+  const parts = [];
+  let dragged = null;
+
+  function build() {
+    head.replaceChildren();
+    body.replaceChildren();
+    const titles = element("tr", "", "", head);
+    for (const name of ["Way of asking and reading", ...models]) element("th", "", name, titles).scope = "col";
+    ways.forEach((way, w) => {
+      const row = element("tr", way.is_own ? "own" : "", "", body);
+      row.classList.toggle("withheld", !way.claimed);
+      row.classList.toggle("opened", way.id === opened);
+      const title = element("td", "way", way.label, row);
+      title.tabIndex = 0;
+      title.setAttribute("role", "button");
+      title.title = `${way.items.toLocaleString("en")} items. Click to read the outputs on which the models differ.`;
+      const open = () => setTriggerValue("way", way.id);
+      title.onclick = open;
+      title.onkeydown = (event) => { if (event.key === "Enter") open(); };
+      models.forEach((model, m) => {
+        const cell = element("td", way.ranks[m] === 1 ? "first" : "", "", row);
+        cell.title = `${model}: ${way.interval[m]} right`;
+        element("span", "right", way.accuracy[m], cell);
+        parts.push({ w, m, rank: way.ranks[m], claimed: way.claimed, ...track(cell, way.ranks[m]) });
+      });
+    });
+    paint();
+  }
+
+  // ranks from left to right: the first place at the left
+  function track(cell, rank) {
+    if (!drawTrack || rank === null) return { span: element("span", "span", "", cell) };
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("width", width);
+    svg.setAttribute("height", 26);
+    svg.setAttribute("aria-hidden", "true");
+    cell.appendChild(svg);
+    const x = (place) => 4 + STEP * (place - 0.5);
+    for (let place = 1; place <= models.length; place += 1) {
+      made("line", { x1: x(place), x2: x(place), y1: 9, y2: 17, stroke: colours.grid, "stroke-width": 2 }, svg);
+    }
+    const line = { y1: 13, y2: 13, "stroke-linecap": "round" };
+    const ghost = made("line", { ...line, stroke: colours.floor, "stroke-width": 12, opacity: 0.35, visibility: "hidden" }, svg);
+    const bar = made("line", { ...line, stroke: colours.genuine, "stroke-width": 6 }, svg);
+    made("circle", { cx: x(rank), cy: 13, r: 6, fill: colours.text }, svg);
+    return { x, bar, ghost, span: element("span", "span", "", cell) };
+  }
+
+  function stretched(line, part, at) {
+    const place = (at * ways.length + part.w) * models.length + part.m;
+    const [from, to] = [part.x(best[place]), part.x(worst[place])];
+    line.setAttribute("x1", from);
+    line.setAttribute("x2", from === to ? to + 0.01 : to);
+    line.setAttribute("visibility", part.claimed ? "visible" : "hidden");
+  }
+
+  function paint() {
+    const at = root._at;
+    root.querySelector(".level").textContent = `${(100 * levels[at]).toFixed(levels[at] > 0.989 ? 1 : 0)} %`;
+    headline.textContent = data.headline.sentences[data.headline.at[at]];
+    pairBox.replaceChildren();
+    for (const pair of pairs) element("div", "pair", pair.sentences[pair.at[at]], pairBox);
+    for (const part of parts) {
+      const place = (at * ways.length + part.w) * models.length + part.m;
+      const [from, to] = [best[place], worst[place]];
+      const interval = from === to ? `rank ${from}` : `rank ${from} to ${to}`;
+      part.span.textContent = part.rank === null ? "" : part.claimed ? interval : "not claimed";
+      if (!part.bar) continue;
+      stretched(part.bar, part, at);
+      if (dragged === null) part.ghost.setAttribute("visibility", "hidden");
+      else stretched(part.ghost, part, dragged.from);
+    }
+    root.dataset.painted = String(performance.now());
+  }
+
+  slider.oninput = () => {
+    dragged ??= { from: root._at, lowest: root._at, highest: root._at };
+    root._at = Number(slider.value);
+    dragged.lowest = Math.min(dragged.lowest, root._at);
+    dragged.highest = Math.max(dragged.highest, root._at);
+    paint();
+  };
+  slider.onchange = () => {
+    if (dragged === null) return;
+    const { from, lowest, highest } = dragged;
+    dragged = null;
+    paint();
+    setTriggerValue("moved", { control: "level", from: levels[from], to: levels[root._at], lowest: levels[lowest],
+      highest: levels[highest], level: levels[root._at] });
+  };
+
+  function write() {
+    const sentences = [headline, ...pairBox.children].map((one) => `${one.textContent} (${root.querySelector(".level").textContent})`);
+    setTriggerValue("decision", { sentences, level: levels[root._at] });
+  }
+  root.querySelector(".controls > button").onclick = write;
+  root.onkeydown = (event) => { if (event.key === "w") write(); };
+  build();
+}

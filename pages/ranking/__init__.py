@@ -1,0 +1,1 @@
+"""Several models: the page and its parts."""

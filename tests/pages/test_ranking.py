@@ -1,0 +1,78 @@
+"""Ranking: the board, the outputs behind a way, the lock, and what a closed gate withholds."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo
+from flipcore.store.connection import Store
+from flipcore.store.queries import locks
+from tests.browser.serving import ROOT
+from tests.stores import store_with
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+STUDY = Study(
+    "three models",
+    (ItemSource("flipscope_choice", n=36),),
+    (Part("identity"), Part("option_order", {"kind": "cyclic", "n": 2}), Part("paraphrase", {"unreviewed": True})),
+    (Part("first_token"), Part("regex")),
+    tuple(ModelUse(f"simulated-{name}") for name in ("artifact-prone", "clean", "noisy")),
+    confirmatory_share=0.4,
+)
+S, OPEN = STUDY.study_id, 27
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("ranking"), STUDY, shipped=True)
+
+
+@pytest.fixture
+def path(file, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(file))
+    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    return file
+
+
+def page(**link) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
+    app.query_params["study"] = S
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.run()
+    app.switch_page("ranking/page.py").run()
+    assert not app.exception
+    return app
+
+
+def words(app: AppTest) -> str:
+    kinds = ("markdown", "caption", "info", "warning")
+    return " ".join(str(block.value).replace("\\", "") for kind in kinds for block in getattr(app, kind))
+
+
+def test_the_page_counts_winners_pairs_and_the_outputs_behind_a_way(path):
+    app = page(way="option_order|rotate-1|first_token")
+    said = words(app)
+    assert "Of 4 ways of asking and reading, ranked first:" in said  # paraphrases have not passed their gate
+    assert "are left out of the claims: Paraphrases of flipscope_choice" in said
+    pairs = app.dataframe[0].value
+    assert len(pairs) == 3 and set(pairs["items"]) == {OPEN}  # what was set aside is not counted
+    assert len(app.selectbox(key="behind-pair").options) == 3
+    assert said.count("Right answer:") == 2 and "Sample 1" in said
+    app.button(key="behind-close").click().run()
+    assert not app.exception and "Right answer:" not in words(app)
+
+
+def test_what_was_set_aside_is_ranked_under_a_lock_and_not_before(path):
+    assert "Lock your settings to see the results" in words(page(mode="Locked"))
+    store = Store.open(path)
+    locks.keep_lock(store, S, "ranking", {"level": 0.9, "reference": "regex", "role": "benchmark"}, "Ada")
+    store.close()
+    import streamlit
+
+    streamlit.cache_resource.clear()
+    app = page(mode="Locked")
+    assert set(app.dataframe[0].value["items"]) == {36 - OPEN}
+    assert "Only the items that were set aside are counted" in words(app)

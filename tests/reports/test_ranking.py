@@ -1,0 +1,64 @@
+"""Several models in one report: pairs, ways, JSON, and the roles that are not pooled."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from flipcore.reports.ranking import pair_rows, ranking_report, split_items, way_rows
+from flipcore.stats.base.paired import mcnemar
+from tests.stats.ranking.worlds import readouts
+
+OWN, LOWER = ("identity", "base", "regex"), ("label_set", "lower", "regex")
+STRONG, WEAK = "1" * 30 + "0" * 10, "0" * 8 + "1" * 10 + "0" * 22
+RIGHT = {"B": {OWN: WEAK, LOWER: WEAK}, "A": {OWN: STRONG, LOWER: WEAK}}
+
+
+@pytest.fixture(scope="module")
+def report():
+    return ranking_report(readouts(RIGHT))
+
+
+def test_the_model_that_is_ahead_comes_first_with_mcnemars_p(report):
+    (row,) = pair_rows(report.pairs)
+    assert (row["first"], row["second"]) == ("A", "B") and row["difference"].startswith("+50.0 pp [")
+    assert (row["only first right"], row["only second right"], row["items"]) == (20, 0, 40)
+    assert report.pairs[0].paired.p == pytest.approx(mcnemar(20, 0)["exact"]) and row["ways first leads"] == "1 of 2"
+
+
+def test_p_over_all_pairs_is_adjusted_and_below_the_level_where_the_claim_is_made(report):
+    assert report.pairs[0].p <= 0.05 and report.claims[0].is_made
+
+
+def test_every_way_names_each_models_share_and_rank(report):
+    own, lower = way_rows(report.contest)
+    assert own["way"] == "own prompt, written answer" and own["rank of A"] == "1 [1, 1]" and own["rank of B"] == "2 [2, 2]"
+    assert lower["rank of A"] == lower["rank of B"] == "1 [1, 2]"
+    assert own["A"] == "0.75 [0.60, 0.86]"  # Wilson's, as on the study's card
+
+
+def test_items_on_which_two_models_differ(report):
+    assert split_items(report.contest, 0, "A", "B") == [f"i{i}" for i in [*range(8), *range(18, 30)]]
+    assert split_items(report.contest, 1, "A", "B") == []
+
+
+def test_text_and_json_hold_the_same_claims(report):
+    plain = json.loads(json.dumps(report.as_dict(), allow_nan=False))
+    assert [one["sentence"] for one in plain["claims"]] == [one.text for one in report.claims]
+    assert all(one["sentence"] in report.text() for one in plain["claims"])
+    assert plain["pairs"][0]["is_claimed"] is True and plain["ways"][0]["rank of A"] == "1 [1, 1]"
+
+
+def test_roles_are_not_pooled_and_one_model_has_no_ranking():
+    other = readouts({model: {OWN: "0" * 40} for model in RIGHT}, role="control").assign(
+        item_id=lambda rows: "c" + rows["item_id"]
+    )
+    both = pd.concat([readouts(RIGHT), other])
+    assert ranking_report(both).claims[0].text == ranking_report(readouts(RIGHT)).claims[0].text
+    assert ranking_report(both, role="control").claims[0].outcome == "not separated"
+    assert ranking_report(readouts({"A": {OWN: STRONG}})) is None and ranking_report(both.iloc[:0]) is None
+
+
+def test_items_that_lack_an_answer_are_said_and_left_out():
+    report = ranking_report(readouts({"A": {OWN: STRONG}, "B": {OWN: "-" * 5 + WEAK[5:]}}))
+    assert "Up to 5 items lack an answer" in report.notes[0] and report.contest.order.n.tolist() == [35]
