@@ -11,6 +11,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.gate import Gate
 from flipcore.invitations.routes import access_routes
 from flipcore.invitations.start import start_sentence
+from flipcore.meeting.socket import meeting_routes
 from pages.common.fault import tell
 from pages.common.identity import login_of
 from pages.common.opened import greeted, store
@@ -24,6 +25,6 @@ app = App(
     Path(__file__).parent / "pages" / "main.py",
     lifespan=greeted,
     on_script_error=tell,
-    routes=[*access_routes(store, st.get_option("server.baseUrlPath"))],
+    routes=[*access_routes(store, st.get_option("server.baseUrlPath")), *meeting_routes(st.get_option("server.baseUrlPath"))],
     middleware=[Middleware(Gate, store=store, login=login_of)],
 )

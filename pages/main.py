@@ -8,9 +8,8 @@ from flipcore.access import policy
 from flipcore.access.acting import acting
 from flipcore.access.levels import Level, Permission
 from flipcore.access.person import Person
-from pages.common import keys
+from pages.common import keys, presenting
 from pages.common.identity import entrance
-from pages.components.screen import screen_style
 
 # a named icon as page icon would be fetched from a server of Google's on every visit
 st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parent / "components/icon.svg", layout="wide")
@@ -136,7 +135,8 @@ def shown_pages(person: Person) -> list:
 
 
 page = st.navigation(shown_pages(acting()), position="top")
-screen_style()
+presenting.style()
 if acting().may(Permission.READ):
+    presenting.offer()
     keys.offer(page.url_path)
 page.run()

@@ -17,9 +17,13 @@ class Part:
 
 
 def part(name: str) -> Part:
-    """The part of that name ("threshold_board", "cutoff_line", "margin_board")."""
-    html, css, js = ((COMPONENTS / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    return Part(html, css, js)
+    """The part of that name ("threshold_board", "cutoff_line", "margin_board"), what all of them share before its own script."""
+    html, css, js, shared = (_text(one) for one in (f"{name}.html", f"{name}.css", f"{name}.js", "board.js"))
+    return Part(html, css, f"{shared}\n{js}")
+
+
+def _text(name: str) -> str:
+    return (COMPONENTS / name).read_text(encoding="utf-8")
 
 
 def script_of(js: str) -> str:

@@ -1,31 +1,14 @@
 // A cut-off that is dragged: over two histograms, or over intervals. Every number was computed by flipcore for every
 // position; dragging only looks another one up.
-const SVG = "http://www.w3.org/2000/svg";
 const LAYOUT = { width: 1000, height: 256, left: 8, right: 8, top: 8, bottom: 42 };
-
-function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
-}
-
-function signed(text) {
-  return text.replace("-", "−");
-}
 
 const FORMATS = {
   int: (x) => Math.round(x).toLocaleString("en-US"),
-  num: (x) => signed(x.toFixed(2).replace("-0.00", "0.00")),
-  fine: (x) => signed(x.toFixed(3).replace("-0.000", "0.000")),
-  pct: (x) => `${signed((100 * x).toFixed(1).replace("-0.0", "0.0"))} %`,
-  pp: (x) => `${signed((100 * x).toFixed(1).replace("-0.0", "0.0"))} pp`,
+  num: (x) => minus(x.toFixed(2).replace("-0.00", "0.00")),
+  fine: (x) => minus(x.toFixed(3).replace("-0.000", "0.000")),
+  pct: (x) => `${minus((100 * x).toFixed(1).replace("-0.0", "0.0"))} %`,
+  pp: (x) => `${minus((100 * x).toFixed(1).replace("-0.0", "0.0"))} pp`,
 };
-
-function node(name, attributes, parent) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  parent.appendChild(made);
-  return made;
-}
 
 export default function render(component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -43,11 +26,11 @@ export default function render(component) {
   const told = root.querySelector(".told");
   const legend = root.querySelector(".groups");
   const { colours, locked, groups, edges, rows, lines, words, side, unit, name, mirrored } = data;
-  const positions = floats(data.positions);
-  const tables = Object.fromEntries(Object.entries(data.tables).map(([key, text]) => [key, floats(text)]));
+  const positions = new Float32Array(bytes(data.positions));
+  const tables = Object.fromEntries(Object.entries(data.tables).map(([key, text]) => [key, new Float32Array(bytes(text))]));
   const [least, most] = data.range;
   if (root._id !== data.id) Object.assign(root, { _id: data.id, _at: data.start });
-  let dragged = null;
+  const drag = new Drag(() => root._at);
 
   const x = (value) => BOX.left + (BOX.width - BOX.left - BOX.right) * (value - least) / (most - least || 1);
   const floor = BOX.height - BOX.bottom;
@@ -81,7 +64,7 @@ export default function render(component) {
       const tick = at * wide || 0; // never minus zero
       node("line", { x1: x(tick), x2: x(tick), y1: floor, y2: floor + 5, stroke: colours.muted }, svg);
       const shown = node("text", { x: x(tick), y: floor + 20, "text-anchor": "middle", fill: colours.muted, "font-size": 14 }, svg);
-      shown.textContent = signed(String(Number((data.scale * tick).toPrecision(6))));
+      shown.textContent = minus(String(Number((data.scale * tick).toPrecision(6))));
     }
     const label = node("text", { x: BOX.width - BOX.right, y: floor + 33, "text-anchor": "end", fill: colours.muted,
       "font-size": 13 }, svg);
@@ -174,23 +157,33 @@ export default function render(component) {
     root.dataset.painted = String(performance.now());
   }
 
-  function drag(value) {
-    dragged ??= { from: root._at, lowest: root._at, highest: root._at };
-    root._at = Math.min(Math.max(value, Number(slider.min)), most);
-    dragged.lowest = Math.min(dragged.lowest, root._at);
-    dragged.highest = Math.max(dragged.highest, root._at);
-    moved(ghosts, dragged.from);
-    ghosts.forEach((line) => line.setAttribute("visibility", "visible"));
+  function goTo(value, moving = true) {
+    drag.step(() => { root._at = Math.min(Math.max(value, Number(slider.min)), most); });
+    moved(ghosts, drag.from);
+    if (!moving) drag.release();
+    ghosts.forEach((line) => line.setAttribute("visibility", drag.isOn ? "visible" : "hidden"));
     paint();
   }
 
-  function release() {
-    if (dragged === null) return;
-    setTriggerValue("moved", { control: data.control, from: dragged.from, to: root._at, lowest: dragged.lowest,
-      highest: dragged.highest, cutoff: root._at });
-    dragged = null;
-    ghosts.forEach((line) => line.setAttribute("visibility", "hidden"));
+  function handled(value) {
+    goTo(value);
+    shared.moving();
   }
+
+  function release() {
+    const move = drag.release();
+    if (move === null) return;
+    setTriggerValue("moved", { control: data.control, ...move, cutoff: root._at });
+    ghosts.forEach((line) => line.setAttribute("visibility", "hidden"));
+    shared.released();
+  }
+
+  const shared = shareBoard(root, data.board, {
+    at: () => ({ at: root._at }),
+    show: (at, moving) => { if (!locked && Number.isFinite(at.at)) goTo(at.at, moving); },
+    isSettled: () => Boolean(locked) || root._at === data.start,
+    settle: () => setTriggerValue("moved", { control: data.control, from: data.start, to: root._at, cutoff: root._at }),
+  });
 
   function under(event) {
     const box = svg.getBoundingClientRect();
@@ -199,16 +192,17 @@ export default function render(component) {
     return mirrored ? Math.abs(value) : value;
   }
 
-  svg.onpointerdown = (event) => { if (!locked) { svg.setPointerCapture(event.pointerId); drag(under(event)); } };
-  svg.onpointermove = (event) => { if (dragged !== null && event.buttons) drag(under(event)); };
+  svg.onpointerdown = (event) => { if (!locked) { svg.setPointerCapture(event.pointerId); handled(under(event)); } };
+  svg.onpointermove = (event) => { if (drag.isOn && event.buttons) handled(under(event)); };
   svg.onpointerup = release;
-  slider.oninput = () => drag(Number(slider.value));
+  slider.oninput = () => handled(Number(slider.value));
   slider.onchange = release;
 
   function write() {
     setTriggerValue("decision", { sentences: shown.map((line) => line.textContent).filter(Boolean), cutoff: root._at });
   }
-  root.querySelector("button").onclick = write;
-  root.onkeydown = (event) => { if (event.key === "w") write(); };
+  offerRecord(root, root.querySelector("button"), write);
   paint();
+  shared.drawn();
+  return () => { shared.stop(); root._watch.disconnect(); };
 }

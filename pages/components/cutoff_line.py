@@ -19,7 +19,7 @@ def cutoff_line(line: dict, *, key: str, locked: bool = False) -> tuple[dict | N
     `line` is what `flipcore.boards.cutoffs` makes: positions and tables packed, templates of the sentences, the picture."""
     result = _component(
         key=key,
-        data=line | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+        data=line | {"board": f"cutoff {line['id']}", "colours": asdict(colours(st.context.theme.type)), "locked": locked},
         on_moved_change=lambda: None,
         on_decision_change=lambda: None,
     )

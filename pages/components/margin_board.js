@@ -1,21 +1,5 @@
 // The margin board: states and sentences were computed by flipcore for every margin; dragging only looks another one up.
-const SVG = "http://www.w3.org/2000/svg";
 const WIDTH = 420;
-
-function made(name, attributes, parent) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  parent.appendChild(node);
-  return node;
-}
-
-function element(name, className, text, parent) {
-  const node = document.createElement(name);
-  node.className = className;
-  node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -40,23 +24,23 @@ export default function (component) {
     parent.appendChild(svg);
     const [low, high] = row.axis;
     const x = (value) => 10 + (WIDTH - 20) * Math.min(Math.max((value - low) / (high - low || 1), 0), 1);
-    const zone = made("rect", { y: 4, height: 26, fill: colours.genuine, opacity: 0.13 }, svg);
-    const ghost = made("line", { y1: 2, y2: 32, stroke: colours.genuine, "stroke-width": 2, opacity: 0.35,
+    const zone = node("rect", { y: 4, height: 26, fill: colours.genuine, opacity: 0.13 }, svg);
+    const ghost = node("line", { y1: 2, y2: 32, stroke: colours.genuine, "stroke-width": 2, opacity: 0.35,
       "stroke-dasharray": "3 3", visibility: "hidden" }, svg);
-    const edges = [0, 1].map(() => made("line", { y1: 4, y2: 30, stroke: colours.genuine, "stroke-width": 2 }, svg));
-    made("line", { x1: x(row.nothing), x2: x(row.nothing), y1: 2, y2: 32, stroke: colours.floor, "stroke-width": 1.5,
+    const edges = [0, 1].map(() => node("line", { y1: 4, y2: 30, stroke: colours.genuine, "stroke-width": 2 }, svg));
+    node("line", { x1: x(row.nothing), x2: x(row.nothing), y1: 2, y2: 32, stroke: colours.floor, "stroke-width": 1.5,
       "stroke-dasharray": "2 2" }, svg);
     const [from, to] = row.bound;
     if (from !== null && to !== null) {
-      made("line", { x1: x(from), x2: x(to), y1: 17, y2: 17, stroke: colours.text, "stroke-width": 3 }, svg);
+      node("line", { x1: x(from), x2: x(to), y1: 17, y2: 17, stroke: colours.text, "stroke-width": 3 }, svg);
       for (const end of [from, to]) {
-        made("line", { x1: x(end), x2: x(end), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
+        node("line", { x1: x(end), x2: x(end), y1: 11, y2: 23, stroke: colours.text, "stroke-width": 3 }, svg);
       }
     }
-    if (row.value !== null) made("circle", { cx: x(row.value), cy: 17, r: 5.5, fill: colours.text }, svg);
+    if (row.value !== null) node("circle", { cx: x(row.value), cy: 17, r: 5.5, fill: colours.text }, svg);
     const label = (value, text, anchor) => {
-      const node = made("text", { x: x(value), y: 43, "font-size": 11.5, "text-anchor": anchor, fill: colours.muted }, svg);
-      node.textContent = text;
+      const one = node("text", { x: x(value), y: 43, "font-size": 11.5, "text-anchor": anchor, fill: colours.muted }, svg);
+      one.textContent = text;
     };
     label(low, row.ends[0], "start");
     label(high, row.ends[1], "end");
@@ -89,21 +73,18 @@ export default function (component) {
       element("div", "estimate", row.estimate, numbers);
       element("div", "quiet", `against the margin: ${row.held}`, numbers);
       element("div", "quiet", `could detect ${row.detectable}`, numbers);
-      const part = { row, sign, sentence, shown, ...drawn, dragged: null };
+      const part = { row, sign, sentence, shown, slider, ...drawn, drag: new Drag(() => state.at[row.name]) };
       slider.oninput = () => {
-        part.dragged ??= { from: state.at[row.name], lowest: state.at[row.name], highest: state.at[row.name] };
-        state.at[row.name] = Number(slider.value);
-        part.dragged.lowest = Math.min(part.dragged.lowest, state.at[row.name]);
-        part.dragged.highest = Math.max(part.dragged.highest, state.at[row.name]);
+        part.drag.step(() => { state.at[row.name] = Number(slider.value); });
         paint();
+        shared.moving();
       };
       slider.onchange = () => {
-        if (part.dragged === null) return;
-        const { from, lowest, highest } = part.dragged;
-        part.dragged = null;
+        const move = part.drag.release((place) => row.margins[place]);
+        if (move === null) return;
         paint();
-        setTriggerValue("moved", { control: `margin of ${row.name}`, from: row.margins[from],
-          to: row.margins[state.at[row.name]], lowest: row.margins[lowest], highest: row.margins[highest], ...view() });
+        setTriggerValue("moved", { control: `margin of ${row.name}`, ...move, ...view() });
+        shared.released();
       };
       parts.push(part);
       element("div", "about quiet", row.about, box);
@@ -124,13 +105,13 @@ export default function (component) {
       const [left, right] = (zone ?? row.axis).map(x);
       part.zone.setAttribute("x", left);
       part.zone.setAttribute("width", Math.max(right - left, 0));
-      for (const node of [part.zone, ...part.edges]) node.setAttribute("visibility", there);
+      for (const one of [part.zone, ...part.edges]) one.setAttribute("visibility", there);
       part.edges.forEach((edge, i) => {
         edge.setAttribute("x1", i ? right : left);
         edge.setAttribute("x2", i ? right : left);
         if (i === 0 && !row.two_sided) edge.setAttribute("visibility", "hidden");
       });
-      const old = part.dragged === null ? null : row.margins[part.dragged.from];
+      const old = part.drag.isOn ? row.margins[part.drag.from] : null;
       part.ghost.setAttribute("visibility", old === null ? "hidden" : "visible");
       if (old !== null) {
         part.ghost.setAttribute("x1", x(old));
@@ -147,7 +128,26 @@ export default function (component) {
   function write() {
     setTriggerValue("decision", { sentences: [answer.textContent, ...parts.map((part) => part.sentence.textContent)], ...view() });
   }
-  root.querySelector("button").onclick = write;
-  root.onkeydown = (event) => { if (event.key === "w") write(); };
+  // what a presenter sent: a handle that moves shows its old place behind it
+  function show(at, moving) {
+    for (const { row, slider, drag } of parts) {
+      const place = at[row.name];
+      if (locked || row.margins[place] === undefined) continue;
+      if (place !== state.at[row.name]) drag.step(() => { state.at[row.name] = place; });
+      if (!moving) drag.release();
+      slider.value = place;
+    }
+    paint();
+  }
+
+  const shared = shareBoard(root, data.board, {
+    at: () => ({ ...state.at }),
+    show,
+    isSettled: () => Boolean(locked) || parts.every(({ row }) => state.at[row.name] === row.start),
+    settle: () => setTriggerValue("moved", { control: "margins", ...view() }),
+  });
+  offerRecord(root, root.querySelector("button"), write);
   build();
+  shared.drawn();
+  return () => shared.stop();
 }

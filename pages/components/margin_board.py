@@ -19,7 +19,7 @@ def margin_board(board: dict, *, key: str, locked: bool = False) -> tuple[dict |
     `board` is `flipcore.boards.margins.board(...)`; both results carry the margin of every test by its name."""
     result = _component(
         key=key,
-        data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked},
+        data=board | {"board": f"margin {key}", "colours": asdict(colours(st.context.theme.type)), "locked": locked},
         on_moved_change=lambda: None,
         on_decision_change=lambda: None,
     )

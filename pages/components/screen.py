@@ -14,6 +14,7 @@ export default function (component) {
   style.setProperty("--page", component.data.page);
   style.setProperty("--line", component.data.line);
   style.setProperty("--muted", component.data.muted);
+  document.documentElement.dataset.view = component.data.view;
 }
 """
 _component = st.components.v2.component(
@@ -25,7 +26,8 @@ _component = st.components.v2.component(
 )
 
 
-def screen_style() -> None:
-    """To be called once a page, before anything is drawn."""
+def screen_style(view: str = "screen") -> None:
+    """To be called once a page, before anything is drawn; `view` is screen or projector."""
     theme = colours(st.context.theme.type)
-    _component(data={"page": theme.page, "line": theme.grid, "muted": theme.muted}, key="screen-style", height=0)
+    data = {"page": theme.page, "line": theme.grid, "muted": theme.muted, "view": view}
+    _component(data=data, key="screen-style", height=0)

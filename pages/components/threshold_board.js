@@ -1,14 +1,8 @@
 // The threshold board: every number, outcome and sentence was made by flipcore for a grid of levels; dragging only looks
 // another column up and puts the number and its interval into the sentence that belongs to it.
-const SVG = "http://www.w3.org/2000/svg";
 const SIGNS = { m: "✓ A > G", u: "–", l: "✗ A < G" };
 const STATES = { m: "yes", l: "no", u: "open", f: "none", x: "none", r: "reference", w: "withheld" };
 const WHISKERS = ["lead", "total"];
-
-function floats(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Float64Array(bytes.buffer);
-}
 
 function number(x) {
   if (!Number.isFinite(x)) return "–";
@@ -18,14 +12,7 @@ function number(x) {
   const hundredths = Math.floor(Math.abs(100 * x));
   const near = tie ? (Math.sign(x) * (hundredths + (hundredths % 2))) / 100 : x;
   const rounded = near.toFixed(2).replace("-0.00", "0.00");
-  return rounded.replace("-", "−");
-}
-
-function node(name, attributes, parent) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  parent.appendChild(made);
-  return made;
+  return minus(rounded);
 }
 
 export default function (component) {
@@ -40,7 +27,7 @@ export default function (component) {
   const { levels, rows, tables, wording, quantities, options, colours, locked } = data;
   const state = root._state ?? (root._state = { at: data.start, ...data.chosen });
   const decoded = new Map();
-  let dragged = null;
+  const drag = new Drag(() => state.at);
   for (const name of ["artifact", "genuine"]) root.style.setProperty(`--${name}`, colours[name]);
 
   for (const [name, select] of Object.entries(selects)) {
@@ -60,6 +47,7 @@ export default function (component) {
       state[name] = select.value;
       build();
       setTriggerValue("moved", { control: name, from, to: select.value, ...view() });
+      shared.released();
     };
   }
 
@@ -73,7 +61,7 @@ export default function (component) {
     const name = `${state.reference}|${state.policy}|${state.kind}`;
     if (!decoded.has(name) && tables[name]) {
       const t = tables[name];
-      decoded.set(name, { ...t, low: floats(t.low), high: floats(t.high) });
+      decoded.set(name, { ...t, low: new Float64Array(bytes(t.low)), high: new Float64Array(bytes(t.high)) });
     }
     return decoded.get(name);
   }
@@ -215,8 +203,8 @@ export default function (component) {
       part.sentence.textContent = sentence(t, r);
       part.sentence.title = `${words().rows[r].detail} Click to open the outputs behind it.`;
       spans(t, r, part.whisker, part.x);
-      if (dragged !== null) {
-        state.at = dragged.from;
+      if (drag.isOn) {
+        state.at = drag.from;
         spans(t, r, part.ghost, part.x);
         state.at = old;
       } else {
@@ -227,19 +215,36 @@ export default function (component) {
   }
 
   slider.oninput = () => {
-    dragged ??= { from: state.at, lowest: state.at, highest: state.at };
-    state.at = Number(slider.value);
-    dragged.lowest = Math.min(dragged.lowest, state.at);
-    dragged.highest = Math.max(dragged.highest, state.at);
+    drag.step(() => { state.at = Number(slider.value); });
     paint();
+    shared.moving();
   };
   slider.onchange = () => {
-    if (dragged === null) return;
-    setTriggerValue("moved", { control: "level", from: levels[dragged.from], to: levels[state.at],
-      lowest: levels[dragged.lowest], highest: levels[dragged.highest], ...view() });
-    dragged = null;
+    const move = drag.release((place) => levels[place]);
+    if (move === null) return;
+    setTriggerValue("moved", { control: "level", ...move, ...view() });
     paint();
+    shared.released();
   };
+
+  // what a presenter sent, as far as this board has it
+  function show(at, moving) {
+    if (locked) return;
+    const changed = Object.keys(selects).filter((name) => options[name]?.some(([value]) => value === at[name])
+      && state[name] !== at[name]);
+    for (const name of changed) selects[name].value = state[name] = at[name];
+    drag.step(() => { state.at = levels[at.at] === undefined ? state.at : at.at; });
+    if (!moving) drag.release();
+    slider.value = state.at;
+    if (changed.length) build(); else paint();
+  }
+
+  const shared = shareBoard(root, data.board, {
+    at: () => ({ at: state.at, ...Object.fromEntries(Object.keys(selects).map((name) => [name, state[name]])) }),
+    show,
+    isSettled: () => Boolean(locked) || (state.at === data.start && Object.keys(selects).every((name) => state[name] === data.chosen[name])),
+    settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[state.at], ...view() }),
+  });
 
   function write() {
     const t = table();
@@ -251,7 +256,8 @@ export default function (component) {
     const what = state.kind === "simultaneous" ? "band" : "intervals";
     setTriggerValue("decision", { sentences: kept.map((one) => `${one} (${shown.textContent} ${what})`), ...view() });
   }
-  root.querySelector(".controls > button").onclick = write;
-  root.onkeydown = (event) => { if (event.key === "w" && event.target.tagName !== "SELECT") write(); };
+  offerRecord(root, root.querySelector(".controls > button"), write);
   build();
+  shared.drawn();
+  return () => shared.stop();
 }

@@ -22,7 +22,8 @@ def threshold_board(
     `board` is `flipcore.boards.levels.board(...)`: levels, rows, tables, wording, options, start, chosen."""
     result = _component(
         key=key,
-        data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
+        data=board
+        | {"board": f"threshold {key}", "colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
         on_moved_change=lambda: None,
         on_decision_change=lambda: None,
         on_row_change=lambda: None,

@@ -1,0 +1,83 @@
+// What every board with a handle shares: drawing, unpacking, the drag with its log, writing to the record, and the meeting.
+// `flipcore` computed every number for every position; a board only looks another one up.
+const SVG = "http://www.w3.org/2000/svg";
+
+function node(name, attributes, parent) {
+  const one = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) one.setAttribute(key, value);
+  parent.appendChild(one);
+  return one;
+}
+
+function element(name, className, text, parent) {
+  const one = document.createElement(name);
+  one.className = className;
+  one.textContent = text;
+  parent.appendChild(one);
+  return one;
+}
+
+function bytes(text) { return Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer; }
+
+function minus(text) { return text.replace("-", "−"); }
+
+// A drag from its first step to its release: where it began, and the range that it crossed. `at()` is the handle's place.
+class Drag {
+  constructor(at) { Object.assign(this, { at, from: null, lowest: null, highest: null }); }
+
+  get isOn() { return this.from !== null; }
+
+  step(move) {
+    if (!this.isOn) this.from = this.lowest = this.highest = this.at();
+    move();
+    this.lowest = Math.min(this.lowest, this.at());
+    this.highest = Math.max(this.highest, this.at());
+  }
+
+  // what is logged of it, with the values of the handle's places; null where nothing was dragged
+  release(value = (place) => place) {
+    if (!this.isOn) return null;
+    const { from, lowest, highest } = this;
+    this.from = null;
+    return { from: value(from), to: value(this.at()), lowest: value(lowest), highest: value(highest) };
+  }
+}
+
+// The button and the key that write what is seen to the record.
+function offerRecord(root, button, write) {
+  button.onclick = write;
+  root.onkeydown = (event) => { if (event.key === "w" && event.target.tagName !== "SELECT") write(); };
+}
+
+// A board in a meeting. A presenter's `say` sends where the handles are, at most once a frame; a follower's `show(at, moving)`
+// draws what was sent. `settle(at)` takes a released position to the tables below, once, where they are not there yet.
+function shareBoard(root, board, { at, show, settle, isSettled }) {
+  root._share?.stop();
+  const say = (moving) => {
+    window.dispatchEvent(new CustomEvent("flipscope-board-moved", { detail: { board, at: at(), moving } }));
+  };
+  let frame = 0;
+  const follow = (event) => {
+    const sent = event.detail;
+    if (sent.board !== board) return;
+    show(sent.at, sent.moving);
+    const text = JSON.stringify(sent.at);
+    if (sent.moving || isSettled(sent.at) || root._settled === text) return;
+    root._settled = text;
+    settle(sent.at);
+  };
+  const drawn = () => window.dispatchEvent(new CustomEvent("flipscope-board-drawn", { detail: { board, at: at() } }));
+  window.addEventListener("flipscope-board-follow", follow);
+  window.addEventListener("flipscope-board-say", drawn);
+  root._share = {
+    moving() { if (!frame) frame = requestAnimationFrame(() => { frame = 0; say(true); }); },
+    released() { cancelAnimationFrame(frame); frame = 0; say(false); root._settled = null; },
+    drawn,
+    stop() {
+      cancelAnimationFrame(frame);
+      window.removeEventListener("flipscope-board-follow", follow);
+      window.removeEventListener("flipscope-board-say", drawn);
+    },
+  };
+  return root._share;
+}

@@ -1,0 +1,318 @@
+// A meeting: one socket a tab, which stays open from page to page. What a presenter's board says goes out on it; what comes in is
+// handed to the boards of this tab, which look it up in what they hold. Pages follow by Streamlit's own way back in its history.
+const MEETING = "flipscope-meeting"; // {code, ticket} of this tab, so that a reload comes back as the same person
+const NAME = "flipscope-name";
+const PING_MS = 20000, SILENCE_MS = 50000, LOOK_MS = 150, LONGEST_WAIT_MS = 8000, GESTURE_MS = 4000;
+
+function stored(place, key) {
+  try { return place.getItem(key); } catch { return null; }
+}
+
+function store(place, key, value) {
+  try { if (value === null) place.removeItem(key); else place.setItem(key, value); } catch { /* forgotten at the next reload */ }
+}
+
+function link() {
+  const page = window.location.pathname.replace(/\/+$/, "").split("/").pop();
+  return { page, query: window.location.search.replace(/^\?/, "") };
+}
+
+function sorted(query) {
+  const pairs = [...new URLSearchParams(query)].filter(([name]) => name !== "view");
+  return JSON.stringify(pairs.sort((one, other) => (one.join("=") < other.join("=") ? -1 : 1)));
+}
+
+// What outlives a page: the socket, who is here, and the last place and position.
+class Meeting {
+  constructor(base) {
+    Object.assign(this, { base, socket: null, waiting: null, fails: 0, me: null, room: null, place: null, position: null,
+      away: false, seen: "", problem: "", gesture: -Infinity, goal: null, unsaid: null, changed: () => {} });
+    const saved = JSON.parse(stored(window.sessionStorage, MEETING) ?? "null");
+    const code = /^#meeting=([A-Za-z0-9-]{4,20})$/.exec(window.location.hash)?.[1];
+    if (code && code !== saved?.code) this.join(code);
+    else if (saved) { this.me = saved; this.connect(); }
+    if (code) window.history.replaceState(window.history.state, "", window.location.pathname + window.location.search);
+    for (const kind of ["pointerdown", "keydown"]) {
+      document.addEventListener(kind, (event) => { if (event.isTrusted) this.gesture = performance.now(); }, true);
+    }
+    window.addEventListener("flipscope-board-moved", (event) => this.moved(event.detail));
+    window.addEventListener("flipscope-board-drawn", (event) => this.drawn(event.detail));
+    window.setInterval(() => this.look(), LOOK_MS);
+    window.setInterval(() => this.beat(), PING_MS);
+    document.addEventListener("visibilitychange", () => { if (!document.hidden) this.beat(); });
+    window.addEventListener("online", () => this.connect());
+  }
+
+  get presents() { return Boolean(this.me && this.room?.presents); }
+
+  get follows() { return Boolean(this.me && this.room && !this.room.presents); }
+
+  open(name) { this.me = null; this.connect({ do: "open", name }); }
+
+  join(code, name = "") { this.me = { code, ticket: "" }; this.away = false; this.connect({ do: "join", code, name }); }
+
+  connect(hello = null) {
+    if (!hello && !this.me) return;
+    if (!hello && this.socket && this.socket.readyState <= WebSocket.OPEN) return;
+    window.clearTimeout(this.waiting);
+    this.drop();
+    const secure = window.location.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(`${secure}//${window.location.host}${this.base ? `/${this.base}` : ""}/meeting/socket`);
+    const first = hello ?? { do: "join", ...this.me, name: stored(window.localStorage, NAME) ?? "" };
+    this.socket = socket;
+    this.heard = performance.now();
+    socket.onopen = () => socket.send(JSON.stringify(first));
+    socket.onmessage = (event) => this.hear(JSON.parse(event.data));
+    socket.onclose = () => this.lost(socket);
+  }
+
+  drop() {
+    const socket = this.socket;
+    this.socket = null;
+    if (socket) { socket.onclose = null; socket.close(); }
+  }
+
+  lost(socket) {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    if (!this.me) { this.changed(); return; }
+    this.fails += 1;
+    const wait = Math.min(500 * 2 ** (this.fails - 1), LONGEST_WAIT_MS) * (0.75 + 0.5 * Math.random());
+    this.waiting = window.setTimeout(() => this.connect(), wait);
+    this.changed();
+  }
+
+  beat() {
+    if (!this.me) return;
+    if (this.socket?.readyState === WebSocket.OPEN) {
+      if (performance.now() - this.heard > SILENCE_MS) { this.drop(); this.connect(); return; }
+      this.say({ do: "ping" });
+    } else this.connect();
+  }
+
+  say(message) {
+    if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+    else if (["hand", "end", "ask"].includes(message.do)) { this.unsaid = message; this.connect(); } // a button, not a drag
+  }
+
+  hear(message) {
+    this.heard = performance.now();
+    this.fails = 0;
+    if (message.kind === "entered") {
+      this.me = { code: message.code, ticket: message.ticket };
+      this.problem = "";
+      this.begun = false;
+      store(window.sessionStorage, MEETING, JSON.stringify(this.me));
+    } else if (message.kind === "room") {
+      this.room = message;
+      if (this.presents && !this.begun) this.begin();
+      this.begun = this.presents;
+      if (this.unsaid) { const unsaid = this.unsaid; this.unsaid = null; this.say(unsaid); }
+    } else if (message.kind === "place") {
+      this.place = message;
+      if (this.follows && !this.away) this.go();
+    } else if (message.kind === "position") {
+      this.position = message;
+      if (!this.away && !this.presents) this.hand();
+      return; // nothing of the bar changes, and it comes with every frame of a drag
+    } else if (message.kind === "end") {
+      this.end(message.sentence);
+    } else if (message.kind === "refusal") {
+      this.problem = message.sentence;
+    }
+    this.changed();
+  }
+
+  end(sentence) {
+    this.drop();
+    window.clearTimeout(this.waiting);
+    Object.assign(this, { me: null, room: null, place: null, position: null, away: false, problem: sentence, unsaid: null });
+    store(window.sessionStorage, MEETING, null);
+    this.changed();
+  }
+
+  // whoever presents says where they are, and their boards say where their handles are
+  begin() {
+    this.seen = "";
+    this.away = false;
+    this.look();
+    window.dispatchEvent(new Event("flipscope-board-say"));
+  }
+
+  moved(detail) {
+    if (this.presents) this.say({ do: "position", ...detail });
+    else if (this.follows && !this.away) { this.away = true; this.changed(); }
+  }
+
+  drawn(detail) {
+    if (this.presents) this.say({ do: "position", board: detail.board, at: detail.at, moving: false });
+    else if (this.follows && !this.away && this.position?.board === detail.board) this.hand();
+  }
+
+  hand() { window.dispatchEvent(new CustomEvent("flipscope-board-follow", { detail: this.position })); }
+
+  // The link says which page and view this is. A link that changes after a hand's doing is somebody looking elsewhere; one that a
+  // page itself completes is not.
+  look() {
+    if (!this.room) return;
+    const here = link(), text = JSON.stringify(here);
+    if (text === this.seen) return;
+    const first = this.seen === "";
+    this.seen = text;
+    if (first && !this.presents) return;
+    if (this.presents) { this.say({ do: "place", ...here }); return; }
+    const since = performance.now() - this.gesture;
+    if (!this.away && this.place && since < GESTURE_MS && this.gesture > (this.went ?? -Infinity) && !this.isThere()) {
+      this.away = true;
+      this.changed();
+    }
+  }
+
+  isThere() {
+    const here = link();
+    return here.page === this.place.page && sorted(here.query) === sorted(this.place.query);
+  }
+
+  go() {
+    if (!this.place || this.isThere()) return;
+    window.clearTimeout(this.goal);
+    this.went = performance.now(); // what was clicked before is no wish to look elsewhere
+    this.goal = window.setTimeout(() => {
+      if (this.away || !this.place || this.isThere()) return;
+      const view = new URLSearchParams(window.location.search).get("view");
+      const query = new URLSearchParams(this.place.query);
+      if (view) query.set("view", view);
+      const path = `${this.base ? `/${this.base}` : ""}/${this.place.page}${query.size ? `?${query}` : ""}`;
+      window.history.pushState(window.history.state, "", path);
+      window.dispatchEvent(new PopStateEvent("popstate", { state: window.history.state }));
+      this.seen = JSON.stringify(link());
+    }, LOOK_MS);
+  }
+
+  back() {
+    this.away = false;
+    this.go();
+    if (this.position) this.hand();
+    this.changed();
+  }
+}
+
+function element(name, text, parent, settings = {}) {
+  const node = Object.assign(document.createElement(name), settings);
+  node.textContent = text;
+  parent.appendChild(node);
+  return node;
+}
+
+function button(text, parent, act, className = "") {
+  return element("button", text, parent, { type: "button", onclick: act, className });
+}
+
+function spaced(code) { return `${code.slice(0, 4)}-${code.slice(4)}`; }
+
+export default function (component) {
+  const { data, parentElement } = component;
+  const meeting = window.flipscopeMeeting ?? (window.flipscopeMeeting = new Meeting(data.base));
+  const root = parentElement.querySelector(".meeting");
+  const opener = root.querySelector(".open");
+  const line = root.querySelector(".line");
+  const panel = root.querySelector(".panel");
+  const back = root.querySelector(".back");
+
+  function sentence() {
+    const { room, socket } = meeting;
+    if (!room) return "Connecting …";
+    if (socket?.readyState !== WebSocket.OPEN) return "Connection lost; trying again …";
+    const n = room.n_followers;
+    if (room.presents) return `Presenting · ${spaced(meeting.me.code)} · ${n} follower${n === 1 ? "" : "s"}`;
+    if (!room.presenter_is_here) return `Waiting for ${room.presenter}`;
+    return meeting.away ? `You look elsewhere; ${room.presenter} presents` : `Following ${room.presenter}`;
+  }
+
+  function named(parent) {
+    const label = element("label", "Your name (others see it)", parent);
+    const input = element("input", "", label, { maxLength: 40, value: stored(window.localStorage, NAME) ?? "" });
+    input.oninput = () => store(window.localStorage, NAME, input.value.trim() || null);
+    return input;
+  }
+
+  function outside() {
+    const name = named(panel);
+    element("p", "Others see this page, and its threshold while you drag it.", panel, { className: "quiet" });
+    button("Present this page", panel, () => meeting.open(name.value), "main");
+    const row = element("div", "", panel, { className: "row" });
+    const code = element("input", "", row, { placeholder: "Code of a meeting", maxLength: 20 });
+    code.setAttribute("aria-label", "Code of a meeting");
+    const join = () => { if (code.value.trim()) meeting.join(code.value, name.value); };
+    code.onkeydown = (event) => { if (event.key === "Enter") join(); };
+    button("Join", row, join);
+  }
+
+  function presenting() {
+    const { room, me } = meeting;
+    element("p", "Others type this code under Present, or open the link:", panel);
+    element("div", spaced(me.code), panel, { className: "code" });
+    const address = `${window.location.origin}/${data.base ? `${data.base}/` : ""}#meeting=${me.code}`;
+    element("p", address, panel, { className: "quiet" });
+    if (["localhost", "127.0.0.1"].includes(window.location.hostname)) {
+      element("p", "The link works on this computer only: the dashboard was opened as localhost.", panel, { className: "quiet" });
+    }
+    for (const one of room.asking) {
+      const row = element("div", "", panel, { className: "row" });
+      element("span", `${one.title} asks to present`, row);
+      button("Hand on", row, () => meeting.say({ do: "hand", to: one.number }), "main");
+    }
+    const row = element("div", "", panel, { className: "row" });
+    button("Copy link", row, (event) => {
+      navigator.clipboard?.writeText(address).then(() => { event.target.textContent = "Copied"; });
+    });
+    button("End the meeting", row, () => meeting.say({ do: "end" }));
+  }
+
+  function following() {
+    const { room } = meeting;
+    const name = named(panel);
+    element("p", room?.asks ? `${room.presenter} was told that you would like to present.` : "", panel, { className: "quiet" });
+    const row = element("div", "", panel, { className: "row" });
+    button("Ask to present", row, () => meeting.say({ do: "ask", name: name.value }));
+    button("Leave the meeting", row, () => meeting.end(""));
+  }
+
+  function projector(parent) {
+    button(data.projector ? "Leave projector view" : "Projector view", parent, () => {
+      const query = new URLSearchParams(window.location.search);
+      query.set("view", data.projector ? "screen" : "projector");
+      window.history.pushState(window.history.state, "", `${window.location.pathname}?${query}`);
+      window.dispatchEvent(new PopStateEvent("popstate", { state: window.history.state }));
+      panel.hidden = true;
+    });
+  }
+
+  function paint() {
+    const inside = Boolean(meeting.me);
+    root.dataset.role = meeting.presents ? "presenter" : inside ? "follower" : "none";
+    line.hidden = !inside;
+    back.hidden = !(meeting.follows && meeting.away);
+    opener.textContent = inside ? "Meeting" : "Present";
+    if (meeting.presents && meeting.room.asking.length) opener.textContent = `Meeting (${meeting.room.asking.length} asks)`;
+    root.querySelector(".text").textContent = inside ? sentence() : "";
+    root.querySelector(".dot").dataset.state = !inside || meeting.socket?.readyState !== WebSocket.OPEN ? "lost"
+      : meeting.away ? "away" : "live";
+    opener.setAttribute("aria-expanded", String(!panel.hidden));
+    if (panel.hidden && !meeting.problem) return;
+    if (panel.contains(root.getRootNode().activeElement) && root.getRootNode().activeElement.tagName === "INPUT"
+      && panel.dataset.role === root.dataset.role) return; // somebody is typing here
+    panel.dataset.role = root.dataset.role;
+    panel.replaceChildren();
+    if (meeting.problem) { panel.hidden = false; element("p", meeting.problem, panel, { className: "problem" }); }
+    if (meeting.presents) presenting(); else if (inside) following(); else outside();
+    projector(panel);
+  }
+
+  opener.onclick = () => { panel.hidden = !panel.hidden; meeting.problem = ""; paint(); };
+  back.onclick = () => meeting.back();
+  root.onkeydown = (event) => { if (event.key === "Escape") { panel.hidden = true; meeting.problem = ""; paint(); } };
+  meeting.changed = paint;
+  paint();
+  return () => { if (meeting.changed === paint) meeting.changed = () => {}; };
+}

@@ -1,0 +1,144 @@
+"""A meeting in real browsers: one presents, two follow; the threshold moves on all three screens while it is dragged."""
+
+import pytest
+
+from tests.browser.serving import browser_page
+from tests.browser.test_main_job import no_fault, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+SHOWN = ".board .level"
+
+
+class Screen:
+    """One person's browser, with a memory of its own."""
+
+    def __init__(self, first):
+        self.context = first.context.browser.new_context(viewport={"width": 1280, "height": 800})
+        self.context.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(45_000)
+        self.page.errors = []
+        self.page.on("pageerror", lambda error: self.page.errors.append(str(error)))
+
+    def level(self):
+        return self.page.locator(SHOWN).inner_text()
+
+    def line(self, text):
+        self.page.locator(".meeting .line .text", has_text=text).wait_for()
+
+    def panel(self):
+        if not self.page.locator(".meeting .panel").is_visible():
+            self.page.locator(".meeting .open").click()
+        return self.page.locator(".meeting .panel")
+
+    def shows(self, level):
+        self.page.wait_for_function(
+            "([where, text]) => { const root = [...document.querySelectorAll('*')].map((one) => one.shadowRoot)"
+            ".find((one) => one?.querySelector(where)); return root?.querySelector(where).textContent === text; }",
+            arg=[SHOWN, level],
+        )
+
+
+@pytest.fixture(scope="module")
+def screens(address):
+    """(presenter, follower by link, follower by code) on the Decomposition page, and the code."""
+    with browser_page() as first:
+        ada, by_link, by_code = (Screen(first) for _ in range(3))
+        ada.page.goto(address + "/decomposition")
+        ada.page.locator(".board .sentence").first.wait_for()
+        ada.panel().get_by_label("Your name").fill("Ada")
+        ada.panel().get_by_role("button", name="Present this page").click()
+        code = ada.page.locator(".meeting .code").inner_text()
+        by_link.page.goto(f"{address}/#meeting={code.replace('-', '')}")
+        by_code.page.goto(address + "/models")
+        by_code.panel().get_by_label("Code of a meeting").fill(code.lower())
+        by_code.panel().get_by_role("button", name="Join").click()
+        for one in (by_link, by_code):
+            one.line("Following Ada")
+            one.page.locator(".board .sentence").first.wait_for()
+            settled(one.page)
+        ada.line("2 followers")
+        yield ada, by_link, by_code
+        assert [one.page.errors for one in (ada, by_link, by_code)] == [[], [], []]
+
+
+def drag(screen, shares):
+    """The level shown after each step, the mouse still down."""
+    box = screen.page.locator(".board input[type=range]").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    screen.page.mouse.move(box["x"] + box["width"] * 0.8, middle)
+    screen.page.mouse.down()
+    for share in shares:
+        screen.page.mouse.move(box["x"] + box["width"] * share, middle)
+        yield screen.level()
+
+
+def test_followers_were_taken_to_the_presenters_page(screens):
+    ada, *followers = screens
+    for one in followers:
+        assert "/decomposition?study=" in one.page.url and "meeting" not in one.page.url and one.level() == ada.level()
+
+
+def test_the_threshold_moves_on_every_screen_while_it_is_dragged(screens):
+    ada, *followers = screens
+    levels = set()
+    for level in drag(ada, (0.7, 0.5, 0.3)):
+        for one in followers:
+            one.shows(level)
+            assert one.page.locator(".board .headline").inner_text() == ada.page.locator(".board .headline").inner_text()
+        levels.add(level)
+    ada.page.mouse.up()
+    assert len(levels) == 3
+    for one in screens:
+        settled(one.page)
+    # the release takes every table along; it is one move, the presenter's
+    for one in followers:
+        one.page.get_by_text("0 moves of a threshold").or_(one.page.get_by_text("1 move of a threshold")).wait_for()
+        assert one.level() == ada.level() and no_fault(one.page)
+    ada.page.get_by_text("1 move of a threshold").wait_for()
+
+
+def test_a_follower_may_look_elsewhere_and_the_presenter_waits(screens):
+    ada, follower, other = screens
+    follower.page.get_by_role("link", name="Models").click()
+    follower.line("You look elsewhere; Ada presents")
+    for level in drag(ada, (0.6, 0.9)):
+        other.shows(level)
+    ada.page.mouse.up()
+    assert "/models" in follower.page.url
+    follower.page.get_by_role("button", name="Back to the presenter").click()
+    follower.line("Following Ada")
+    follower.shows(ada.level())
+
+
+def test_a_reload_comes_back_to_where_the_others_are(screens):
+    ada, follower, _ = screens
+    follower.page.reload()
+    follower.line("Following Ada")
+    follower.shows(ada.level())
+    ada.line("2 followers")
+
+
+def test_a_follower_who_sends_a_position_moves_nobody(screens):
+    ada, follower, other = screens
+    before = other.level()
+    follower.page.evaluate(
+        "flipscopeMeeting.say({do: 'position', board: flipscopeMeeting.position.board, at: {at: 0}, moving: true})"
+    )
+    follower.page.get_by_text("Only the presenter moves what others see.").wait_for()
+    assert other.level() == before == ada.level()
+
+
+def test_presenting_is_handed_on(screens):
+    ada, grace, other = screens
+    grace.panel().get_by_label("Your name").fill("Grace")
+    grace.panel().get_by_role("button", name="Ask to present").click()
+    ada.panel().get_by_role("button", name="Hand on").click()
+    ada.line("Following Grace")
+    grace.line("Presenting")
+    grace.page.get_by_role("link", name="Models").click()
+    for one in (ada, other):
+        one.page.wait_for_url("**/models*")
+    grace.panel().get_by_role("button", name="End the meeting").click()
+    for one in (ada, other):
+        one.page.get_by_text("The presenter has ended the meeting.").wait_for()
