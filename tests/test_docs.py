@@ -29,3 +29,21 @@ def test_every_file_that_contributing_links_or_names_exists():
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
     folders = re.findall(r"`(flipcore/[\w/]+|pages)`", text)
     assert links and folders and [name for name in links + folders if not (ROOT / name).exists()] == []
+
+
+def test_no_comment_or_docstring_points_to_a_document_that_is_not_here():
+    """Methods and their papers stand in `flipcore.methods`; what a sentence means must not need a file that others lack."""
+    known = {path.name for path in ROOT.rglob("*.md") if ".venv" not in path.parts} | {"t.md"}  # one that a test writes
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for folder in ("flipcore", "pages", "tests")
+        for path in (ROOT / folder).rglob("*.py")
+    }
+    pointers = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, text in texts.items()
+        for name in re.findall(r"\b(\w+\.md)\b(?! of )", text)
+        if name not in known
+    ]
+    assert pointers == []
+    assert [str(path) for path, text in texts.items() if re.search(r"\(statistics, (section|F\d)", text)] == []

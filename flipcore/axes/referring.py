@@ -1,4 +1,4 @@
-"""Options that name places or other options: "A and B", "both of the above", "none of these" (statistics.md, section 16.12).
+"""Options that name places or other options: "A and B", "both of the above", "none of these".
 
 Moving them changes what they say, so the change would not be harmless. Two kinds:
 - an option that names others by their label ("A and B", "b and c", "only A") goes wrong under any other order and any other

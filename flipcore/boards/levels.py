@@ -59,7 +59,7 @@ def board(
     limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
     `wording["reference|policy"]` the sentences of each row.
     `closed_gates`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
-    references and policies (statistics.md, section 7)."""
+    references and policies."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
     by_level = level_limits(

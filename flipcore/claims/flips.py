@@ -2,7 +2,7 @@
 
 A cell is axis × extractor of one model. Of all its pairs of variants some flip under the compared extractor alone (A+), some
 under the reference extractor alone (A-), some under both: G is no part of T, and no sentence says so. What is above the noise
-floor comes first wherever both floors were measured (statistics.md, section 16, point 5).
+floor comes first wherever both floors were measured.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What may be said of two sets: each test's outcome, the verdict on all four, inflation, and the survey (statistics.md, 16.8)."""
+"""What may be said of two sets: each test's outcome, the verdict on all four, inflation, and the survey."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be said of a drop gap. It depends on what the control is, and the sentence says so (statistics.md, section 16.2)."""
+"""What may be said of a drop gap. It depends on what the control is, and the sentence says so."""
 
 from __future__ import annotations
 

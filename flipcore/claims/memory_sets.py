@@ -1,5 +1,4 @@
-"""What may be said of a set of items that a per-item detector has scored: a verdict on a set is a test of the set
-(statistics.md, sections 16.3 and 16.4)."""
+"""What may be said of a set of items that a per-item detector has scored: a verdict on a set is a test of the set."""
 
 from __future__ import annotations
 

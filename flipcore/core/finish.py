@@ -1,6 +1,6 @@
 """How a completion ended, in one vocabulary for all servers and logs, and the reasoning before an answer kept apart.
 
-A completion that a token limit, a filter or an open reasoning block ended holds no answer (statistics.md, section 16.6):
+A completion that a token limit, a filter or an open reasoning block ended holds no answer:
 what stands in it is a draft. "" means that nobody recorded how it ended, which is not the same as having finished.
 """
 

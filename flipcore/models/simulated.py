@@ -1,6 +1,6 @@
 """A simulated model with planted truth, for calibration and tests; everything computed from it is labelled SIMULATED.
 
-Generator (statistics.md, section 15): an item has a settled answer; a variant's mind deviates from it with probability
+Generator: an item has a settled answer; a variant's mind deviates from it with probability
 p ~ Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ Beta(.6, .6/artifact - .6), and every sample
 deviates from its variant with `noise`. Deviations go to one other option, so they cancel in pairs and all rates are known.
 All draws are hashes of (seed, item, prompt, sample): asking again gives the same answer.

@@ -2,12 +2,12 @@
 
 An attempt shows the options in alphabetical order, turned by one more place each time, and takes as its vote the first that
 can be read of three prompts: the option's own text, its number, its letter. What an attempt leaves unread is an attempt and no
-vote. A reply counts only where its first line is the option or its index, case and a final full stop aside (section 15). The
+vote. A reply counts only where its first line is the option or its index, case and a final full stop aside. The
 reply is its first line: a limit that ends a later one cuts nothing off, one that ends the first leaves the attempt unread.
 
 Two readouts of each item stand in the one table beside those of the extractors, on its first variant (the base of the study's
 first axis) and as sample 0: `rotation`, the option that leads in the end, and `rotation_single`, the first attempt's vote,
-because a favourite of many votes is right more often than a single answer (statistics.md, section 6). Accuracy and inflation
+because a favourite of many votes is right more often than a single answer. Accuracy and inflation
 read them like any other extractor; flips never do, for there is one a prompt. A study must name an axis, since what its axes
 ask is asked as well: `identity` is the least (two samples of the base prompt). The turned options are prompts of the protocol
 itself and no variants of an axis, so the axis `option_order` beside it measures flips as ever.

@@ -60,7 +60,7 @@ def test_the_verdict_of_every_combination_is_a_short_sentence():
 
 
 def test_the_open_verdict_counts_its_tests():
-    # words.md, sentence 30
+    # the verdict first, then what is missing
     tests = (with_outcome("semantic", "undecided"), with_outcome("prediction", "equivalent"))
     said = verdict_claim(HoldoutVerdict(tests))
     assert said.text == "Undecided: 1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run."

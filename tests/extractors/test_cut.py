@@ -1,4 +1,4 @@
-"""No answer is read from a completion that was ended before the answer was given (statistics.md, section 16.6)."""
+"""No answer is read from a completion that was ended before the answer was given."""
 
 import pytest
 

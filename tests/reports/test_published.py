@@ -1,4 +1,4 @@
-"""Source 001's counts with their excess over chance, as statistics.md, section 3, gives them."""
+"""Source 001's counts with their excess over chance, as an independent computation gives them."""
 
 import pytest
 

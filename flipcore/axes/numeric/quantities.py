@@ -1,6 +1,6 @@
 """The numbers that a word problem states, where they stand, and which of them may be changed.
 
-Conservative on purpose: a wrong gold is a fake drop, a refused item only costs coverage (statistics.md, section 12).
+Conservative on purpose: a wrong gold is a fake drop, a refused item only costs coverage.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What of a word problem's numbers may change: its calculator chain traced to the question, or the class of a refusal.
 
-Source: statistics.md, section 12 (the guards were each added after a wrong gold or a contradictory story was seen).
+The guards were each added after a wrong gold or a contradictory story was seen.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Outputs that somebody else recorded, several variants an item, so that they go through the same statistics as ours.
 
 A `Recording` declares which columns hold what. Nothing is guessed: a field that a record lacks is an absent readout, and
-a score without full probabilities has an unknown label mass (statistics.md, sections 0 and 15).
+a score without full probabilities has an unknown label mass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""When a claim's simulated false-claim rate is accepted (statistics.md, section 16, point 1)."""
+"""When a claim's simulated false-claim rate is accepted."""
 
 from __future__ import annotations
 

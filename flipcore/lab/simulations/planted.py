@@ -1,4 +1,4 @@
-"""Populations whose truth is known, to see what the estimators say of them (statistics, section 15).
+"""Populations whose truth is known, to see what the estimators say of them.
 
 ``python -m flipcore.lab.simulations.coverage`` prints the simulated coverage and size of every interval and rule as Markdown.
 """

@@ -1,4 +1,4 @@
-"""Data with a known truth for the memorization and holdout statistics (statistics.md, sections 9, 11 and 15).
+"""Data with a known truth for the memorization and holdout statistics.
 
 Every number made from it is SIMULATED. The tests use it to check sizes, power and coverage.
 """

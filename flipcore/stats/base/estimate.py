@@ -61,7 +61,7 @@ def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
 
 
 def without_interval(value: float, n: int, level: float = 0.95, note: str = "") -> Estimate:
-    """A value alone. Below `MIN_N` items the sentence is the house's own (statistics, section 15)."""
+    """A value alone. Below `MIN_N` items the sentence is the house's own."""
     if not note and n < MIN_N:
         note = f"No interval: {n} item{'' if n == 1 else 's'}; at least {MIN_N} items are needed."
     return Estimate(float(value), math.nan, math.nan, level, "none", n, None, note)

@@ -1,4 +1,4 @@
-"""Gates: what must be shown before paraphrases or a judge may enter an estimate (statistics.md, sections 1 and 15).
+"""Gates: what must be shown before paraphrases or a judge may enter an estimate.
 
 A gate looks at the lower bound, never at the point, and says how much more evidence would open it.
 """

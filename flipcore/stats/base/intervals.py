@@ -1,4 +1,4 @@
-"""The menu of intervals (statistics.md, section 0), and `mean_interval`, which chooses from it as a page does.
+"""The menu of intervals, and `mean_interval`, which chooses from it as a page does.
 
 Menu functions return [low, high] and never guess: no data, or a variance that is not defined, is NaN. `mean_interval`
 returns an Estimate; where an interval has no width it falls back to one that has, and says so.

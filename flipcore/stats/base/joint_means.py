@@ -21,13 +21,13 @@ from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
 RESAMPLING = ("percentile", "bca", "studentized")
-RARE = 0.10  # below it the t and bootstrap intervals of a share are too short (statistics, section 16, point 11)
+RARE = 0.10  # below it the t and bootstrap intervals of a share are too short
 
 
 @dataclass(frozen=True)
 class JointMeans:
-    """`columns` is (items, k), or (families, k) of `clusters.by_family` with `families`: then Student's t holds from 10 on
-    (statistics, section 16, point 7). Undefined where a column has no item; a standard error needs two."""
+    """`columns` is (items, k), or (families, k) of `clusters.by_family` with `families`: then Student's t holds from 10 on.
+    Undefined where a column has no item; a standard error needs two."""
 
     columns: np.ndarray
     seed: int = 0
@@ -104,7 +104,7 @@ class JointMeans:
         """For each column one Estimate a level. An interval without width gives way to a fallback of `intervals`.
 
         `bounds[j]` is what an item's value in column j can be. Under "default" the columns in `contrasts` (A - G) take the
-        paired t below 30 items too; below 10 there is no interval (statistics, section 15).
+        paired t below 30 items too; below 10 there is no interval.
         """
         if kind not in KINDS:
             raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")

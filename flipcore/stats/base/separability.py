@@ -1,8 +1,8 @@
 """Can a classifier tell two sets apart? Out-of-fold scores, and a p-value from permuting the whole cross-validation.
 
 The classifier is a callable (train X, train labels, test X) -> scores of label 1 (0.5 divides), so this module needs no
-machine-learning package. Folds share training data, so a binomial test of the hits is too small by half (F14); entries
-written from one another sit in one fold, or the classifier learns that a close neighbour means "the other set" (F15).
+machine-learning package. Folds share training data, so a binomial test of the hits is too small by half; entries
+written from one another sit in one fold, or the classifier learns that a close neighbour means "the other set".
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of the whole
     cross-validation; `p_limits` its 99 % interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95 %
     bound on balanced accuracy: the wider of the binomial one and that from the spread of the permutations, `null_sd`; never
-    counted from below one half, because guessing worse than a coin (F15) is no evidence of sameness. `too_few` says why nothing
+    counted from below one half, because guessing worse than a coin is no evidence of sameness. `too_few` says why nothing
     may be claimed, else ""."""
 
     balanced: Estimate

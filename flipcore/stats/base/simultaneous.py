@@ -31,7 +31,7 @@ class Band:
 def max_t_band(columns: np.ndarray, level: float = 0.95, seed: int = 0, n_boot: int = N_BOOT) -> Band:
     """`columns` (items, k): the statistic's item values at every setting of a slider, NaN where an item has none. The
     critical value is the quantile of max |mean* - mean| / SE over one joint item bootstrap, so a setting may be chosen
-    after looking (statistics, section 7)."""
+    after looking."""
     joint = JointMeans(np.asarray(columns, dtype=float), seed, n_boot)
     usable = joint.se > 1e-12
     if not usable.any():

@@ -1,7 +1,7 @@
 """Which part of the flips is larger: the paired contrast of artifact and genuine on which a verdict rests.
 
 A - G = T - 2 G, each above its noise floor where both floors were measured. With cut answers in more than 5 % of a cell the
-verdict has to hold whatever those pairs would have been (statistics.md, section 16, points 5 and 6).
+verdict has to hold whatever those pairs would have been.
 
 Its power is that of this rule, by simulation. The population: pairs of an item flip together, under both extractors in a tenth
 of the items, under the reference extractor alone in a fiftieth, and under the compared one alone in as many as the difference

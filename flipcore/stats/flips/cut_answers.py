@@ -1,4 +1,4 @@
-"""Answers that were cut off: how many, and A - G whatever their pairs would have been (statistics.md, section 16, point 6).
+"""Answers that were cut off: how many, and A - G whatever their pairs would have been.
 
 A cut answer is no answer: its pairs leave T and G. What they might have been is bounded by two worst cases, all of them flip
 or none does, under either extractor.

@@ -100,7 +100,7 @@ def default_reference(extractors: Sequence[str]) -> str:
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
-    """`paired`: lo(A - G) > 0. `source_nonoverlap`: lo(A) > hi(G), which is too strict by half (statistics, F7)."""
+    """`paired`: lo(A - G) > 0. `source_nonoverlap`: lo(A) > hi(G), which is too strict by half."""
     if rule not in RULES:
         raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
     if rule == "paired":

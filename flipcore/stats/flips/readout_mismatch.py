@@ -1,6 +1,6 @@
 """How often two readouts of the same variant and sample give different answers (arXiv:2402.14499 calls it mismatch).
 
-Reported twice (statistics.md, section 16.13): with unreadable as an answer of its own, and among answers that both read. An
+Reported twice: with unreadable as an answer of its own, and among answers that both read. An
 extractor that reads little disagrees much in the first and may agree in the second.
 """
 

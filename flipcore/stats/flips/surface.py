@@ -1,4 +1,4 @@
-"""The flip surface: items × axes of T_i, and one axis opened into its variants (source 004; statistics.md, section 1)."""
+"""The flip surface: items × axes of T_i, and one axis opened into its variants (source 004)."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def flip_mask(first: Cells, second: Cells) -> np.ndarray:
 
 def column_means(cells: Cells, family_of: Mapping[str, str] | None = None) -> list[Estimate]:
     """The mean of every column with its interval: over items, or over families where `family_of` (item id -> family) says that
-    items share one (statistics.md, section 16.7)."""
+    items share one."""
     labels = [(family_of or {}).get(item, item) for item in cells.items]
     code = pd.factorize(np.asarray(labels, dtype=object))[0]
     if len(set(labels)) == len(labels):

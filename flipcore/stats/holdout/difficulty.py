@@ -2,8 +2,7 @@
 
 A model's answers without any boost are often too poor to tell two sets apart, so the source also counts an answer as right
 when it is among the model's first k, shows five examples, or uses a helpful prompt (source 002, 2.2.1): each is a condition,
-and the sets must be alike under all of them. Answers that were cut off widen the limits by what they could have been
-(statistics.md, section 16.6).
+and the sets must be alike under all of them. Answers that were cut off widen the limits by what they could have been.
 """
 
 from __future__ import annotations

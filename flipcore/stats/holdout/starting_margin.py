@@ -1,4 +1,4 @@
-"""A margin for MMD², which has no natural unit: how far apart sub-populations of the target lie (statistics.md, 16.8).
+"""A margin for MMD², which has no natural unit: how far apart sub-populations of the target lie.
 
 Random halves of one set have a mean MMD² of 0, so they give no margin. The rows must be a part that the test does not use:
 those that are explored, where the test reads those that were set aside.

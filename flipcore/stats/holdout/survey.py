@@ -1,7 +1,7 @@
 """The odd-one-out survey: three entries, one of them from the retro-holdout; can people find it (source 002, appendix F)?
 
 An entry that is odd is found by everybody, so answers about one entry are not independent: rows as units read .09 to .17
-at a nominal .05 (F18). Entries are the clusters, and annotators too.
+at a nominal .05. Entries are the clusters, and annotators too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verdict on a retro-holdout: the source's beside ours, in which each test has one of five outcomes (statistics.md, 16.8).
+"""The verdict on a retro-holdout: the source's beside ours, in which each test has one of five outcomes.
 
     beyond      the 95 % interval lies wholly outside the margin
     different   p < .05, and not shown to lie within the margin or beyond it

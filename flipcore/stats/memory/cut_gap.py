@@ -1,4 +1,4 @@
-"""The drop gap of a frame, held against what answers that were cut off could have been (statistics.md, section 16.6).
+"""The drop gap of a frame, held against what answers that were cut off could have been.
 
 A cut answer counts as wrong. Where more than `MOST_CUT` of a cell's answers were cut off, the rule is run twice more: with every
 cut answer read against a larger loss of the benchmark, and for it. What decides must come out the same; its p is the largest of

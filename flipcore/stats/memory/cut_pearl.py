@@ -1,4 +1,4 @@
-"""PEARL's test of a set, decided against what continuations that were cut off could have been (statistics.md, section 16.6).
+"""PEARL's test of a set, decided against what continuations that were cut off could have been.
 
 A token limit cuts nothing off: a continuation is asked for with a fixed length. A filter or an open reasoning block does. Where
 that is more than `MOST_CUT` of the continuations, every benchmark item with such a one is taken to lie below the controls' mark

@@ -2,7 +2,7 @@
 
 The cut-off is the k-th largest of m control values, k fixed beforehand. How many of n exchangeable items lie STRICTLY above
 it is beta-binomial (n; k, m + 1 - k); ties can only lower that count. A single item beyond it is no evidence: of a clean set
-n k / (m + 1) are (statistics.md, sections 16.3 and 16.4).
+n k / (m + 1) are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which test decides a drop gap: it depends on what the control is (statistics.md, section 16.2).
+"""Which test decides a drop gap: it depends on what the control is.
 
 `random`: a random split of one source, so that difficulty cannot differ; a studentised permutation of the drops in points.
 `paired`, `calibrated`: sign flips of the differences within pairs. `other`: all three scales of `three_scales`.

@@ -1,4 +1,4 @@
-"""How often the product's own rule would find a gap of a given size, by simulation through the rule itself (section 16.10)."""
+"""How often the product's own rule would find a gap of a given size, by simulation through the rule itself."""
 
 from __future__ import annotations
 

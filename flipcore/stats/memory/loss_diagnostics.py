@@ -1,7 +1,7 @@
 """Are the controls of a loss test like the benchmark? If not, its p-values are not: three looks and two repairs.
 
 A conformal p is valid when item and controls are exchangeable. Controls of another length, topic or difficulty are not,
-even without any memory: spread that is .75 instead of .62 nats flags 135 of 5,000 clean items at p < .01 (F3).
+even without any memory: spread that is .75 instead of .62 nats flags 135 of 5,000 clean items at p < .01.
 """
 
 from __future__ import annotations

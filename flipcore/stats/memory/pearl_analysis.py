@@ -1,7 +1,7 @@
 """PEARL over many items: sensitivities, alpha from non-members, what is flagged, and a cut-off that can be dragged.
 
 Alpha must come from texts that are certainly not in the training data and are NOT the ones being judged: chosen on the
-judged data, a method without any signal shows a detection .06 to .17 above its false-positive rate (F22).
+judged data, a method without any signal shows a detection .06 to .17 above its false-positive rate.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does the benchmark lose more than the control on every scale: points, share kept, odds (statistics.md, section 16.2)?
+"""Does the benchmark lose more than the control on every scale: points, share kept, odds?
 
 No single scale survives every harmless difference: multiplicative brittleness is none on share kept, a shift of the logit
 none on odds, an additive loss none in points. Orientation: positive where the benchmark loses more.

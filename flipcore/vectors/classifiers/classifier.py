@@ -74,7 +74,7 @@ def source_groups(target: Sequence[Item], retro: Sequence[Item]) -> list[str]:
 def one_per_source(target: Sequence[Item], retro: Sequence[Item]) -> tuple[tuple[Item, ...], tuple[Item, ...], str]:
     """Both sets with the first entry of each template or source, and a sentence where that left entries out, else "".
 
-    Entries made from one template are no independent entries (statistics.md, 16.7), and a test that shuffles labels needs
+    Entries made from one template are no independent entries, and a test that shuffles labels needs
     entries that are: of each family within a set the first stands for all.
     """
     groups, subsets = source_groups(target, retro), []

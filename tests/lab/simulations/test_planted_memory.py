@@ -7,7 +7,7 @@ from flipcore.lab.simulations.planted_memory import PlantedModel
 
 
 def test_memorized_gaps_over_model_seeds_scatter_as_stated():
-    # section 11: .256, sd .037 over 300 model seeds (127 items, ability .74)
+    # .256, sd .037 over 300 model seeds (127 items, ability .74)
     ids = [f"b{k}" for k in range(127)]
     models = [PlantedModel(0.74, recall=1.0, seed=seed) for seed in range(300)]
     gaps = [float(np.subtract(*model.answers(ids, published=True)).mean()) for model in models]

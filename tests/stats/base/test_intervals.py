@@ -156,7 +156,7 @@ def test_the_confidence_sequence_by_hand():
     assert intervals.conf_seq(x) == pytest.approx([0.5 - half, 0.5 + half], abs=1e-5)
     assert intervals.conf_seq(x, rho=math.sqrt(r2)) == pytest.approx(intervals.conf_seq(x), abs=1e-5)
     fixed = intervals.clt(x)
-    assert 1.4 < (half / (fixed["hi"] - 0.5)) < 1.7  # statistics, F24: 1.55-1.6 times wider
+    assert 1.4 < (half / (fixed["hi"] - 0.5)) < 1.7  # 1.55-1.6 times wider
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_skipped_resamples_are_counted_in_the_note():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["clt_cluster", "studentized", "bca"])
 def test_clustered_intervals_cover_where_rows_are_correlated(kind):
-    # statistics, F12: four rows an item with ICC .5; rows as units would cover about .8
+    # four rows an item with ICC .5; rows as units would cover about .8
     rng, covered, n_sims = generator(0, "clustered", kind), 0, 1000
     clusters = np.repeat(np.arange(150), 4)
     for simulation in range(n_sims):

@@ -1,4 +1,4 @@
-"""The numbers of statistics.md, section 10."""
+"""Planned numbers of items, against an independent computation."""
 
 import math
 

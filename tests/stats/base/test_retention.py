@@ -25,7 +25,7 @@ def test_no_audit_has_no_retention():
 
 
 def test_the_published_88_7_percent_of_400_cannot_be_reached():
-    # statistics.md, section 13.3
+    # 88.7 % of 400 cannot be had: 354 is 88.5, 355 is 88.75
     assert not any(round(100 * kept / 400, 1) == 88.7 for kept in range(401))
 
 

@@ -79,7 +79,7 @@ def test_sets_that_differ_are_told_apart():
 
 
 def test_guessing_worse_than_a_coin_is_no_evidence_of_sameness():
-    # F15: every row has its twin in the other set, so the nearest training row says the wrong label; the bound is as if the
+    # every row has its twin in the other set, so the nearest training row says the wrong label; the bound is as if the
     # classifier had been a coin
     rows = generator(3).standard_normal((60, 4))
     X, y = np.concatenate([rows, rows + 0.01]), np.repeat([0, 1], 60)
@@ -92,7 +92,7 @@ def test_guessing_worse_than_a_coin_is_no_evidence_of_sameness():
 
 
 def test_a_majority_classifier_of_unequal_sets_is_at_chance():
-    # F16: 1,319 against 50 makes plain accuracy 96.3 %, balanced accuracy exactly one half
+    # 1,319 against 50 makes plain accuracy 96.3 %, balanced accuracy exactly one half
     y = np.repeat([0, 1], [1_319, 50])
     found = separability(np.zeros((len(y), 1)), y, majority, m=19)
     assert found.k_correct / found.n == pytest.approx(0.963, abs=1e-3)
@@ -107,7 +107,7 @@ def test_a_score_of_one_half_is_half_a_hit():
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_permuting_the_whole_cross_validation_has_its_size_and_the_binomial_test_has_not():
-    # F14: logistic, pure null: one-sided binomial .083 -> permutation .043
+    # logistic, pure null: one-sided binomial .083 -> permutation .043
     rng, runs = generator(3), 250
     hits = np.zeros(2)
     for seed in range(runs):
@@ -121,7 +121,7 @@ def test_permuting_the_whole_cross_validation_has_its_size_and_the_binomial_test
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_source_paired_sets_need_grouped_folds_and_label_swaps():
-    # F15: 1-NN on pairs with correlation .9: accuracy .10 without groups, .50 with; label swaps keep the size
+    # 1-NN on pairs with correlation .9: accuracy .10 without groups, .50 with; label swaps keep the size
     rng, runs = generator(4), 80
     apart, together, p = [], [], []
     for seed in range(runs):

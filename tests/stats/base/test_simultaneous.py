@@ -38,7 +38,7 @@ def test_a_setting_without_spread_has_no_limits_and_spoils_no_other():
 
 @pytest.mark.slow
 def test_the_band_holds_its_level_over_a_slider_where_single_intervals_do_not():
-    # statistics, F23: 20 settings looked at with 95 % intervals are wrong somewhere in .42 of the cases, the band in .067
+    # 20 settings looked at with 95 % intervals are wrong somewhere in .42 of the cases, the band in .067
     rng, wrong, n_sims = generator(3, "band"), 0, 500
     for simulation in range(n_sims):
         x = rng.normal(size=(150, 1)) * 0.7 + rng.normal(size=(150, 20)) * 0.7
@@ -78,7 +78,7 @@ def test_watching_a_bounded_path_all_the_time_is_wrong_in_at_most_one_case_of_tw
 
 @pytest.mark.slow
 def test_the_asymptotic_path_holds_for_common_outcomes_and_not_for_rare_ones():
-    # why bounded_path exists: statistics, F24 has .018-.027 for the asymptotic sequence, which is right near .5 only
+    # why bounded_path exists: an independent simulation has .018-.027 for the asymptotic sequence, which is right near .5 only
     assert binomtest(wrong_somewhere(conf_seq_path, 0.5), 1000, 0.05, alternative="greater").pvalue > 0.01
     assert binomtest(wrong_somewhere(conf_seq_path, 0.05), 1000, 0.05, alternative="greater").pvalue < 0.01
 

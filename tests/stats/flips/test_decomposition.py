@@ -209,7 +209,7 @@ def test_names_that_do_not_occur_are_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_neither_rule_finds_an_artifact_where_it_equals_the_genuine_share(rule):
-    # one-sided size at the nominal .025 for n = 60; statistics section 9 has .030 at n = 50, so .04 is the line
+    # one-sided size at the nominal .025 for n = 60; an independent simulation has .030 at n = 50, so .04 is the line
     hits, n_sims = 0, 1000
     for simulation in range(n_sims):
         frame = planted_readouts(60, PlantedTruth(0.31, 0.155), generator(simulation, "size"))

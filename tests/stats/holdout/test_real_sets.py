@@ -86,7 +86,7 @@ def test_reworded_questions_are_caught_within_their_pairs(reworded):
 
 @pytest.mark.slow
 def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
-    """F15: without grouping, an entry's nearest neighbour is its own rewording, of the other set: accuracy falls to .15, which
+    """without grouping, an entry's nearest neighbour is its own rewording, of the other set: accuracy falls to .15, which
     a one-sided rule would call indistinguishable. With pairs in one fold the same classifier finds the difference."""
     target, retro, units, pairs = reworded
     labels, groups = np.repeat([0, 1], len(pairs) // 2), np.tile(np.arange(len(pairs) // 2), 2)
@@ -101,7 +101,7 @@ def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
 @pytest.mark.simulation
 @pytest.mark.slow
 def test_fifty_items_of_gsm1k_differ_in_wording_and_are_too_few_to_say_by_how_much(test_split):
-    # statistics.md: GSM1k is longer (59 v 46 words), so a difference is there to be found
+    # GSM1k is longer (59 v 46 words), so a difference is there to be found
     retro = gsm1k()
     units = units_of([*test_split, *retro])
     semantic = semantic_test(units[:1319], units[1319:], m=199)

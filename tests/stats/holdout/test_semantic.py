@@ -166,7 +166,7 @@ def test_the_semantic_tests_have_their_nominal_size():
 
 @pytest.mark.slow
 def test_the_within_cosine_is_blind_to_a_shift_and_mmd_to_spread():
-    """F17 with 100 simulations, 80 v 80 in 32 dimensions. Shifts of .85 and 1.1 across the common mean give the stated
+    """With 100 simulations, 80 v 80 in 32 dimensions. Shifts of .85 and 1.1 across the common mean give the stated
     powers: within .04-.16 and .06-.34, MMD .86 and 1.00; spread x 1.15: within .83, MMD .19."""
     small, large = (rejections(100, generator(9), shift=shift) / 100 for shift in (0.85, 1.1))
     spread = rejections(100, generator(10), spread=1.15) / 100

@@ -22,7 +22,7 @@ def test_sets_answered_all_right_do_not_differ():
 
 
 def test_the_inflation_of_16_points_has_the_stated_intervals():
-    # section 4: 66 v 50 of 100: Newcombe [2.3, 28.9]; Appendix A at 95 % [-6.1, 36.6]
+    # 66 v 50 of 100: Newcombe [2.3, 28.9]; Appendix A at 95 % [-6.1, 36.6]
     found = source_rules.inflation_pp(66, 100, 50, 100)
     assert found["bi_pp"] == pytest.approx(16)
     assert found["newcombe_pp"] == pytest.approx((2.3, 28.9), abs=0.06)
@@ -76,7 +76,7 @@ def test_no_answer_has_no_accuracy():
     ],
 )
 def test_failing_to_reject_passes_a_holdout_that_is_harder(retro, n, stated):
-    # F13 from .40: 10 and 16 points; and TOST never passes at n <= 100
+    # 10 and 16 points; and TOST never passes at n <= 100
     rng, runs = generator(n, retro), 1_500
     passed = equivalent = 0
     for _ in range(runs):

@@ -63,7 +63,7 @@ def test_people_who_find_it_are_reported():
 @pytest.mark.slow
 @pytest.mark.parametrize(("oddness_sd", "stated"), [(0.5, 0.09), (1.0, 0.17)])
 def test_rows_as_units_read_too_small_a_p_and_clusters_do_not(oddness_sd, stated):
-    # F18: rows .09 / .17, clustered by entry .042 / .040
+    # rows .09 / .17, clustered by entry .042 / .040
     rng, runs = generator(3, oddness_sd), 1_000
     rows = clustered = 0
     for _ in range(runs):

@@ -38,7 +38,7 @@ def test_a_harder_holdout_is_different():
 
 
 def test_412_items_an_arm_show_equivalence_with_80_percent_power():
-    # section 10 and F13
+    # computed independently
     rng, runs = generator(0), 600
     hits = 0
     for _ in range(runs):
@@ -133,7 +133,7 @@ def test_one_difference_decides():
 
 
 def test_a_perfect_holdout_fails_the_sources_rule_as_often_as_stated():
-    # F13: four independent tests .95^4 = .815, eight .95^8 = .663
+    # four independent tests .95^4 = .815, eight .95^8 = .663
     assert (0.95**4, 0.95**8) == (pytest.approx(0.815, abs=1e-3), pytest.approx(0.663, abs=1e-3))
     rng, runs = generator(6), 2_000
     passed = 0

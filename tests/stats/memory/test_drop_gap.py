@@ -51,7 +51,7 @@ def test_an_item_without_a_rewrite_leaves_both_members():
 
 
 def test_the_mover_interval_of_the_memorized_row_is_the_stated_one():
-    # statistics.md, section 11: with 127 controls that never drop [.175, .337]
+    # with 127 controls that never drop [.175, .337]
     bo, bp, co, _ = MEMORIZED
     result = drop_gap.gap_score(bo, bp, co[:127], co[:127])
     assert (result["lo"], result["hi"]) == pytest.approx((0.175, 0.337), abs=5e-4)
@@ -108,7 +108,7 @@ def test_the_conditional_gap_removes_the_accuracy_level():
 def test_coverage_counts_what_the_operator_could_change():
     result = drop_gap.coverage([1] * 127 + [None] * 22 + [math.nan])
     assert (result["k"], result["n"]) == (127, 150)
-    assert (result["lo"], result["hi"]) == pytest.approx((0.780, 0.896), abs=5e-4)  # statistics.md, section 12
+    assert (result["lo"], result["hi"]) == pytest.approx((0.780, 0.896), abs=5e-4)  # computed independently
     assert math.isnan(drop_gap.coverage([])["rate"])
 
 

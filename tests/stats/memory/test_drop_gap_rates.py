@@ -1,4 +1,4 @@
-"""statistics.md, section 9 (drop gap) and F10, F11, F26, reproduced with 400 simulations a cell instead of 2,000.
+"""Independently simulated rates of the drop gap, reproduced with 400 simulations a cell instead of 2,000.
 
 The source's bootstrap is drawn by counts here (a multinomial of broken, fixed and unchanged items): the same distribution
 as its loop, in a thousandth of the time. Stated and simulated shares are compared by Fisher's exact test at 1e-4, because
@@ -93,7 +93,7 @@ def test_the_bootstrap_by_counts_is_the_sources_loop():
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "stated"), [(20, 0.32), (50, 0.62), (127, 0.91)])
 def test_a_control_that_never_drops_breaks_the_percentile_interval_but_not_the_score_interval(n, stated):
-    # F10: gap .02, control 0: percentile coverage .32 / .62 / .91 at n = 20 / 50 / 127, MOVER 1.00
+    # gap .02, control 0: percentile coverage .32 / .62 / .91 at n = 20 / 50 / 127, MOVER 1.00
     rng, runs = generator(n), 400
     hits = np.zeros(2)
     for _ in range(runs):
@@ -109,7 +109,7 @@ def test_a_control_that_never_drops_breaks_the_percentile_interval_but_not_the_s
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["N1 clean + decode noise", "N2 brittle both", "gap .10", "gap .26"])
 def test_the_score_interval_covers(scenario):
-    # section 9: MOVER coverage .950 to .993 in every row
+    # MOVER coverage .950 to .993 in every row
     (a1, q1, r1), (a2, q2, r2) = GAP_SCENARIOS[scenario]
     truth = (a1 * q1 - (1 - a1) * r1) - (a2 * q2 - (1 - a2) * r2)
     rng, runs, hits = generator(3, scenario), 1_500, 0

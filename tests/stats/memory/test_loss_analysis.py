@@ -104,7 +104,7 @@ def clean_correctness(rng, n):
 
 
 def test_flagged_items_look_memorized_without_memory_and_the_controls_show_it():
-    # F4: without memory the top items by D read far better as published; controls beyond the same cut-off do too
+    # without memory the top items by D read far better as published; controls beyond the same cut-off do too
     rng = generator(4)
     d, original, paraphrase = clean_correctness(rng, 5_000)
     d0, control_original, control_paraphrase = clean_correctness(rng, 1_200)
@@ -117,7 +117,7 @@ def test_flagged_items_look_memorized_without_memory_and_the_controls_show_it():
 
 
 def test_excluding_flagged_items_lowers_accuracy_without_memory_and_the_placebo_shows_it():
-    # F5: 52.5 -> 52.2 when the top 1 % by D leaves
+    # 52.5 -> 52.2 when the top 1 % by D leaves
     rng = generator(5)
     d, original, _ = clean_correctness(rng, 5_000)
     d0, control, _ = clean_correctness(rng, 1_200)

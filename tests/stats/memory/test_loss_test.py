@@ -78,7 +78,7 @@ def test_benjamini_hochberg_rejects_from_the_stated_number_on():
 
 
 def test_the_sources_correction_flags_a_clean_benchmark_four_times_in_five():
-    # F1: n / (n + m) = .806 for 5,000 items and 1,200 controls
+    # n / (n + m) = .806 for 5,000 items and 1,200 controls
     assert loss_test.source_fwer_p0(5_000, 1_200) == pytest.approx(0.806, abs=5e-4)
     rng, runs = generator(3), 2_000
     hits = sum(rng.random(50).max() > rng.random(12).max() for _ in range(runs))
@@ -96,7 +96,7 @@ def test_the_published_tables_beyond_chance(k, n, point, lower, chance):
 
 
 def test_the_shares_of_the_published_flags_that_chance_explains():
-    # statistics.md, section 3: GSM8K 32 %, ARC 30 %, TriviaQA 7 %
+    # GSM8K 32 %, ARC 30 %, TriviaQA 7 %
     for k, n, share in ((41, 1_319, 0.32), (178, 5_281, 0.30), (706, 4_800, 0.07)):
         assert loss_test.excess_fraction(k, n, 0.01)["exp_false"] / k == pytest.approx(share, abs=0.005)
 
@@ -119,7 +119,7 @@ def test_corrected_accuracy_leaves_flagged_items_out():
 
 
 def test_the_published_49_1_percent_cannot_come_from_the_other_numbers():
-    # section 13.1: raw 52.8 %, 460 of 5,000 flagged of which 91 % right leave 48.9 %, for every rounding
+    # raw 52.8 %, 460 of 5,000 flagged of which 91 % right leave 48.9 %, for every rounding
     for raw in (52.75, 52.8, 52.8499):
         for right in (90.5, 91, 91.4999):
             kept = (raw / 100 * 5_000 - right / 100 * 460) / (5_000 - 460)
@@ -211,7 +211,7 @@ def test_memory_is_found_with_the_stated_power_and_false_discoveries(share, shif
 
 @pytest.mark.slow
 def test_controls_that_are_not_exchangeable_flag_clean_items_as_in_f3():
-    # F3: sd .75 v .62 -> 135 flags; mean + .2 nats -> 111 flags; conformal BH 0 flags here
+    # sd .75 v .62 -> 135 flags; mean + .2 nats -> 111 flags; conformal BH 0 flags here
     rng, runs = generator(11), 60
     for mean, sd, stated in ((0.04, 0.75, 135), (0.24, 0.62, 111)):
         n_flagged, n_bh = [], []

@@ -107,14 +107,14 @@ def test_the_rate_of_false_positives_is_the_one_that_was_asked_for():
     ("levels", "mean", "q95"), [(3, 0.031, 0.087), (6, 0.056, 0.104), (11, 0.071, 0.115), (21, 0.085, 0.126)]
 )
 def test_the_largest_drop_grows_with_the_number_of_levels(levels, mean, q95):
-    # F19: no effect, sd .1, 10 samples
+    # no effect, sd .1, 10 samples
     scores = pearl_scores(generator(9, levels), 4_000, np.full(levels, 0.5), sd=0.1).mean(axis=2)
     largest = (-np.diff(scores, axis=1)).max(axis=1)
     assert largest.mean() == pytest.approx(mean, abs=0.003) and np.quantile(largest, 0.95) == pytest.approx(q95, abs=0.004)
 
 
 def test_a_gradual_decline_of_a_tenth_a_level_reads_more():
-    # F19: .157
+    # .157
     scores = pearl_scores(generator(10), 4_000, 1 - 0.1 * np.arange(6), sd=0.1).mean(axis=2)
     assert (-np.diff(scores, axis=1)).max(axis=1).mean() == pytest.approx(0.157, abs=0.003)
 
@@ -138,7 +138,7 @@ def test_one_alpha_flags_noisy_texts_and_a_permutation_of_each_does_not():
 
 
 def test_an_alpha_chosen_on_the_judged_data_shows_detection_without_signal():
-    # F22: the best TPR - FPR over alphas is .17 / .12 / .06 at n = 20 / 50 / 200; with a split it is 0 on average
+    # the best TPR - FPR over alphas is .17 / .12 / .06 at n = 20 / 50 / 200; with a split it is 0 on average
     rng = generator(12)
     for n, stated in ((20, 0.17), (50, 0.12), (200, 0.06)):
         best = []

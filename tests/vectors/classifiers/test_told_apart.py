@@ -35,7 +35,7 @@ def test_halves_of_one_set_are_not():
 
 @pytest.mark.slow
 def test_a_copy_of_every_entry_is_no_difference():
-    # F15: without its pair in the same fold each copy looks like the other set, and accuracy falls far below one half
+    # without its pair in the same fold each copy looks like the other set, and accuracy falls far below one half
     target = random_entries(60, 2)
     found = told_apart(target, rewritten(target, lambda question: question), m=99)
     assert found.cross_validation.p > 0.05 and 0.4 <= found.cross_validation.balanced.value <= 0.6
