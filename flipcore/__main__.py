@@ -1,4 +1,5 @@
-"""The command line: python -m flipcore demo | run | models | stats | report | match | import | audit | access | merge | export."""
+"""The command line: python -m flipcore demo | run | models | stats | report | publish | match | import | audit | access | merge |
+export."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 from flipcore.annotation import match_command
 from flipcore.core import folders
 from flipcore.core.errors import FlipscopeError, StoreHeld
-from flipcore.handouts import report_command
+from flipcore.handouts import publish_command, report_command
 from flipcore.invitations import command as access_command
 from flipcore.models import command as models_command
 from flipcore.runs import import_command
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     stats.add_argument("--json", action="store_true", help="machine-readable")
     stats.add_argument("--reference", help="the reference extractor (default regex where it was read)")
     report_command.add_arguments(commands.add_parser("report", help="a study as one HTML file to take home"))
+    publish_command.add_arguments(commands.add_parser("publish", help="a study as a dataset folder for the Hugging Face hub"))
     match_command.add_arguments(commands.add_parser("match", help="controls that are like the benchmark's items, as pairs"))
     import_command.add_arguments(commands.add_parser("import", help="outputs that somebody else recorded, as a study"))
     audit = commands.add_parser("audit", help="what an imported log says, and whether it holds")
@@ -86,6 +88,7 @@ def main(arguments: list[str] | None = None) -> int:
             "models": models_command.models,
             "stats": _stats,
             "report": _report,
+            "publish": _publish,
             "match": _match,
             "import": _import,
             "audit": _audit,
@@ -197,6 +200,15 @@ def _report(options) -> int:
     store = Store.open()
     try:
         print(report_command.write_report(store, _study_id(store, options.study), options.out, options.outputs))
+        return 0
+    finally:
+        store.close()
+
+
+def _publish(options) -> int:
+    store = Store.open()
+    try:
+        print(publish_command.publish(store, _study_id(store, options.study), options))
         return 0
     finally:
         store.close()

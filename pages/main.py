@@ -95,6 +95,14 @@ PAGES = [
         help="Which one comes from the second set?",
     ),
     st.Page(
+        "report/page.py",
+        title="Report",
+        icon=":material/description:",
+        url_path="report",
+        visibility="hidden",
+        help="What do I hand on?",
+    ),
+    st.Page(
         "glossary/page.py",
         title="Glossary",
         icon=":material/menu_book:",

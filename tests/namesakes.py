@@ -42,6 +42,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "handouts/contents handouts/data_part handouts/flips_part handouts/memory_part handouts/methods_text handouts/numbers "
         "handouts/outputs_part handouts/record_part handouts/report_command reports/badges",
     ),
+    "handouts/test_dataset.py": ("the command writes the folder", "handouts/publish_command"),
     "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),
     "methods/test_papers.py": ("every method cites papers", "methods/intervals methods/memory methods/method methods/terms"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),

@@ -35,7 +35,8 @@ class Hub:
 class Dataset:
     """A loader. `item` makes an item of a row; a generic file has `maker` instead, which is given the column mapping.
 
-    `kind` is the kind of its items, "any" where the rows decide. `local` is the file of a shipped set.
+    `kind` is the kind of its items, "any" where the rows decide. `local` is the file of a shipped set. `license` is the
+    identifier under which its items may be passed on; "" where nobody knows, and then they are not.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Dataset:
     hub: Hub | None = None
     read: Callable[[Path], Iterator[Row]] = read_rows
     local: Path | None = None
+    license: str = ""
 
     def rows(self, path: str | None = None, **options) -> Iterator[Row]:
         """The rows of the local copy at `path`, else of the shipped file, else of the hub."""

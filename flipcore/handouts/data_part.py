@@ -7,11 +7,13 @@ import json
 import pandas as pd
 
 from flipcore.handouts.contents import Contents
-from flipcore.handouts.data_tables import data_table
-from flipcore.handouts.flips_part import place
+from flipcore.handouts.data_tables import Table, data_table
+from flipcore.handouts.flips_part import flips_table, place
 from flipcore.handouts.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
+from flipcore.handouts.memory_part import memory_table
 from flipcore.handouts.methods_text import methods_text
 from flipcore.handouts.numbers import numbers
+from flipcore.handouts.record_part import decisions_table
 from flipcore.methods.terms import TERMS
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.store.export import safe
@@ -74,8 +76,7 @@ def methods_part(c: Contents) -> Markup:
 
 def data_part(c: Contents) -> Markup:
     """Every number with its method, and the tables that it can be computed again from."""
-    every = [one.row() for one in numbers(c)]
-    table = data_table("numbers", every, f"Every estimate with its interval, method, n and seed. {c.provenance}.")
+    every = numbers_table(c)
     files = joined(tag("li", one) for one in _files(c))
     check = (
         "To check a number: the mean of a column of the items' values is the estimate of that name in the row of its cell. The "
@@ -86,9 +87,23 @@ def data_part(c: Contents) -> Markup:
         "data",
         paragraph(check),
         tag("ul", files, cls="files"),
-        folded(f"All {len(every):,} estimates", table),
+        folded(f"All {len(every.rows):,} estimates", data_table(every)),
         _dictionary(),
     )
+
+
+def numbers_table(c: Contents) -> Table:
+    """A row an estimate."""
+    caption = f"Every estimate with its interval, method, n and seed. {c.provenance}."
+    return Table("numbers", "All estimates", [one.row() for one in numbers(c)], caption)
+
+
+def tables(c: Contents) -> list[Table]:
+    """Every table of results that has rows, in the order of the report."""
+    report = c.whole.report
+    flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
+    memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
+    return [one for one in (*flips, *memory, numbers_table(c), decisions_table(c)) if one.rows]
 
 
 def _files(c: Contents) -> list[Markup]:
@@ -139,10 +154,6 @@ def _dictionary() -> Markup:
     rows = [
         {"file": file, "column": name, "meaning": words} for file, names in columns.items() for name, words in names.items()
     ]
+    dictionary = Table("dictionary", "Data dictionary", rows, "What each column of the files means.")
     words = tag("dl", *(joined([tag("dt", term.name), tag("dd", f"{term.meaning} {term.paper}".strip())]) for term in TERMS))
-    return joined(
-        [
-            folded("Data dictionary", data_table("dictionary", rows, "What each column of the files means.")),
-            folded("Glossary", words),
-        ]
-    )
+    return joined([folded("Data dictionary", data_table(dictionary)), folded("Glossary", words)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from flipcore.handouts.markup import Markup, cells, data_link, joined, tag
 from flipcore.stats.base.estimate import MISSING
@@ -11,8 +12,19 @@ from flipcore.text.tables import FORMATS, Row, table_text
 KINDS = {"csv": "text/csv;charset=utf-8", "md": "text/markdown;charset=utf-8", "tex": "text/x-tex;charset=utf-8"}
 
 
-def data_table(name: str, rows: Sequence[Row], caption: str) -> Markup:
-    """`rows` have the same columns; `name` is the file's, `caption` a sentence that says what the rows are and where from."""
+@dataclass(frozen=True)
+class Table:
+    """`rows` have the same columns; `name` is the file's, `title` what people call it, `caption` what the rows are and where from."""
+
+    name: str
+    title: str
+    rows: Sequence[Row]
+    caption: str
+
+
+def data_table(one: Table) -> Markup:
+    """The table with its links."""
+    name, rows, caption = one.name, one.rows, one.caption
     texts = [[MISSING if value is None or value != value else f"{value}" for value in row.values()] for row in rows]
     links = (
         data_link(title, f"{name}.{format}", table_text(rows, format, caption), KINDS[format])

@@ -8,7 +8,7 @@ from flipcore.boards.levels import board
 from flipcore.boards.parts import part
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
-from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, flip_bars, legend
 from flipcore.handouts.markup import Markup, folded, joined, paragraph, section, tag
 from flipcore.reports.study import table
@@ -52,9 +52,7 @@ def flips_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
 def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
     claims = c.whole.report.claims[model]
     labels = [place(one) for one in cells]
-    kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
-    seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
-    source = f"{c.provenance}; {model}; 95 % intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"
+    source = _source(c, model, cells)
     sizes = sorted({one.n_items for one in cells if one.n_items}) or [0]
     n = f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
     bars = figure(
@@ -62,11 +60,6 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
         f"Share of pairs of variants that flip, with the interval of T. Reference: {title_of(cells[0].reference).lower()}. "
         f"{n} items. {source}.",
     )
-    records = table(cells, title_of, c.temperature(model)).to_dict("records")
-    rows = [
-        {str(name): value for name, value in row.items()} | {"verdict": claim.word}
-        for row, claim in zip(records, claims, strict=True)
-    ]
     sentences = (paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim") for claim in claims)
     return [
         tag("h3", model),
@@ -77,9 +70,28 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
         paragraph(MOVED, cls="quiet"),
         legend(*BARS),
         bars,
-        data_table(f"flips-{m}", rows, f"Flip rates by axis and extractor. {source}."),
+        data_table(flips_table(c, m, model)),
         folded(f"Every claim as a sentence, at 95 % ({len(claims):,})", *sentences),
     ]
+
+
+def _source(c: Contents, model: str, cells: list[Decomposition]) -> str:
+    """Where the numbers of a model come from, with the kinds of their intervals and their seeds."""
+    kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
+    seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
+    return f"{c.provenance}; {model}; 95 % intervals ({', '.join(kinds)}), seed {', '.join(map(str, seeds)) or 'none'}"
+
+
+def flips_table(c: Contents, m: int, model: str) -> Table:
+    """A row a cell: its estimates with intervals, and its verdict."""
+    cells, claims = c.whole.report.decompositions[model], c.whole.report.claims[model]
+    records = table(cells, title_of, c.temperature(model)).to_dict("records")
+    rows = [
+        {str(name): value for name, value in row.items()} | {"verdict": claim.word}
+        for row, claim in zip(records, claims, strict=True)
+    ]
+    caption = f"Flip rates by axis and extractor. {_source(c, model, cells)}."
+    return Table(f"flips-{m}", f"Flips, {model}", rows, caption)
 
 
 def opening_flips(c: Contents, model: str) -> list[Markup]:

@@ -17,7 +17,7 @@ from flipcore.detectors import Detector, Pearl, ScoreDetector, detectors, item_s
 from flipcore.detectors import DropGap as Gap
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
-from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, interval_rows
 from flipcore.handouts.markup import Markup, paragraph, section, tag
 from flipcore.reports.memory import MemoryTest, members_of, pearl_setting, summary
@@ -42,9 +42,7 @@ def memory_part(c: Contents) -> tuple[Markup | None, dict[str, Any]]:
         if tests:
             claim = summary(tests, c.answers_of(model))
             parts += [tag("h3", model), paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls="claim")]
-            parts.append(
-                data_table(f"memory-{m}", [_row(one) for one in tests], f"Detectors of memory. {c.provenance}; {model}.")
-            )
+            parts.append(data_table(memory_table(c, m, model)))
             for t, one in enumerate(tests):
                 drawing, lines = _test(c, model, one, f"line-{m}-{t}")
                 parts += drawing
@@ -56,6 +54,12 @@ def opening_memory(c: Contents, model: str) -> list[Markup]:
     """What all detectors of a model say together; nothing where no items are compared."""
     tests = c.whole.report.memory.get(model, [])
     return [paragraph(tag("b", f"{model}: "), summary(tests, c.answers_of(model)).text, cls="headline")] if tests else []
+
+
+def memory_table(c: Contents, m: int, model: str) -> Table:
+    """A row a detector and kind of items."""
+    rows = [_row(one) for one in c.whole.report.memory[model]]
+    return Table(f"memory-{m}", f"Detectors of memory, {model}", rows, f"Detectors of memory. {c.provenance}; {model}.")
 
 
 def _row(one: MemoryTest) -> dict[str, object]:

@@ -9,7 +9,7 @@ from typing import Any
 from flipcore.claims.locks import locked_claim
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents, moment
-from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.markup import Markup, data_link, folded, paragraph, section, tag
 from flipcore.store.queries import decisions, locks
 
@@ -23,9 +23,13 @@ def decisions_part(c: Contents) -> Markup:
         return section(
             "Decisions", "decisions", paragraph("No decision has been written down yet."), paragraph(note, cls="quiet")
         )
-    rows = [_decision(row) for row in record.to_dict("records")]
-    caption = f"Decision record. {c.provenance}."
-    return section("Decisions", "decisions", data_table("decisions", rows, caption), paragraph(note, cls="quiet"))
+    return section("Decisions", "decisions", data_table(decisions_table(c)), paragraph(note, cls="quiet"))
+
+
+def decisions_table(c: Contents) -> Table:
+    """A row a decision, the newest first."""
+    rows = [_decision(row) for row in decisions.decisions(c.store, c.study_id).to_dict("records")]
+    return Table("decisions", "Decisions", rows, f"Decision record. {c.provenance}.")
 
 
 def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
@@ -61,7 +65,7 @@ def _gates(c: Contents) -> list[Markup]:
     rows = [
         {"what": title_of(name).replace("_", " "), "why it is not claimed": why} for name, why in sorted(c.closed_gates.items())
     ]
-    return [data_table("gates", rows, f"Gates that are closed. {c.provenance}.")]
+    return [data_table(Table("gates", "Gates", rows, f"Gates that are closed. {c.provenance}."))]
 
 
 def _locks(c: Contents) -> list[Markup]:

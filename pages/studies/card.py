@@ -89,6 +89,7 @@ def _links(study_id: str) -> None:
     st.page_link(
         "decomposition/page.py", label="Decomposition", icon=":material/stacked_bar_chart:", query_params={"study": study_id}
     )
+    st.page_link("report/page.py", label="Report", icon=":material/description:", query_params={"study": study_id})
     if _compares(study_id):
         st.page_link("memorization/page.py", label="Memorization", icon=":material/memory:", query_params={"study": study_id})
     if {"target", "retro"} <= _roles(study_id):

@@ -49,6 +49,7 @@ WAYS = [
     *((page, {"study": L, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "few_shot")),
     (FLIPS, {"study": L, "item": "OPEN", "axis": "few_shot"}),
     (DECOMPOSITION, {"study": L}),
+    *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Methods", "Tables")),
     ("audit/page.py", {"study": L}),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
     (REVIEW, {"part": "Review", "shared": "100"}),

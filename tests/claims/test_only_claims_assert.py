@@ -66,6 +66,8 @@ WAYS = [
     (HOLDOUT, {"sets": "own"}),
     *((REVIEW, {"part": part}) for part in ("Review", "Agreement", "Effect", "Judge", "Propose and exchange")),
     ("audit/page.py", {"study": "tiny"}),
+    ("report/page.py", {"study": "controlled"}),
+    ("report/page.py", {"study": "controlled", "part": "Tables"}),
 ]
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from flipcore.handouts.data_tables import data_table
+from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import flip_bars, interval_rows
 from flipcore.handouts.markup import cells, data_link, folded, joined, packed, tag, text
 from flipcore.stats.base.estimate import Estimate, missing
@@ -42,7 +42,7 @@ def test_columns_of_numbers_stand_to_the_right():
 
 
 def test_a_table_can_be_saved_in_three_formats():
-    made = data_table("t", [{"a": "x", "b": 1.5}, {"a": "y", "b": None}], "A caption.").html
+    made = data_table(Table("t", "A table", [{"a": "x", "b": 1.5}, {"a": "y", "b": None}], "A caption.")).html
     assert [name in made for name in ('download="t.csv"', 'download="t.md"', 'download="t.tex"')] == [True] * 3
     assert "–</td>" in made and "A caption." in made
 

@@ -39,4 +39,5 @@ LOADER = Dataset(
     "choice",
     item=item,
     hub=Hub("allenai/ai2_arc", "ARC-Challenge", "test"),
+    license="cc-by-sa-4.0",
 )

@@ -80,5 +80,6 @@ LOADER = Dataset(
     "any",
     item=item,
     hub=Hub("HuggingFaceH4/MATH-500", None, "test"),
+    license="mit",
     read=read,
 )

@@ -34,4 +34,5 @@ LOADER = Dataset(
     "number",
     item=item,
     hub=Hub("ScaleAI/gsm1k", None, "test"),
+    license="mit",
 )

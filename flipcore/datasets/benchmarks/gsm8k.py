@@ -45,4 +45,5 @@ LOADER = Dataset(
     "number",
     item=item,
     hub=Hub("openai/gsm8k", "main", "test"),
+    license="mit",
 )

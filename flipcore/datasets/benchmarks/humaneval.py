@@ -47,5 +47,6 @@ LOADER = Dataset(
     "completion",
     item=item,
     hub=Hub("openai/openai_humaneval", None, "test"),
+    license="mit",
     read=read,
 )

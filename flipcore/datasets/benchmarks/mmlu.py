@@ -54,5 +54,6 @@ LOADER = Dataset(
     "choice",
     item=item,
     hub=Hub("cais/mmlu", "all", "test"),
+    license="mit",
     read=read,
 )

@@ -30,4 +30,5 @@ LOADER = Dataset(
     "choice",
     item=item,
     hub=Hub("TIGER-Lab/MMLU-Pro", None, "test"),
+    license="apache-2.0",
 )

@@ -27,7 +27,7 @@ def item(row: Row, dataset: str, kind: str) -> Item:
 
 
 def _shipped(name: str, title: str, about: str, kind: str, file: str) -> Dataset:
-    return Dataset(name, title, about, kind, item=partial(item, dataset=name, kind=kind), local=DATA / file)
+    return Dataset(name, title, about, kind, item=partial(item, dataset=name, kind=kind), local=DATA / file, license="mit")
 
 
 LOADERS = (

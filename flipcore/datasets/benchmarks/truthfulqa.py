@@ -46,4 +46,5 @@ LOADER = Dataset(
     "choice",
     item=item,
     hub=Hub("truthfulqa/truthful_qa", "multiple_choice", "validation"),
+    license="apache-2.0",
 )

@@ -1,0 +1,236 @@
+"""A study as a folder that the Hugging Face hub reads: readouts, items and completions as Parquet, and a card.
+
+Items whose licence is unknown or forbids changed copies are left out with everything that was read from them, and counted. Nobody is
+named. What is set aside stays out, as in every export.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from flipcore import __version__
+from flipcore.annotation.paraphrases.publish import check_codes
+from flipcore.core.errors import BadInput
+from flipcore.core.study import Study
+from flipcore.datasets import LOADERS
+from flipcore.handouts.data_part import ITEMS, READOUTS
+from flipcore.reports.whole_study import WholeStudy, whole_study
+from flipcore.store.connection import Store
+from flipcore.store.queries import exchange, review, studies
+from flipcore.text.tables import markdown_text
+
+UNKNOWN = "unknown"
+COMPLETIONS = {
+    "call_id": "the call; its id is the hash of model, request and sample",
+    "model": "the model that was asked",
+    "item_id": "the question",
+    "axis": "which change was made",
+    "variant_id": "which form of the question",
+    "sample": "which of several answers to one prompt, from 0",
+    "status": "ok or failed",
+    "system": "the system prompt",
+    "prompt": "what was sent",
+    "text": "what came back",
+    "reasoning": "what the model wrote before its answer",
+    "finish_reason": "how the answer ended; empty where that is not recorded",
+    "n_tokens_in": "tokens sent, where counted",
+    "n_tokens_out": "tokens that came back, where counted",
+}
+TABLES = {"readouts": READOUTS, "items": ITEMS, "completions": COMPLETIONS}
+
+
+@dataclass(frozen=True)
+class DatasetFolder:
+    """`files` by their path within the folder; `n_left_out` items may not be passed on, of the datasets in `why`."""
+
+    files: Mapping[str, bytes]
+    n_items: int
+    n_left_out: int
+    why: tuple[str, ...]
+
+    @property
+    def sentence(self) -> str:
+        """How much is in it and what is not."""
+        left_out = ""
+        if self.n_left_out:
+            are = "item is" if self.n_left_out == 1 else "items are"
+            left_out = f" {self.n_left_out:,} {are} left out, because of the licence of {', '.join(self.why)}."
+        return f"{self.n_items:,} items with their answers.{left_out}"
+
+    def zipped(self) -> bytes:
+        """The folder as a zip without times."""
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path, content in self.files.items():
+                archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+        return buffer.getvalue()
+
+    def write(self, folder: str | Path) -> Path:
+        """Writes the folder; BadInput where it cannot be written, or where it holds something else already."""
+        place = Path(folder)
+        others = [one.name for one in place.iterdir() if one.name not in ("README.md", "data")] if place.is_dir() else []
+        if others:
+            raise BadInput(f"{place} holds {others[0]} already: choose an empty folder or a new one.")
+        try:
+            for path, content in self.files.items():
+                (place / path).parent.mkdir(parents=True, exist_ok=True)
+                (place / path).write_bytes(content)
+        except OSError as error:
+            raise BadInput(f"The dataset could not be written to {place}: {error.strerror}. Choose another folder.") from error
+        return place
+
+
+def may_be_passed_on(license: str) -> bool:
+    """Whether a licence lets others have changed copies of the items: it is known, and not one without derivatives."""
+    return bool(license) and "-nd" not in license and license not in ("other", UNKNOWN)
+
+
+def dataset_folder(store: Store, study_id: str, license: str = "", language: str = "en") -> DatasetFolder:
+    """`license` is what the user declares for items whose dataset names none (a file of their own). Raises BadInput where no
+    item may be passed on."""
+    check_codes(license or "other", language)
+    items = studies.study_items(store, study_id)
+    licenses = {name: _license(name) or license for name in sorted(set(items["dataset"]))}
+    passed_on = {name for name, one in licenses.items() if may_be_passed_on(one)}
+    ids = set(items["item_id"][items["dataset"].isin(passed_on)])
+    why = tuple(name for name in licenses if name not in passed_on)
+    if not ids:
+        raise BadInput(
+            f"No item may be passed on: nobody has said under which licence {', '.join(why) or 'the items'} may be. "
+            "Name it, as cc-by-4.0, if you may publish them."
+        )
+    frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in _frames(store, study_id, items).items()}
+    files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
+    whole, study = whole_study(store, study_id), studies.declared(store, study_id)
+    folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
+    card = _card(store, study, whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
+    return DatasetFolder({"README.md": card.encode(), **files}, folder.n_items, folder.n_left_out, folder.why)
+
+
+def _license(dataset: str) -> str:
+    return LOADERS[dataset].license if dataset in LOADERS else ""
+
+
+def _frames(store: Store, study_id: str, items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    completions = exchange.completions(store, study_id)
+    completions["prompt"] = ["".join(text for _, text in json.loads(parts)) for parts in completions["parts"]]
+    return {
+        "readouts": studies.readouts(store, study_id, everything=True)[list(READOUTS)],
+        "items": items[list(ITEMS)],
+        "completions": completions[list(COMPLETIONS)],
+    }
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    frame.reset_index(drop=True).to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+_CARD = """---
+{license}language: {language}
+configs:
+{configs}
+task_categories: [question-answering]
+tags: [evaluation, robustness, flipscope]
+---
+# {title}
+
+A study of Flipscope {version} (id `{study_id}`): {n_items:,} items, asked of {models}, and what was read from the answers.
+{left_out}
+## What it says
+{sentences}
+
+## What is in it
+{counts}
+
+- **Models**: {n_models:,} ({models}).
+- **People**: {n_people:,} reviewed the paraphrases that the study asked. They are not named here.
+- **Licences**: {licenses}.
+
+```python
+from datasets import load_dataset
+readouts = load_dataset("FOLDER", "readouts", split="train")
+```
+
+## Columns
+{columns}
+## The study as it was declared
+```toml
+{toml}
+```
+
+## What to keep in mind
+The questions keep the licence of the dataset that they come from. Publishing questions puts them where models are trained.
+"""
+
+
+def _card(
+    store: Store,
+    study: Study,
+    whole: WholeStudy,
+    folder: DatasetFolder,
+    frames: Mapping[str, pd.DataFrame],
+    licenses: Mapping[str, str],
+    language: str,
+) -> str:
+    roles = Counter(frames["items"]["role"])
+    counts = [{"table": name, "rows": len(frame)} for name, frame in frames.items()]
+    counts += [{"table": f"items, {role.replace('_', ' ')}", "rows": n} for role, n in sorted(roles.items())]
+    names = sorted(set(licenses.values()))
+    models = sorted(set(frames["readouts"]["model"]))
+    return _CARD.format(
+        license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
+        language=language,
+        configs="\n".join(_config(name, i == 0) for i, name in enumerate(frames)),
+        title=_line(study.name),
+        version=__version__,
+        study_id=study.study_id,
+        n_items=folder.n_items,
+        left_out=f"\n{folder.sentence}\n" if folder.n_left_out else "",
+        sentences="\n".join(
+            f"- {_line(f'{model}: {whole.report.headlines[model].sentence}')}" for model in whole.report.headlines
+        ),
+        counts=markdown_text(counts),
+        n_models=len(models),
+        models=_line(", ".join(models)),
+        n_people=_n_people(store, study),
+        licenses=_line("; ".join(f"{name} {one}" for name, one in licenses.items())),
+        columns="\n".join(f"**{name}**\n\n{markdown_text(_meanings(columns))}" for name, columns in TABLES.items()),
+        toml=study.to_toml().strip().replace("```", "` ` `"),
+    )
+
+
+def _config(name: str, is_default: bool) -> str:
+    default = "\n  default: true" if is_default else ""
+    return f"- config_name: {name}\n  data_files:\n  - split: train\n    path: data/{name}.parquet{default}"
+
+
+def _meanings(columns: Mapping[str, str]) -> list[dict[str, object]]:
+    return [{"column": name, "meaning": words} for name, words in columns.items()]
+
+
+def _line(text: str) -> str:
+    """Text of a study on one line of Markdown, letter by letter."""
+    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in " ".join(text.split()))
+
+
+def _n_people(store: Store, study: Study) -> int:
+    """Reviewers of the sources whose paraphrases the study asked."""
+    sources = {(dataset, generator) for dataset, generator, _, _ in studies.reviewed(store, study.study_id)}
+    states = studies.paraphrase_states(store)
+    mine = {
+        pair
+        for pair, dataset, generator in zip(states["pair_id"], states["dataset"], states["generator"], strict=True)
+        if (dataset, generator) in sources
+    }
+    rows = [row for row in review.verdicts(store) if row["pair_id"] in mine and row["reviewer_kind"] == "person"]
+    return len({row["reviewer"] for row in rows})

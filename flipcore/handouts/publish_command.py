@@ -1,0 +1,28 @@
+"""`python -m flipcore publish STUDY --folder F`: a study as a dataset that `datasets.load_dataset` loads."""
+
+from __future__ import annotations
+
+import argparse
+
+from flipcore.store.connection import Store
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument("study", help="its id, or the start of its name")
+    parser.add_argument("--folder", required=True, metavar="FOLDER", help="a new folder, or an empty one")
+    parser.add_argument(
+        "--license",
+        default="",
+        metavar="ID",
+        help="of items whose dataset names none, as cc-by-4.0; without it they are left out",
+    )
+    parser.add_argument("--language", default="en", metavar="CODE", help="of the items (default en)")
+
+
+def publish(store: Store, study_id: str, options: argparse.Namespace) -> str:
+    """Writes the folder; the sentence that says what is in it."""
+    from flipcore.handouts.dataset import dataset_folder
+
+    folder = dataset_folder(store, study_id, options.license, options.language)
+    return f"{folder.write(options.folder)}: {folder.sentence}"

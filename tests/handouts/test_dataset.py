@@ -1,0 +1,90 @@
+"""A study as a dataset folder: `datasets.load_dataset` loads it, nobody is named, and what may not be passed on is not there."""
+
+import io
+import json
+import zipfile
+
+import pandas as pd
+import pytest
+
+from flipcore import __main__ as command_line
+from flipcore.core.errors import BadInput
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.handouts.dataset import COMPLETIONS, TABLES, dataset_folder, may_be_passed_on
+from flipcore.store.connection import Store
+from tests.stores import store_with
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory):
+    """(store, study id): shipped items, and two of a file of the user's own whose licence nobody has named."""
+    folder = tmp_path_factory.mktemp("dataset")
+    own = folder / "own.jsonl"
+    rows = [{"question": f"Private question {i}?", "options": ["a", "b"], "answer": 0} for i in range(2)]
+    own.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    study = Study(
+        name="to publish `it` | now",
+        items=(
+            ItemSource("flipscope_choice", n=6),
+            ItemSource(
+                "file",
+                role="control",
+                path=str(own),
+                columns={"question": "question", "options": "options", "target": "answer"},
+            ),
+        ),
+        axes=(Part("identity"), Part("option_order", {"n": 2})),
+        extractors=(Part("regex"),),
+        models=(ModelUse("simulated-clean"),),
+    )
+    store = Store.open(store_with(folder, study))
+    yield store, study.study_id
+    store.close()
+
+
+def frames(folder):
+    return {name: pd.read_parquet(io.BytesIO(folder.files[f"data/{name}.parquet"])) for name in TABLES}
+
+
+def test_load_dataset_loads_every_table_from_the_folder(here, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "cache"))
+    datasets = pytest.importorskip("datasets")
+    monkeypatch.setattr(Store, "open", classmethod(lambda cls: here[0]))
+    monkeypatch.setattr(here[0], "close", lambda: None)
+    place = tmp_path / "published"
+    assert command_line.main(["publish", here[1], "--folder", str(place)]) == 0
+    for name, columns in TABLES.items():
+        rows = datasets.load_dataset(str(place), name, split="train", cache_dir=str(tmp_path / "cache"))
+        assert rows.column_names == list(columns) and len(rows) > 0
+    assert datasets.load_dataset(str(place), split="train", cache_dir=str(tmp_path / "cache")).column_names[0] == "model"
+    assert command_line.main(["publish", here[1], "--folder", str(tmp_path)]) == 1  # it holds other things
+
+
+def test_items_of_an_unknown_licence_are_left_out_with_their_answers_and_counted(here):
+    folder = dataset_folder(*here)
+    assert (folder.n_items, folder.n_left_out) == (6, 2) and folder.why == ("file",)
+    assert "2 items are left out, because of the licence of file" in folder.files["README.md"].decode()
+    for name, frame in frames(folder).items():
+        assert not frame["item_id"].str.startswith("file/").any(), name
+        assert not frame.astype(str).apply(lambda column: column.str.contains("Private question")).to_numpy().any(), name
+
+
+def test_a_licence_that_the_user_names_lets_them_in(here):
+    folder = dataset_folder(*here, license="cc-by-4.0")
+    assert (folder.n_items, folder.n_left_out) == (8, 0)
+    card = folder.files["README.md"].decode()
+    assert "license: other\n" in card and "file cc-by-4.0" in card and "items, control" in card
+    assert [may_be_passed_on(one) for one in ("mit", "cc-by-nd-4.0", "", "other")] == [True, False, False, False]
+    with pytest.raises(BadInput, match="no identifier of the hub"):
+        dataset_folder(*here, license="my own!")
+
+
+def test_the_card_names_columns_and_counts_and_is_the_same_every_time(here):
+    folder = dataset_folder(*here)
+    card = folder.files["README.md"].decode()
+    assert all(f"| {column.replace('_', chr(92) + '_')} |" in card for column in COMPLETIONS)
+    assert "**People**: 0" in card and "**Models**: 1 (simulated-clean)" in card and r"# to publish \`it\` \| now" in card
+    assert dict(dataset_folder(*here).files) == dict(folder.files)
+    assert zipfile.ZipFile(io.BytesIO(folder.zipped())).namelist() == list(folder.files)
