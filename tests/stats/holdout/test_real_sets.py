@@ -86,7 +86,7 @@ def test_reworded_questions_are_caught_within_their_pairs(reworded):
 
 @pytest.mark.slow
 def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
-    """without grouping, an entry's nearest neighbour is its own rewording, of the other set: accuracy falls to .15, which
+    """Without grouping, an entry's nearest neighbour is its own rewording, of the other set: accuracy falls to .15, which
     a one-sided rule would call indistinguishable. With pairs in one fold the same classifier finds the difference."""
     target, retro, units, pairs = reworded
     labels, groups = np.repeat([0, 1], len(pairs) // 2), np.tile(np.arange(len(pairs) // 2), 2)

@@ -74,7 +74,7 @@ def test_density_ratios_recover_a_shifted_gaussian():
 
 @pytest.mark.slow
 def test_stratified_and_weighted_p_values_repair_what_length_breaks():
-    """sd grows with length and the benchmark is longer; flagged at p < .01 without any memory: pooled .0217, stratified
+    """The spread grows with length and the benchmark is longer; flagged at p < .01 without any memory: pooled .0217, stratified
     .0082, weighted .0087."""
     rng, runs = generator(5), 12
     shares = []
