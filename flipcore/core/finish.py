@@ -30,6 +30,8 @@ _BY_WORD = {word: name for name, words in _WORDS.items() for word in words}
 
 def finish_reason(reason: Any) -> str:
     """What a server or a log says of the end, in the words above; another word ("tool_calls") is kept as it came."""
+    if isinstance(reason, str) and reason in _BY_WORD:
+        return _BY_WORD[reason]
     word = re.sub(r"[\s-]+", "_", str("" if reason is None else reason).strip().lower()).removeprefix("finishreason.")
     return _BY_WORD.get(word, word)
 
@@ -40,7 +42,7 @@ _OPENS += r"|<\|begin_of_thought\|>"
 _CLOSES = r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|<\|end_of_thought\|>"
 _CLOSES += r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>"
 _MARK = re.compile(f"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})", re.IGNORECASE)
-_QUICK = ("<", "[")
+_BEGIN = ("<th", "</th", "<rea", "</rea", "<|", "[th", "[/th")  # each mark does, in lower case; the search is slow
 
 
 def reasoning_apart(text: str) -> tuple[str, str, bool]:
@@ -48,7 +50,8 @@ def reasoning_apart(text: str) -> tuple[str, str, bool]:
 
     A closing mark without an opening one ends a block that the prompt itself opened, so all before it is reasoning.
     """
-    if not any(mark in text for mark in _QUICK):
+    folded = text.lower()
+    if not any(beginning in folded for beginning in _BEGIN):
         return "", text, False
     reasoning: list[str] = []
     answer: list[str] = []

@@ -24,6 +24,7 @@ from flipcore.store.recorded import import_mark, import_state, repeat_bases
 
 READ_TEXT, READ_WORDS, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, "text_match", "cloze"
 _BATCH, _BATCH_CHARS = 6_000, 20_000_000  # rows, and characters of prompts and texts, after which a batch is stored
+MEMORY_MB = 1_000  # of the database meanwhile, however large the log is
 MOST_WORDS = 20
 _CLOZE = Cloze(norm="char")
 
@@ -96,6 +97,28 @@ def store_logs(
     if before >= n_all and import_state(store, study.study_id)[0] == DONE:
         return study.study_id
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
+    with store.memory_bound(MEMORY_MB):
+        if not _all_stored(study, survey, store, before, on_progress, stop):
+            return study.study_id
+        repeat_bases(store, study.study_id, OWN_PROMPT)
+    sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
+    if survey.n_refused:
+        sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refusals[0]}"
+    row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
+    store.writer.add("studies", [row]).result()
+    return study.study_id
+
+
+def _all_stored(
+    study: Study,
+    survey: Survey,
+    store: Store,
+    before: int,
+    on_progress: Callable[[ImportProgress], None] | None,
+    stop: threading.Event | None,
+) -> bool:
+    """Stores the rows after the first `before`, which an earlier attempt stored, a batch at a time; False where it was stopped."""
+    n_all = survey.n_records + survey.n_refused
     leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
     n_seen, batch, waiting = 0, _Batch(study, leave), None
     try:
@@ -110,26 +133,20 @@ def store_logs(
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
-                return _stopped(study, store, max(n_seen, before), n_all, waiting)
+                _stopped(study, store, max(n_seen, before), n_all, waiting)
+                return False
         _flushed(batch, store, n_seen, waiting).result()
     except BaseException:  # the page's own Stop, an interrupt, a full disk: what was stored stays, and the state says so
         _stopped(study, store, import_mark(store, study.study_id), n_all, None)
         raise
-    repeat_bases(store, study.study_id, OWN_PROMPT)
-    sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
-    if survey.n_refused:
-        sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refusals[0]}"
-    row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
-    store.writer.add("studies", [row]).result()
-    return study.study_id
+    return True
 
 
-def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Future | None) -> str:
+def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Future | None) -> None:
     if waiting:
         waiting.result()
     sentence = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
     store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
-    return study.study_id
 
 
 def _log_rows(survey: Survey) -> Iterator[LogRow | None]:

@@ -12,6 +12,8 @@ import re
 import threading
 import warnings
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pandas as pd
@@ -101,6 +103,22 @@ class Store:
         with self._lock:
             for study_id in study_ids:
                 self._revisions[study_id] += 1
+
+    @contextmanager
+    def memory_bound(self, megabytes: int) -> Iterator[None]:
+        """DuckDB holds no more than this in memory meanwhile; the rest waits on the disk. Where another query needs more at this
+        moment, nothing is bound."""
+        import duckdb
+
+        cursor = self.cursor()
+        try:
+            with suppress(duckdb.Error):
+                cursor.execute(f"SET GLOBAL memory_limit = '{int(megabytes)}MB'")
+            yield
+        finally:
+            with suppress(duckdb.Error):
+                cursor.execute("RESET GLOBAL memory_limit")
+            cursor.close()
 
     def close(self) -> None:
         """Waits until everything that was handed to the writer is safe, then lets go of the file."""

@@ -15,7 +15,6 @@ from flipcore.store.origins import origins
 from flipcore.store.schema import tables
 
 RULE_VERSION = "majority-1"  # the rule by which `queries.paraphrase_states` lets verdicts decide
-_MISSING: Any = object()
 
 
 def now() -> dt.datetime:
@@ -23,16 +22,22 @@ def now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_encoded = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
+
+
+def _json(value: Any) -> str:
+    return (not value and _EMPTY.get(type(value))) or _encoded(value)
 
 
 def _row(table: str, values: Mapping[str, Any]) -> dict:
     """Those of the values that the table has a column for; JSON as text."""
-    return {
-        name: _json(value) if kind == "JSON" and value is not None else value
-        for name, kind in tables()[table].kinds.items()
-        if (value := values.get(name, _MISSING)) is not _MISSING
-    }
+    declared = tables()[table]
+    row = {name: values[name] for name in declared.names if name in values}
+    for name in declared.json_names:
+        if row.get(name) is not None:
+            row[name] = _json(row[name])
+    return row
 
 
 def item_row(item: Item) -> dict:

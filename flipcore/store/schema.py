@@ -44,6 +44,11 @@ class Table:
         """Column -> type."""
         return {column.name: column.kind for column in self.columns}
 
+    @cached_property
+    def json_names(self) -> tuple[str, ...]:
+        """The names of the columns that hold JSON."""
+        return tuple(column.name for column in self.columns if column.kind == "JSON")
+
     @property
     def changing(self) -> tuple[str, ...]:
         """The columns that a later row with a known key changes; () where the first row stays."""

@@ -235,7 +235,7 @@ def _upsert(connection, table: Table, rows: list[dict]) -> None:
 
 def _insert(connection, table: Table, columns: tuple[str, ...], rows: list[dict]) -> None:
     kinds = table.kinds
-    arrays = {column: pa.array([_plain(row[column]) for row in rows], type=_ARROW.get(kinds[column])) for column in columns}
+    arrays = {column: _array([row[column] for row in rows], _ARROW.get(kinds[column])) for column in columns}
     connection.register("incoming", pa.table(arrays))
     new = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
     changes = ", ".join(f"{column} = {new.format(column, table.name)}" for column in table.changing if column in columns)
@@ -260,6 +260,16 @@ _ARROW = {
     "INTEGER[]": pa.list_(pa.int32()),
     "VARCHAR[]": pa.list_(pa.string()),
 }
+
+
+def _array(values: list, kind: pa.DataType | None) -> pa.Array:
+    """The values as they are; looked at one by one only where some of them cannot be stored so, which is rare."""
+    try:
+        if kind is not None:
+            return pa.array(values, type=kind)
+    except (pa.ArrowException, UnicodeError, TypeError, ValueError):
+        pass
+    return pa.array([_plain(value) for value in values], type=kind)
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from flipcore.runs.log_survey import corrections_of, survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as made
+from tests.store.test_connection import memory_limit
 
 
 @pytest.fixture
@@ -287,6 +288,13 @@ def test_a_deleted_study_is_imported_anew(tmp_path, store):
     study_id = store_logs(log_survey, store)
     studies.delete_study(store, study_id)
     assert store_logs(log_survey, store) == study_id and len(studies.readouts(store, study_id, everything=True)) == 18
+
+
+def test_the_database_keeps_to_a_bound_of_memory_while_it_imports(tmp_path, store, monkeypatch):
+    monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
+    before, limits = memory_limit(store), set()
+    store_logs(survey([made.lm_eval(tmp_path / "run").parent]), store, lambda done: limits.add(memory_limit(store)))
+    assert limits == {"953.6 MiB"} and memory_limit(store) == before  # MEMORY_MB
 
 
 def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, store, monkeypatch):

@@ -32,3 +32,16 @@ def test_another_schema_is_refused(tmp_path):
         connection.execute("UPDATE store_info SET value = '0'")
     with pytest.raises(BadInput, match="schema 0"):
         Store.open(path)
+
+
+def test_memory_is_bound_meanwhile_and_free_afterwards(tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    before = memory_limit(store)
+    with store.memory_bound(500):
+        assert memory_limit(store) == "476.8 MiB"  # 500 MB
+    assert memory_limit(store) == before != "476.8 MiB"
+    store.close()
+
+
+def memory_limit(store) -> str:
+    return store.rows("SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'")[0][0]

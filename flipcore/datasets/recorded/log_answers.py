@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from flipcore.core.records import ABSENT, OK, UNREADABLE, Item, Reading, Variant
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
@@ -14,6 +15,7 @@ MAX_OPTIONS = 26
 _NUMBER_AT_END = re.compile(r"####?\s*(.+)\s*$")
 
 
+@lru_cache(1_000)  # the kind, the gold answer and the target of a row all ask for it
 def numeric_target(text: str) -> str | None:
     """A right answer that is a number, also behind the "####" of GSM8K's solutions."""
     behind = _NUMBER_AT_END.search(text)

@@ -22,8 +22,8 @@ _RESTATED = 40  # characters of the question that make a heading a repetition of
 
 def answer_end(text: str, question: str) -> int:
     """How many characters of `text` belong to this answer. A heading that repeats `question` does not end it."""
-    opening = _plain(question)[:_RESTATED]
     for mark in _NEXT.finditer(text):
+        opening = _plain(question)[:_RESTATED]
         if text[: mark.start()].strip() and not (opening and _plain(text[mark.end() :]).startswith(opening)):
             return mark.start()
     return len(text)

@@ -26,7 +26,9 @@ _STATED = re.compile(
 )
 _MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)  # what every statement holds: the search is slow
 _NUMBER = re.compile(NUMBER)
-_IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?is\s+(?:the|my)\s+(?:\w+\s+)?answer\b", re.IGNORECASE)
+_BEHIND = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
+_IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_BEHIND}", re.IGNORECASE)
+_MAY_BE_ANSWER = re.compile(_BEHIND, re.IGNORECASE)  # the search for a number before it is slow
 _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
 _CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
 _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
@@ -56,7 +58,8 @@ def _statement(text: str) -> re.Match | None:
     if not _MAY_STATE.search(text):
         return None
     stated = [match for mark in _STATED.finditer(text) for match in [_after(text, mark.end())] if match]
-    first = [_NUMBER.match(text, mark.start(1)) for mark in _IS_ANSWER.finditer(text) if not is_denied(text, *mark.span(1))]
+    named = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
+    first = [_NUMBER.match(text, mark.start(1)) for mark in named if not is_denied(text, *mark.span(1))]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
 
 
