@@ -1,5 +1,6 @@
 // What every board with a handle shares: drawing, unpacking, the drag with its log, writing to the record, and the meeting.
 // `flipcore` computed every number for every position; a board only looks another one up.
+const FRAME_MS = 16;
 const SVG = "http://www.w3.org/2000/svg";
 
 function node(name, attributes, parent) {
@@ -56,7 +57,7 @@ function shareBoard(root, board, { at, show, settle, isSettled }) {
   const say = (moving) => {
     window.dispatchEvent(new CustomEvent("flipscope-board-moved", { detail: { board, at: at(), moving } }));
   };
-  let frame = 0;
+  let [frame, saidAt] = [0, 0];
   const follow = (event) => {
     const sent = event.detail;
     if (sent.board !== board) return;
@@ -70,7 +71,11 @@ function shareBoard(root, board, { at, show, settle, isSettled }) {
   window.addEventListener("flipscope-board-follow", follow);
   window.addEventListener("flipscope-board-say", drawn);
   root._share = {
-    moving() { if (!frame) frame = requestAnimationFrame(() => { frame = 0; say(true); }); },
+    moving() {
+      const now = performance.now();
+      if (now - saidAt > FRAME_MS) { saidAt = now; say(true); return; } // the first step does not wait for a frame
+      if (!frame) frame = requestAnimationFrame(() => { frame = 0; saidAt = performance.now(); say(true); });
+    },
     released() { cancelAnimationFrame(frame); frame = 0; say(false); root._settled = null; },
     drawn,
     stop() {

@@ -1,22 +1,6 @@
 // The ranking board: ranks, their limits and every sentence were computed by flipcore for a grid of levels; dragging looks
 // another level up.
-const SVG = "http://www.w3.org/2000/svg";
 const STEP = 22;
-
-function made(name, attributes, parent) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  parent.appendChild(node);
-  return node;
-}
-
-function element(name, className, text, parent) {
-  const node = document.createElement(name);
-  node.className = className;
-  node.textContent = text;
-  parent.appendChild(node);
-  return node;
-}
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
@@ -34,7 +18,7 @@ export default function (component) {
   const width = STEP * models.length + 8;
   const drawTrack = models.length <= 12;
   const parts = [];
-  let dragged = null;
+  const drag = new Drag(() => root._at);
 
   function build() {
     head.replaceChildren();
@@ -72,12 +56,12 @@ export default function (component) {
     cell.appendChild(svg);
     const x = (place) => 4 + STEP * (place - 0.5);
     for (let place = 1; place <= models.length; place += 1) {
-      made("line", { x1: x(place), x2: x(place), y1: 9, y2: 17, stroke: colours.grid, "stroke-width": 2 }, svg);
+      node("line", { x1: x(place), x2: x(place), y1: 9, y2: 17, stroke: colours.grid, "stroke-width": 2 }, svg);
     }
     const line = { y1: 13, y2: 13, "stroke-linecap": "round" };
-    const ghost = made("line", { ...line, stroke: colours.floor, "stroke-width": 12, opacity: 0.35, visibility: "hidden" }, svg);
-    const bar = made("line", { ...line, stroke: colours.genuine, "stroke-width": 6 }, svg);
-    made("circle", { cx: x(rank), cy: 13, r: 6, fill: colours.text }, svg);
+    const ghost = node("line", { ...line, stroke: colours.floor, "stroke-width": 12, opacity: 0.35, visibility: "hidden" }, svg);
+    const bar = node("line", { ...line, stroke: colours.genuine, "stroke-width": 6 }, svg);
+    node("circle", { cx: x(rank), cy: 13, r: 6, fill: colours.text }, svg);
     return { x, bar, ghost, span: element("span", "span", "", cell) };
   }
 
@@ -102,33 +86,47 @@ export default function (component) {
       part.span.textContent = part.rank === null ? "" : part.claimed ? interval : "not claimed";
       if (!part.bar) continue;
       stretched(part.bar, part, at);
-      if (dragged === null) part.ghost.setAttribute("visibility", "hidden");
-      else stretched(part.ghost, part, dragged.from);
+      if (drag.isOn) stretched(part.ghost, part, drag.from);
+      else part.ghost.setAttribute("visibility", "hidden");
     }
     root.dataset.painted = String(performance.now());
   }
 
   slider.oninput = () => {
-    dragged ??= { from: root._at, lowest: root._at, highest: root._at };
-    root._at = Number(slider.value);
-    dragged.lowest = Math.min(dragged.lowest, root._at);
-    dragged.highest = Math.max(dragged.highest, root._at);
+    drag.step(() => { root._at = Number(slider.value); });
     paint();
+    shared.moving();
   };
   slider.onchange = () => {
-    if (dragged === null) return;
-    const { from, lowest, highest } = dragged;
-    dragged = null;
+    const move = drag.release((place) => levels[place]);
+    if (move === null) return;
     paint();
-    setTriggerValue("moved", { control: "level", from: levels[from], to: levels[root._at], lowest: levels[lowest],
-      highest: levels[highest], level: levels[root._at] });
+    setTriggerValue("moved", { control: "level", ...move, level: levels[root._at] });
+    shared.released();
   };
+
+  // what a presenter sent, as far as this board has it
+  function show(at, moving) {
+    if (locked || levels[at.at] === undefined) return;
+    drag.step(() => { root._at = at.at; });
+    if (!moving) drag.release();
+    slider.value = root._at;
+    paint();
+  }
+
+  const shared = shareBoard(root, data.board, {
+    at: () => ({ at: root._at }),
+    show,
+    isSettled: () => Boolean(locked) || root._at === data.start,
+    settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[root._at], level: levels[root._at] }),
+  });
 
   function write() {
     const sentences = [headline, ...pairBox.children].map((one) => `${one.textContent} (${root.querySelector(".level").textContent})`);
     setTriggerValue("decision", { sentences, level: levels[root._at] });
   }
-  root.querySelector(".controls > button").onclick = write;
-  root.onkeydown = (event) => { if (event.key === "w") write(); };
+  offerRecord(root, root.querySelector(".controls > button"), write);
   build();
+  shared.drawn();
+  return () => shared.stop();
 }

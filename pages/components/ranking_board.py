@@ -21,7 +21,8 @@ def ranking_board(
     `board` is `flipcore.boards.ranking.board(...)`; `opened` the id of the way that is looked behind."""
     result = _component(
         key=key,
-        data=board | {"colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
+        data=board
+        | {"board": f"ranking {key}", "colours": asdict(colours(st.context.theme.type)), "locked": locked, "opened": opened},
         on_moved_change=lambda: None,
         on_decision_change=lambda: None,
         on_way_change=lambda: None,
