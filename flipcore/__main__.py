@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     again.add_argument("--prompt", metavar="FILE", help="the judge's prompt, with {question}, {options} and {text}")
     again.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on")
     again.add_argument("--price", action="store_true", help="say what a judge would cost, and ask nothing")
+    again.add_argument("--send-retro", action="store_true", help="let the judge read items of a retro set, too")
     again.add_argument(
         "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="its parameters: expression=… group=1"
     )
@@ -278,11 +279,10 @@ def _judgement(store: Store, study_id: str, options) -> str:
     print(f"{options.judge} as judge: {priced(store, study_id, options.judge, prompt).sentence()}.")
     if options.price:
         return ""
+    how = {"budget_usd": options.budget, "may_send_retro": options.send_retro}
     with interruptible() as cancel:
         show = lambda p: print(f"\r{p.n_done:,} of {p.n_all:,} answers judged   ", end="", file=sys.stderr)  # noqa: E731
-        judge_run = judge_again(
-            store, study_id, options.judge, prompt, budget_usd=options.budget, on_progress=show, cancel=cancel
-        )
+        judge_run = judge_again(store, study_id, options.judge, prompt, on_progress=show, cancel=cancel, **how)
     print(f"\n{judge_run.sentence}")
     return judge_run.name
 

@@ -17,7 +17,8 @@ T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
 _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
-_LATER: dict[str, Any] = {"control": OTHER_CONTROL}  # fields added later: at their default they are no part of the id
+# fields added later: at their default they are no part of the id
+_LATER: dict[str, Any] = {"control": OTHER_CONTROL, "judge_sees_retro": False}
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class Study:
     """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None means no paid call.
 
     `control` says what the controls are: a `random` split of the benchmark's own source, `paired` 1:1 with its items (pairs
-    are stored), `calibrated` on known doses of this model, or `other`.
+    are stored), `calibrated` on known doses of this model, or `other`. `judge_sees_retro` lets a judge on a network read items of
+    a retro set.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Study:
     confirmatory_share: float = 0.0
     unreviewed_paraphrases: bool = False
     control: str = OTHER_CONTROL
+    judge_sees_retro: bool = False
 
     @property
     def is_recorded(self) -> bool:

@@ -24,6 +24,7 @@ from flipcore.extractors.judge import judged_reading
 from flipcore.extractors.readings import failure, no_answer, unfinished, unreadable
 from flipcore.models import ModelCard, model_cards, open_backend
 from flipcore.runs.cost import NOTHING, Projection, projected, refusal
+from flipcore.runs.embargo import check_embargo, under_embargo
 from flipcore.runs.rereading import Answer, keep_version, stored_answers, version_of
 from flipcore.runs.spending import Spending
 from flipcore.store import rows
@@ -110,9 +111,11 @@ def judge_again(
     budget_usd: float | None = None,
     on_progress: Callable[[JudgeProgress], None] | None = None,
     cancel: threading.Event | None = None,
+    may_send_retro: bool = False,
 ) -> JudgeRun:
     """Asks the judge about every stored answer of the study. `budget_usd` sets the study's budget from now on. Raises OverBudget
-    before the first call when the rest would pass the budget, BadInput for a prompt or model that cannot judge."""
+    before the first call when the rest would pass the budget, BadInput for a prompt or model that cannot judge, and where items of
+    a retro set would be sent unasked."""
     require(Permission.RUN)
     study = studies.declared(store, study_id)
     if budget_usd is not None:
@@ -122,6 +125,9 @@ def judge_again(
     reason = refusal(priced(store, study_id, judge, prompt), cap, {judge: cards.get(judge)}, spent)
     if reason:
         raise OverBudget(reason)
+    if judge not in {use.name for use in study.models}:
+        retro_ids = under_embargo(store, list(studies.study_items(store, study_id)["item_id"]))
+        check_embargo(retro_ids, judge, may_send=may_send_retro, how="Tick the box for retro items (--send-retro) to allow it.")
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Judging(store, study, open_backend(judge, cards), cards.get(judge), prompt, spending, cancel or threading.Event())
     return asyncio.run(run.go(on_progress or (lambda progress: None)))

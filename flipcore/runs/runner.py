@@ -19,6 +19,7 @@ from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards, open_backend
 from flipcore.runs.cost import refusal
 from flipcore.runs.cut_count import CutCount
+from flipcore.runs.embargo import check_judge
 from flipcore.runs.in_flight import InFlight, NotAsked
 from flipcore.runs.plan import ItemPlan, Plan, plan, projection, remaining
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, end_message
@@ -43,16 +44,15 @@ def run(
     in_flight: InFlight | None = None,
     record: bool = True,
 ) -> Progress:
-    """Runs a study to its end, its cap or its cancellation, and returns how far it came. Raises OverBudget before the first
-    call when what is missing would pass the cap. With `record=False` (a pilot) only completions and their price are stored."""
+    """Runs a study to its end, its cap or its cancellation: how far it came. Raises OverBudget before the first call when what is
+    missing would pass the cap. A pilot (`record=False`) stores only completions and their price."""
     require(Permission.RUN)
-    study_plan, cards = plan(study, store, items_limit), model_cards()
+    study_plan, cards = check_judge(plan(study, store, items_limit)), model_cards()
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
-    names = {use.name for use in study.models} | ({study.judge} if study.judge else set())
-    cards_of_models = {name: cards.get(name) for name in names}
+    cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), study.judge) if name}
     is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())
-    reason = refusal(remaining(study_plan, store) if is_paid else projection(study_plan), cap, cards_of_models, spent)
-    if reason:
+    expected = remaining(study_plan, store) if is_paid else projection(study_plan)
+    if reason := refusal(expected, cap, cards_of_models, spent):
         if record:
             store.writer.add("studies", [rows.study_row(study, OVER_BUDGET, reason)]).result()
         raise OverBudget(reason)

@@ -8,7 +8,7 @@ from flipcore.models import model_cards
 from flipcore.runs.judging_again import EXAMPLE, MOST_CHARS, JudgeProgress, judge_again, priced
 from flipcore.store.queries import budgets
 from pages.common import session
-from pages.common.notes import plain, shown_problem
+from pages.common.notes import RETRO, plain, shown_problem
 
 
 def price(study_id: str, judge: str, prompt: str) -> str:
@@ -33,17 +33,20 @@ def button(study_id: str) -> None:
             budget = st.number_input(
                 "Budget of the study, US dollars", 0.0, value=stored_usd, key="judge-budget", placeholder="none"
             )
+            retro = st.checkbox(RETRO, key="judge-retro")
             if st.button("Judge the stored texts", type="primary", key="judge-now"):
-                _judge(study_id, judge, prompt, None if budget == stored_usd else budget)
+                _judge(study_id, judge, prompt, None if budget == stored_usd else budget, retro)
 
 
-def _judge(study_id: str, judge: str, prompt: str, budget: float | None) -> None:
+def _judge(study_id: str, judge: str, prompt: str, budget: float | None, retro: bool) -> None:
     bar = st.progress(0.0, "Judging …")
 
     def on_progress(progress: JudgeProgress) -> None:
         bar.progress(progress.n_done / progress.n_all, f"{progress.n_done:,} of {progress.n_all:,} answers judged")
 
-    judge_run = judge_again(session.store(), study_id, judge, prompt, budget_usd=budget, on_progress=on_progress)
+    judge_run = judge_again(
+        session.store(), study_id, judge, prompt, budget_usd=budget, on_progress=on_progress, may_send_retro=retro
+    )
     if judge_run.name:
         st.rerun()
     st.info(plain(judge_run.sentence), icon=":material/pause_circle:")

@@ -14,6 +14,7 @@ from flipcore.store.uploads import keep_upload
 
 # Streamlit's own refusal of a larger file is an icon, so the limit stands where a file is chosen
 UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
+RETRO = "Send items of a retro set, too"  # the label of the box
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:])")
 
 

@@ -13,7 +13,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
 from pages.common import session
-from pages.common.notes import plain, shown_problem
+from pages.common.notes import RETRO, plain, shown_problem
 from pages.holdout.survey_build import build_survey
 
 
@@ -88,10 +88,18 @@ def _ask(survey: Survey, sets: Sets) -> None:
     )
     with shown_problem():
         st.caption(plain(models.projection(survey, sets.items, own or model, n, cards).sentence()))
+        retro = st.checkbox(RETRO, key=f"ask-retro-{survey.survey_id}")
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
                 survey_run = models.ask_model(
-                    session.store(), survey, sets.items, own or model, cards, n_sheets=n, budget_usd=budget
+                    session.store(),
+                    survey,
+                    sets.items,
+                    own or model,
+                    cards,
+                    n_sheets=n,
+                    budget_usd=budget,
+                    may_send_retro=retro,
                 )
             st.session_state["model-asked"] = f"{own or model}: {survey_run.sentence()}"
             st.rerun()

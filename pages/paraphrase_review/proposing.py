@@ -12,7 +12,7 @@ from flipcore.core.study import ModelUse
 from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries import review
 from pages.common import session
-from pages.common.notes import plain, shown_problem
+from pages.common.notes import RETRO, plain, shown_problem
 
 
 def show() -> None:
@@ -38,10 +38,11 @@ def show() -> None:
             "Budget, US dollars", 0.0, None, 0.0, 1.0, key="propose-budget", help="0: only models that cost nothing"
         )
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
+    retro = st.checkbox(RETRO, key="propose-retro")
     with shown_problem():
         use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
         recipe = recipe.with_steps(steps)
-        items = items_to_paraphrase(session.store(), source, n, maker(model, recipe))
+        items = items_to_paraphrase(session.store(), source, n, maker(model, recipe), retro)
         if not items:
             st.info("Every question of this set has a paraphrase by this model and recipe already.")
         else:
@@ -52,18 +53,19 @@ def show() -> None:
                 )
             )
             if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
-                st.session_state["proposed"] = _proposals(items, recipe, use, budget or None)
+                st.session_state["proposed"] = _proposals(items, recipe, use, budget or None, retro)
         _show_proposals(st.session_state.get("proposed", []))
 
 
-def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None) -> list[Proposal]:
+def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool) -> list[Proposal]:
     bar = st.progress(0.0, text="Asking …")
 
     def on_progress(n_done: int, total: int) -> None:
         bar.progress(n_done / total, text=f"{n_done:,} of {total:,} questions")
 
     review.keep_pairs(session.store(), [], items)
-    proposals = propose(items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress)
+    how = {"budget_usd": budget, "on_progress": on_progress, "may_send_retro": retro}
+    proposals = propose(items, recipe, use, session.store(), **how)
     bar.empty()
     return proposals
 

@@ -23,6 +23,7 @@ from flipcore.core.study import ItemSource, ModelUse
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
+from flipcore.runs.embargo import check_embargo, under_embargo
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning, review, studies
@@ -70,13 +71,17 @@ def propose(
     on_progress: Callable[[int, int], None] | None = None,
     cancel: threading.Event | None = None,
     budget_usd: float | None = None,
+    may_send_retro: bool = False,
 ) -> list[Proposal]:
-    """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call."""
+    """A proposal for each item, in order; those after a cancellation are left out. Raises OverBudget before the first call, and
+    BadInput where items of a retro set would be sent unasked."""
     require(Permission.RUN)
     cards = model_cards()
     reason = cost.refusal(expected(items, recipe, use), budget_usd, {use.name: cards.get(use.name)})
     if reason:
         raise OverBudget(reason)
+    retro_ids = under_embargo(store, [item.item_id for item in items])
+    check_embargo(retro_ids, use.name, may_send=may_send_retro, how="Allow it where you propose, or leave them out.")
     return asyncio.run(
         _all(items, recipe, use, store, on_progress or (lambda n_done, total: None), cancel or threading.Event())
     )
@@ -196,8 +201,9 @@ def question_sources(store: Store) -> dict[str, str]:
     return shipped | {f"{STUDY}{one}": f"study: {name}" for one, name in zip(rows["study_id"], rows["name"], strict=True)}
 
 
-def items_to_paraphrase(store: Store, source: str, n: int, generator: str) -> list[Item]:
-    """The first `n` questions of a source without a paraphrase by this generator; none that a study set aside."""
+def items_to_paraphrase(store: Store, source: str, n: int, generator: str, with_retro: bool = True) -> list[Item]:
+    """The first `n` questions of a source without a paraphrase by this generator; none that a study set aside, and those of a retro
+    set only `with_retro`."""
     states = studies.paraphrase_states(store)
     skip_ids = set(states[states["generator"] == generator]["item_id"])
     if source.startswith(STUDY):
@@ -207,4 +213,5 @@ def items_to_paraphrase(store: Store, source: str, n: int, generator: str) -> li
         items = [by_id[one] for one in ids if one in by_id]
     else:
         items = list(load(ItemSource(source)))
+    skip_ids |= set() if with_retro else under_embargo(store, [item.item_id for item in items])
     return [item for item in items if item.item_id not in skip_ids][:n]

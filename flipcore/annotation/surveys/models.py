@@ -15,6 +15,7 @@ from flipcore.core.errors import OverBudget
 from flipcore.core.records import OK, Call, Completion, Item, Request
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cost import Projection, call_price, projected, refusal
+from flipcore.runs.embargo import check_embargo
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, planning
 from flipcore.store.rows import completion_of, completion_row
@@ -104,15 +105,18 @@ def ask_model(
     n_sheets: int = 1,
     temperature: float = 0.0,
     budget_usd: float | None = None,
+    may_send_retro: bool = False,
 ) -> ModelAnswers:
     """Asks the questions that were not asked before, keeps completions and answers. Raises OverBudget before the first call
-    when the projection is over the cap or the model costs money and there is none."""
+    when the projection is over the cap or the model costs money and there is none, and BadInput where the entries of the retro set
+    would be sent unasked."""
     require(Permission.RUN)
     backend = open_backend(model, cards)
     calls = calls_of(survey, items, backend, n_sheets, temperature)
     reason = refusal(projected(calls.values(), cards.get(model)), budget_usd, {model: cards.get(model)})
     if reason:
         raise OverBudget(reason)
+    check_embargo(survey.retro_ids, model, may_send=may_send_retro, how="Tick the box for retro items to allow it.")
     completions = {
         row["call_id"]: completion_of(row) for row in planning.completions(store, [one.call_id for one in calls.values()])
     }

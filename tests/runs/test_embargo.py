@@ -1,0 +1,77 @@
+"""Items of a retro set are sent to no other model unasked: not to a judge, not to a proposer, not to an annotator."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from flipcore.annotation.proposals.proposing import propose
+from flipcore.annotation.proposals.recipes import RECIPES
+from flipcore.annotation.surveys.models import ask_model
+from flipcore.annotation.surveys.sheets import Survey
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+from flipcore.core.study import ModelUse
+from flipcore.models.cards import ModelCard
+from flipcore.runs.embargo import check_embargo, check_judge, is_sent_away, under_embargo
+from flipcore.store.rows import item_row
+
+CARDS = {
+    "away": ModelCard("away", "openai_compatible", model="m", endpoint="http://localhost:9/v1", price_in=0.0, price_out=0.0)
+}
+USE = ModelUse("away")
+
+
+@pytest.fixture(autouse=True)
+def away(monkeypatch):
+    for module in ("runs.embargo", "runs.judging_again", "annotation.proposals.proposing"):
+        monkeypatch.setattr(f"flipcore.{module}.model_cards", lambda: CARDS)
+
+
+@pytest.fixture
+def store(tmp_path):
+    from flipcore.store.connection import Store
+
+    held = Store.open(tmp_path / "flips.duckdb")
+    items = [Item(name, "d", "number", f"What is {name}?", target="1") for name in ("old", "new")]
+    items.append(replace(items[0], item_id="secret", meta={"embargo": True}))
+    held.writer.add("items", [item_row(item) for item in items])
+    row = {"study_id": "s", "position": 0, "confirmatory": False}
+    held.writer.add(
+        "study_items", [row | {"item_id": "old", "role": "target"}, row | {"item_id": "new", "role": "retro"}]
+    ).result(9)
+    yield held
+    held.close()
+
+
+def test_which_items_and_which_models(store):
+    assert under_embargo(store, ["old", "new", "secret", "unknown"]) == {"new", "secret"} and under_embargo(store, []) == set()
+    assert is_sent_away("away") and is_sent_away("no card") and not is_sent_away("module:function")
+    check_embargo([], "away", may_send=False, how="")
+    check_embargo(["new"], "away", may_send=True, how="")
+
+
+def test_a_proposer_is_sent_none_of_them_unasked(store):
+    items = [Item("old", "d", "number", "What is old?", target="1"), Item("new", "d", "number", "What is new?", target="1")]
+    with pytest.raises(BadInput, match="1 of these items belong to a retro set"):
+        propose(items, RECIPES["paraphrase"], USE, store)
+    assert store.rows("SELECT count(*) FROM completions") == [(0,)]
+
+
+def test_an_annotator_is_sent_none_of_them_unasked(store):
+    survey = Survey("s", ("old",), ("new",), n_examples=0, n_triples=0, n_checks=1)
+    with pytest.raises(BadInput, match="so nothing was sent to away"):
+        ask_model(store, survey, {}, "away", CARDS)
+
+
+def test_the_judge_of_a_study_is_sent_none_of_them_unasked():
+    study = SimpleNamespace(judge="away", models=(ModelUse("m"),), judge_sees_retro=False)
+    items = [SimpleNamespace(item=SimpleNamespace(item_id="new"), role="retro")]
+    plan = SimpleNamespace(study=study, items=items)
+    with pytest.raises(BadInput, match="judge_sees_retro = true"):
+        check_judge(plan)
+    for changes in ({"judge_sees_retro": True}, {"judge": None}, {"models": (USE,)}, {"judge": "module:function"}):
+        other = SimpleNamespace(study=SimpleNamespace(**vars(study) | changes), items=items)
+        assert check_judge(other) is other
+    target = SimpleNamespace(study=study, items=[SimpleNamespace(item=items[0].item, role="target")])
+    assert check_judge(target) is target
