@@ -121,11 +121,6 @@ def studies_link() -> None:
     st.switch_page(PAGES[0], query_params=st.query_params.to_dict())
 
 
-def own_page() -> None:
-    """A reviewer's link to / opens the one page of their invitation."""
-    st.switch_page(SURVEY if acting().survey else REVIEW)
-
-
 def _entrance(person: Person, url_path: str) -> st.Page:
     """The entrance in the place of a page, so that a link leads to it and, after a login, on to the page."""
     visit = lambda: entrance(person)  # noqa: E731 -- Streamlit names a page by its function
@@ -135,7 +130,8 @@ def _entrance(person: Person, url_path: str) -> st.Page:
 def shown_pages(person: Person) -> list:
     """Every page for whoever may read, the one of their invitation for a reviewer, the entrance for anybody else."""
     if person.level is Level.REVIEWER:
-        return [st.Page(own_page, title="Flipscope", visibility="hidden", default=True), SURVEY if person.survey else REVIEW]
+        own = "survey/page.py" if person.survey else "paraphrase_review/page.py"
+        return [st.Page(own, title="Flipscope", url_path="home", default=True), SURVEY if person.survey else REVIEW]
     if not person.may(Permission.READ):
         return [_entrance(person, one.url_path) for one in PAGES]
     access = [ACCESS] if policy.is_on() and person.may(Permission.ACCESS) else []

@@ -16,9 +16,7 @@ with shown_problem():
     log.show()
 
 how_to_read(
-    "An **invitation** is a link for one person. A reviewer's link opens one queue or one survey and nothing else. The first "
-    "browser that opens it keeps it; send another link to somebody who changes browsers. **Revoke** ends it at once. People who "
-    "log in get their level from `access.toml` in your own folder. The **log** says who did what; its rows are only added. A name "
-    "that is replaced by a number is gone from every page, log and export of this database, and comes back with a file that still "
-    "holds it."
+    "An **invitation** is a link for one person. A reviewer's link opens one queue or one survey and nothing else. It belongs to the "
+    "first browser that opens it. **Revoke** ends it at once. Who logs in has the level that `access.toml` says. Rows of the **log** "
+    "are only added. A name that gave way to a number is gone from this database, and comes back with a merged file that holds it."
 )

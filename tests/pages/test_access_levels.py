@@ -1,0 +1,121 @@
+"""Pages by access level: what each person's session is sent, and what a press of a button does."""
+
+from contextlib import suppress
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from flipcore.access import policy
+from flipcore.access.acting import acting_as
+from flipcore.access.levels import Level
+from flipcore.access.person import EVERY, QUEUE, Person
+from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.invitations.links import enter, issue, link
+from flipcore.runs import demo, runner
+from flipcore.store.connection import Store
+from flipcore.store.queries import invitations, review
+from pages.common import identity
+from tests.annotation.paraphrases.pairs import OTHER, made_pairs, stored
+from tests.browser.serving import ROOT
+from tests.claims.test_every_way import sent
+from tests.pages.test_pages import words
+from tests.runs.test_runner import tiny_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+ADMIN = Person("root", Level.ADMIN)
+WALK = ("studies/page.py", "paraphrase_review/page.py", "access/page.py")  # any other is not in their navigation either
+SECRETS = ("Bea Beispiel", "a reason of Bea's", "tiny study of secrets")
+
+
+@pytest.fixture(scope="module")
+def cookies(tmp_path_factory):
+    """The cookie of each level, on a store with a study, pairs and a verdict of Bea's."""
+    folder = tmp_path_factory.mktemp("levels")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIPSCOPE_HOME", str(folder))
+        patch.setenv("FLIPSCOPE_DB", str(folder / "flips.duckdb"))
+        patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+        patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
+        patch.setattr(demo, "fill_store", lambda store: None)
+        store = Store.open()
+        patch.setattr(Store, "open", classmethod(lambda *_: store))
+        runner.run(tiny_study(name=SECRETS[2]), store)
+        pairs = stored(store, made_pairs(4))
+        review.keep_verdicts(store, [verdict_row(next(iter(pairs.values())), SECRETS[0], OTHER, SECRETS[1])])
+        policy.path().write_text(policy.TEMPLATE)
+        by_level = {"": ""}
+        with acting_as(ADMIN):
+            for level in ("reviewer", "viewer", "analyst", "admin"):
+                one = issue(store, f"{level} one", level, QUEUE + EVERY if level == "reviewer" else "")
+                by_level[level] = enter(store, link(one, "").partition("#")[2]).cookie
+        by_level["store"] = store
+        yield by_level
+        st.cache_resource.clear()
+        store.close()
+
+
+@pytest.fixture
+def visit(cookies, monkeypatch):
+    """Opens a page as somebody."""
+
+    def opened(level, page="studies/page.py", **link):
+        monkeypatch.setattr(identity, "_cookie", lambda: cookies[level])
+        app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
+        for key, value in link.items():
+            app.query_params[key] = value
+        app.run()
+        if page != "studies/page.py":
+            with suppress(ValueError):  # a page that is not in their navigation: a link to it opens their own
+                app.switch_page(page).run()
+        return app
+
+    return opened
+
+
+def test_nobody_sees_the_entrance_alone(visit):
+    for page in ("studies/page.py", "paraphrase_review/page.py"):
+        app = visit("", page)
+        assert not app.exception and "open to people who log in or were invited" in words(app)
+        assert not any(secret in sent(app) for secret in (*SECRETS, "apples"))
+
+
+@pytest.mark.parametrize("page", WALK)
+def test_a_reviewer_sees_their_own_queue_and_nothing_else_on_every_page(visit, page):
+    app = visit("reviewer", page, part="Agreement")
+    text = sent(app)
+    assert not app.exception and "apples" in text and "reviewer one" in text, text[-3000:]
+    assert not any(secret in text for secret in SECRETS)
+    assert {one.label for one in app.button} == set() and not app.file_uploader and not app.text_input
+
+
+def test_a_viewer_reads_and_a_write_is_a_sentence(visit, cookies):
+    app = visit("viewer")
+    assert not app.exception and SECRETS[2].split()[0] in words(app)
+    app = visit("viewer", "models/page.py")
+    before = policy.path().parent.joinpath("models.toml").exists()
+    next(one for one in app.button if one.label == "Add without a test").click().run()
+    assert not app.exception and "Only an admin may add, test and remove models; you are a viewer" in words(app)
+    assert policy.path().parent.joinpath("models.toml").exists() == before
+    app = visit("viewer", "paraphrase_review/page.py")
+    assert not app.exception and "may judge paraphrases; you are a viewer" in words(app)
+
+
+def test_an_analyst_is_signed_as_who_they_are_and_has_no_access_page(visit):
+    app = visit("analyst", "paraphrase_review/page.py")
+    assert not app.exception and "analyst one" in sent(app) and "Your name" not in [one.label for one in app.text_input]
+    app = visit("analyst", "access/page.py")
+    assert "Who did what" not in words(app)
+
+
+def test_the_admin_invites_revokes_and_reads_the_log(visit, cookies):
+    app = visit("admin", "access/page.py")
+    assert not app.exception and "Who did what" in words(app) and "opened an invitation" in set(app.dataframe[1].value["act"])
+    app.text_input(key="invite-name").set_value("New Person").run()
+    next(one for one in app.button if one.label == "Issue the link").click().run()
+    assert not app.exception and "/access/enter#" in app.code[0].value
+    one = next(one for one in invitations.by_id(cookies["store"]).values() if one.name == "New Person")
+    app.selectbox(key="revoke-which").set_value(one.invitation_id).run()
+    next(one for one in app.button if one.label == "Revoke").click().run()
+    assert not app.exception and not app.code
+    assert invitations.by_id(cookies["store"])[one.invitation_id].revoked_at is not None
