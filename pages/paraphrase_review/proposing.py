@@ -64,8 +64,7 @@ def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float |
         bar.progress(n_done / total, text=f"{n_done:,} of {total:,} questions")
 
     review.keep_pairs(session.store(), [], items)
-    how = {"budget_usd": budget, "on_progress": on_progress, "may_send_retro": retro}
-    proposals = propose(items, recipe, use, session.store(), **how)
+    proposals = propose(items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress, may_send_retro=retro)
     bar.empty()
     return proposals
 
