@@ -34,7 +34,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "boards/test_levels.py": ("the board's verdicts are looked up in its levels", "boards/verdicts"),
     "charts/test_figures.py": (
         "one contract over all figures",
-        "charts/bars charts/curves charts/matrix charts/sequence charts/slopes charts/split_bar",
+        "charts/bars charts/captions charts/curves charts/matrix charts/sequence charts/slopes charts/split_bar",
     ),
     "charts/test_entry_map.py": ("the same entries as the map", "charts/giveaways charts/likeness"),
     "handouts/test_document.py": (

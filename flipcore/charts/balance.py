@@ -34,7 +34,8 @@ def balance_figure(rows: Sequence[Balance], c: Colours) -> go.Figure:
         )
     for bound in (-WORST, WORST):
         figure.add_vline(x=bound, line=dict(color=c.muted, width=2, dash="dash"))
-    laid_out(figure, c, height=110 + ROW_PX * len(rows), x_title="benchmark − control, standard deviations")
+    words = "Standardised differences between benchmark and controls, before and after matching."
+    laid_out(figure, c, height=110 + ROW_PX * len(rows), says=words, x_title="benchmark − control, standard deviations")
     ends = [abs(x) for one in rows for x in (one.before, one.after) if x == x]
     width = 1.1 * max([2 * WORST, *ends])
     figure.update_xaxes(range=[-width, width])

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 from collections.abc import Callable, Sequence
 
+from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, as_text, laid_out
 
 ALONE, BOTH, REFERENCE = "compared extractor alone", "both extractors", "reference extractor alone"
@@ -54,7 +55,8 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.3)
-    laid_out(figure, c, height=420, y_title="share of variant pairs that flip")
+    words = "Pairs of variants that flip, in three parts; ticks are noise floors, whiskers the interval of T."
+    laid_out(figure, c, height=420, says=caption(words, [one.T for one in cells]), y_title="share of variant pairs that flip")
     figure.update_yaxes(rangemode="tozero")
     return figure
 

@@ -39,7 +39,8 @@ def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colo
             row=1,
             col=place,
         )
-    laid_out(figure, c, height=HEIGHT_PX)
+    words = "Share of pairs that flip, an item a row, one scale for all models."
+    laid_out(figure, c, height=HEIGHT_PX, says=words)
     scale = [[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]]
     figure.update_layout(
         coloraxis={"colorscale": scale, "cmin": 0, "cmax": 1, "colorbar": {"title": "share<br>that flip", "thickness": 12}}

@@ -38,6 +38,7 @@ def level_curves(means: np.ndarray, flagged: np.ndarray, levels: Sequence[str], 
             opacity=0.7,
             hoverinfo="skip",
         )
-    laid_out(figure, c, height=340, x_title="bits flipped (characters touched)", y_title=y_title)
+    words = f"Similarity of continuations as bits are flipped, a curve a text, n = {len(means):,}."
+    laid_out(figure, c, height=340, says=words, x_title="bits flipped (characters touched)", y_title=y_title)
     figure.update_xaxes(tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6])
     return figure

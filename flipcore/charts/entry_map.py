@@ -71,7 +71,9 @@ def entry_map(
     for rows, mark, larger in ((ringed, _rings, 7), (crossed, _crosses, 2)):
         if len(rows):
             figure.add_trace(go.Scattergl(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c)))
-    laid_out(figure, c, height=560, x_title=axes[0], y_title=axes[1])
+    n_target, n_retro = (int((labels == label).sum()) for label in (0, 1))
+    words = f"Entries of both sets as points, n = {n_target:,} target and {n_retro:,} retro; alike entries lie close."
+    laid_out(figure, c, height=560, says=words, x_title=axes[0], y_title=axes[1])
     figure.update_layout(
         dragmode="lasso" if lasso else "pan",
         hovermode="closest",

@@ -28,7 +28,7 @@ def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> go.Figure:
     )
     for column, name in enumerate(tests, start=1):
         _panel(figure, [one for one in versions if name in one["results"]], name, column, c)
-    laid_out(figure, c, height=320)
+    laid_out(figure, c, height=320, says="Each test of each version: its interval, and its margin as a tick.")
     return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})
 
 

@@ -43,7 +43,8 @@ def giveaway_bars(
                 customdata=[[as_text(names[i]), lows[i], highs[i]] for i in rows],
                 hovertemplate="%{customdata[0]}: %{x:.2f} [%{customdata[1]:.2f}, %{customdata[2]:.2f}]<extra></extra>",
             )
-    laid_out(figure, c, height=90 + 24 * len(names), x_title=title)
+    words = f"What tells the sets apart: {title}."
+    laid_out(figure, c, height=90 + 24 * len(names), says=words, x_title=title)
     figure.update_yaxes(
         tickvals=list(range(len(names))),
         ticktext=[as_text(name) for name in names],

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.ground_truth import Detector, roc
@@ -55,7 +56,16 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> go.Figure:
             hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC %{text}<extra></extra>",
         )
     figure.add_hline(y=0.5, line={"color": c.muted, "dash": "dot"}, annotation_text="a coin", annotation_position="bottom left")
-    laid_out(figure, c, height=380, x_title="times read in training", y_title="AUC against never-seen items")
+    words = "AUC of each detector by how often items were read in training."
+    estimates = [at.auc for one in detectors for at in one.at]
+    laid_out(
+        figure,
+        c,
+        height=380,
+        says=caption(words, estimates),
+        x_title="times read in training",
+        y_title="AUC against never-seen items",
+    )
     figure.update_xaxes(tickvals=list(range(len(doses))), ticktext=[f"{dose:,}" for dose in doses])
     figure.update_yaxes(range=[0, 1.04])
     return figure
@@ -92,7 +102,8 @@ def scores_by_dose(one: Detector, c: Colours) -> go.Figure:
         figure.add_hline(
             y=one.cutoff, line={"color": c.artifact, "dash": "dash"}, annotation_text="cut-off", annotation_position="top left"
         )
-    laid_out(figure, c, height=340, x_title="times read in training", y_title=f"{one.name}: score")
+    words = f"{one.name}: scores by how often items were read in training."
+    laid_out(figure, c, height=340, says=words, x_title="times read in training", y_title=f"{one.name}: score")
     figure.update_xaxes(tickvals=list(range(len(groups))), ticktext=[f"{dose:,}" for dose, *_ in groups])
     figure.update_layout(showlegend=False)
     return figure
@@ -116,7 +127,8 @@ def roc_by_dose(one: Detector, c: Colours) -> go.Figure:
             line={"color": c.genuine, "width": 1 + number, "dash": DASHES[(len(one.at) - 1 - number) % len(DASHES)]},
             hovertemplate=f"read {at.dose:,} times<br>flags %{{y:.0%}} of these<br>and %{{x:.0%}} of never-seen<extra></extra>",
         )
-    laid_out(figure, c, height=340, x_title="never-seen items flagged", y_title="items of the dose flagged")
+    words = f"{one.name}: items flagged against never-seen items flagged, by dose."
+    laid_out(figure, c, height=340, says=words, x_title="never-seen items flagged", y_title="items of the dose flagged")
     figure.update_xaxes(range=[0, 1], tickformat=".0%")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     return figure

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.base.estimate import Estimate, number_text
 
@@ -38,7 +39,8 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> go.Figure:
     if both:
         _accuracies(figure, by_size, names, c)
     _differences(figure, by_size, names, c, 2 if both else 1)
-    laid_out(figure, c, height=110 + 38 * len(by_size))
+    words = "Accuracy on target and retro, and their difference in percentage points."
+    laid_out(figure, c, height=110 + 38 * len(by_size), says=caption(words, [row.inflation for row in rows]))
     if both:
         figure.update_xaxes(title="accuracy", range=[0, 1.02], row=1, col=1)
     figure.update_xaxes(title="inflation, pp", row=1, col=2 if both else 1)

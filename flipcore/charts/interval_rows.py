@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
 from collections.abc import Sequence
 
+from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, as_text, laid_out
 from flipcore.stats.base.estimate import Estimate, number_text
 
@@ -43,7 +44,7 @@ def interval_rows(
     )
     ends = [end for one in estimates for end in (one.value, one.low) if end == end]
     least = min([0.0 if bound is None else bound - 0.3, *ends])
-    laid_out(figure, c, height=70 + ROW_PX * len(rows))
+    laid_out(figure, c, height=70 + ROW_PX * len(rows), says=caption("Estimates with their intervals.", estimates))
     figure.update_xaxes(range=[least - 0.03, 1.03])
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.4, -0.6], showgrid=False, zeroline=False

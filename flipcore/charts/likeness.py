@@ -35,7 +35,10 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
         )
     bins = np.flatnonzero(target + retro)
     ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
-    laid_out(figure, c, height=340, x_title="cosine of two entries of one set", y_title="share of pairs")
+    words = (
+        f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the target and {int(retro.sum()):,} inside retro."
+    )
+    laid_out(figure, c, height=340, says=words, x_title="cosine of two entries of one set", y_title="share of pairs")
     figure.update_xaxes(range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None)
     figure.update_yaxes(tickvals=np.sqrt(ticks), ticktext=[f"{100 * tick:g} %" for tick in ticks], rangemode="tozero")
     return figure
@@ -89,4 +92,6 @@ def nearest_histogram(
     figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
     figure.update_xaxes(fixedrange=True)
     figure.update_yaxes(fixedrange=True)
-    return laid_out(figure, c, height=280, x_title="cosine with the nearest entry of the other set", y_title="% of the set")
+    words = f"Entries by the cosine of the nearest entry of the other set, n = {len(closest):,}."
+    x_title = "cosine with the nearest entry of the other set"
+    return laid_out(figure, c, height=280, says=words, x_title=x_title, y_title="% of the set")

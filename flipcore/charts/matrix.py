@@ -39,4 +39,5 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> go.Figure:
         )
     )
     figure.update_yaxes(autorange="reversed")
-    return laid_out(figure, c, height=90 + 52 * len(names))
+    words = "Share of answers to the same variant and sample that two extractors read differently."
+    return laid_out(figure, c, height=90 + 52 * len(names), says=words)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, laid_out
 from flipcore.stats.memory.rewritten import SetDrop
 
@@ -38,7 +39,9 @@ def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colo
                 "arrayminus": [100 * (one.value - one.low) for one in ends],
             },
         )
-    laid_out(figure, c, height=320, y_title="accuracy, %")
+    words = "Accuracy, original and rewritten."
+    ends_of_both = [end for drop in (benchmark, control) for end in (drop.accuracy_before, drop.accuracy_after)]
+    laid_out(figure, c, height=320, says=caption(words, ends_of_both), y_title="accuracy, %")
     figure.update_xaxes(tickvals=[0, 1], ticktext=["original", "rewritten"], range=[-0.25, 1.25], showgrid=False)
     figure.update_yaxes(range=[0, 103])
     return figure

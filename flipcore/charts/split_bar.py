@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 from flipcore.charts.bars import ALONE, BOTH, REFERENCE, parts
+from flipcore.charts.captions import caption
 from flipcore.charts.theme import Colours, laid_out
 
 
@@ -37,6 +38,7 @@ def split_bar(one, c: Colours) -> go.Figure:
                 hovertemplate=f"{name}<extra></extra>",
             )
     figure.update_layout(barmode="stack", bargap=0.35)
-    laid_out(figure, c, height=92)
+    words = "Pairs that flip under the compared extractor alone, under both, under the reference alone; ticks are noise floors."
+    laid_out(figure, c, height=92, says=caption(words, [one.T]))
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure

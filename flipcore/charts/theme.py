@@ -77,10 +77,11 @@ def colours(base: str | None) -> Colours:
     return DARK if base == "dark" else LIGHT
 
 
-def laid_out(figure, c: Colours, *, height: int, x_title: str = "", y_title: str = "") -> go.Figure:
-    """The house's frame around a figure: quiet grid, readable type, transparent ground."""
+def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y_title: str = "") -> go.Figure:
+    """The house's frame around a figure: quiet grid, readable type, transparent ground. `says` is the caption of a saved one."""
     figure.update_layout(
         height=height,
+        meta={"caption": says},
         margin={"l": 8, "r": 8, "t": 28, "b": 8},
         font={"family": FONT, "size": 14, "color": c.text},
         paper_bgcolor="rgba(0,0,0,0)",

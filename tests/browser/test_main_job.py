@@ -180,3 +180,21 @@ def test_a_step_stays_open_while_its_settings_change(page, address):
     page.wait_for_function("([line, was]) => line.innerText !== was", arg=[line.element_handle(), before])
     settled(page)
     assert toggle.is_visible() and no_fault(page)
+
+
+def test_a_chart_is_saved_with_its_caption_as_svg_and_png(page, address):
+    page.goto(address + "/decomposition")
+    page.locator(".st-key-bars .main-svg").first.wait_for()
+    settled(page)
+    files = {}
+    for kind in ("SVG", "PNG"):
+        page.locator(".st-key-bars").hover()
+        with page.expect_download() as held:
+            page.locator(".st-key-bars .save-figure").get_by_text(kind).click()
+        files[held.value.suggested_filename] = held.value.path().read_bytes()
+    drawing = files["bars.svg"].decode()
+    assert re.search(
+        r"whiskers the interval of T\. 95 % intervals \(.+\), n = \d+", re.sub(r"</text><text[^>]*>", " ", drawing)
+    )
+    assert "Decomposition · study " in drawing and "Flipscope " in drawing and "draglayer" not in drawing
+    assert files["bars.png"].startswith(b"\x89PNG") and len(files["bars.png"]) > 20_000

@@ -1,6 +1,7 @@
 """Figures draw the numbers they were given: stacks that add up, missing as missing, names as text, colours that tell apart."""
 
 import base64
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,6 +11,7 @@ import pytest
 from flipcore.boards.cutoffs import loss_line, packed
 from flipcore.boards.flip_map import UNDEFINED, permille
 from flipcore.charts.bars import decomposition_bars
+from flipcore.charts.captions import caption
 from flipcore.charts.curves import MOST_GREY, level_curves
 from flipcore.charts.equivalence import equivalence_figure
 from flipcore.charts.inflation import Inflated, inflation_figure
@@ -22,6 +24,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate, missing
 from flipcore.stats.base.simultaneous import conf_seq_path
 from flipcore.stats.memory.loss_analysis import loss_test
+from tests.conftest import ROOT
 
 HOSTILE = "<a href='http://x'>axis</a>"
 
@@ -153,3 +156,16 @@ def test_a_test_that_no_version_ran_has_no_panel_and_a_state_its_own_mark():
     marks = drawn.data[0]
     assert list(marks.y) == pytest.approx([2, 30]) and list(marks.marker.symbol) == ["circle", "x"]
     assert len(drawn.layout.annotations) == 1 and equivalence_figure([], LIGHT).data == ()
+
+
+def test_a_caption_names_level_kinds_n_and_seed_of_what_is_there():
+    several = [Estimate(0.5, 0.4, 0.6, 0.95, "bca", 20, 7), Estimate(0.1, 0.0, 0.2, 0.95, "wilson", 32, None), missing(3)]
+    assert caption("What it shows.", several) == "What it shows. 95 % intervals (bca, wilson), n = 20 to 32, seed 7."
+    assert caption("Few.", [Estimate(0.5, math.nan, math.nan, 0.95, "none", 4, None)]) == "Few. No interval, n = 4."
+    assert caption("Nothing.", [missing(3)]) == "Nothing."
+
+
+def test_every_chart_says_what_it_shows():
+    for path in (ROOT / "flipcore" / "charts").glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert path.stem == "theme" or text.count("laid_out(") == text.count("says="), path.stem
