@@ -72,6 +72,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "datasets/recorded/formats/reader datasets/recorded/formats/zeroeval datasets/recorded/json_streams "
         "datasets/recorded/log_answers datasets/recorded/log_files datasets/recorded/log_places runs/import_command store/recorded",
     ),
+    "harnesses/test_prompt_presets.py": ("compared with what the harnesses themselves send", "text/prompt_presets"),
     "runs/test_log_joining.py": ("items of several logs meet", "datasets/recorded/log_documents"),
     "datasets/recorded/test_reasoning.py": (
         "a record with reasoning, from row to item",

@@ -21,6 +21,7 @@ STUDY = {
     "n": (0, 10_000_000),
     "seed": (0, 2**31 - 1),
     "n_samples": (1, 1_000),
+    "n_examples": (0, 20),
     "max_tokens": (1, 1_000_000),
     "reasoning_budget": (0, 1_000_000),
     "temperature": (0.0, 5.0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import zlib
 
 import numpy as np
@@ -24,3 +25,14 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 def world_generator(seed: int, *names: str) -> np.random.Generator:
     """The stream of the pocket model's world for this seed and these names; its items and golden outputs rest on it."""
     return np.random.default_rng([seed, *(zlib.crc32(name.encode()) for name in names)])
+
+
+def nth_sample(seed: int, size: int, n: int, place: int) -> list[int]:
+    """What the call number `place` (from 0) of ``random.Random(seed).sample(range(size), n)`` gives: the stream of Python's own
+    generator, for set-ups of others that rest on it. BadInput where `size` holds fewer than n."""
+    if n > size:
+        raise BadInput(f"{n} examples were asked for, and there are {size}. Ask for fewer, or give a larger split.")
+    stream = random.Random(seed)
+    for _ in range(place):
+        stream.sample(range(size), n)
+    return stream.sample(range(size), n)

@@ -18,7 +18,7 @@ RECORDED = "recorded"  # the dataset and protocol of studies that were imported
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = ("random", "paired", "calibrated", "other")
 _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
 # fields added later: at their default they are no part of the id
-_LATER: dict[str, Any] = {"control": OTHER_CONTROL, "judge_sees_retro": False}
+_LATER: dict[str, Any] = {"control": OTHER_CONTROL, "judge_sees_retro": False, "prompt": None}
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,32 @@ class ModelUse:
     reasoning_budget: int = 0
 
 
+FIRST, BY_SEED, LM_EVAL = PICKS = ("first", "drawn", "lm_eval")
+
+
+@dataclass(frozen=True)
+class OwnPrompt:
+    """A prompt in the user's own words, in place of a layout (`text.own_prompts`): `template` is the question, `example` one
+    example with its answer, `before` what stands before all of them, or with `before_as_system` in the system message behind `system`.
+
+    `n_examples` of `examples_from` (a split of a data set; without it, the study's own items in the same role) stand before the
+    question, `between` behind each: the first ones, ones `drawn` once by the study's seed, or for each item those that lm-eval's
+    sampler takes. `same_category` takes them from the item's own category. What `preset` says holds where nothing is said here.
+    """
+
+    preset: str = ""
+    template: str = ""
+    system: str = ""
+    before: str = ""
+    before_as_system: bool = False
+    example: str = ""
+    between: str = "\n\n"
+    n_examples: int = 0
+    pick: str = FIRST
+    same_category: bool = False
+    examples_from: ItemSource | None = None
+
+
 @dataclass(frozen=True)
 class Study:
     """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None means no paid call.
@@ -88,6 +114,7 @@ class Study:
     unreviewed_paraphrases: bool = False
     control: str = OTHER_CONTROL
     judge_sees_retro: bool = False
+    prompt: OwnPrompt | None = None
 
     @property
     def is_recorded(self) -> bool:
@@ -149,10 +176,24 @@ def _study(table: dict) -> Study:
         table[key] = tuple(_from_table(kind, row, f"[[{key}]]") for row in rows)
     if "protocol" in table:
         table["protocol"] = _from_table(Part, table["protocol"], "[protocol]")
+    if "prompt" in table:
+        table["prompt"] = _own_prompt(table["prompt"])
     study = _from_table(Study, table, "the study")
     if study.control not in CONTROLS:
         raise BadInput(f"The study has control = {study.control!r}; it must be one of {', '.join(CONTROLS)}.")
     return study
+
+
+def _own_prompt(row: Any) -> OwnPrompt:
+    """The table [prompt], with the sentence for what does not fit."""
+    if isinstance(row, dict) and "examples_from" in row:
+        row = row | {"examples_from": _from_table(ItemSource, row["examples_from"], "[prompt.examples_from]")}
+    own = _from_table(OwnPrompt, row, "[prompt]")
+    if own.pick not in PICKS:
+        raise BadInput(f"[prompt] has pick = {own.pick[:40]!r}; it must be one of {', '.join(PICKS)}.")
+    if not own.preset and not own.template:
+        raise BadInput("[prompt] says neither a preset nor a template. Give one of them.")
+    return own
 
 
 def _from_table(kind: type[T], row: Any, where: str) -> T:

@@ -15,7 +15,7 @@ from flipcore.core.records import BASE, Call, Item, Variant, digest
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards, open_backend
 from flipcore.models.cards import ModelCard
-from flipcore.runs import cost
+from flipcore.runs import cost, own_prompts
 from flipcore.store.queries import planning, studies
 from flipcore.text.prompts import layout_by_name
 
@@ -103,6 +103,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
     axis_material = replace(material(store), examples=_examples(study, items, store))
+    own = own_prompts.prompt_plan(study, items, _hidden(study, items, store))
     item_plans, refusals, n_variants = [], [], 0
     selection = [one for one in items if only in (None, one[0].item_id)]
     for item, role in selection[:items_limit]:
@@ -111,7 +112,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
                 variant
                 for axis in chosen_axes
                 if item.kind in axis.applies_to
-                for variant in _varied(axis, item, study, axis_material)
+                for variant in _varied(axis, item, study, axis_material, own)
             )
         except BadInput as error:
             refusals.append(str(error))
@@ -131,11 +132,12 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     return Plan(study, tuple(item_plans), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
 
 
-def _varied(axis: Axis, item: Item, study: Study, axis_material: Material) -> list[Variant]:
+def _varied(axis: Axis, item: Item, study: Study, axis_material: Material, own: own_prompts.PromptPlan | None) -> list[Variant]:
     """The variants of an item under one axis. Those of a change that is not harmless say so wherever they are stored."""
     rng = randomness.generator(study.seed, item.item_id, axis.name)
     try:
         variants = axis.variants(item, study.layout, rng, axis_material)
+        variants = own.applied(variants, item) if own else variants
     except BadInput:
         raise
     except Exception as error:  # the axis of a package may raise anything
@@ -145,13 +147,19 @@ def _varied(axis: Axis, item: Item, study: Study, axis_material: Material) -> li
     return [one if one.key == BASE else replace(one, params={**one.params, "harmless": False}) for one in variants]
 
 
+def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
+    """Items that this study sets aside, or an earlier one did."""
+    earlier = planning.set_aside_before(store, study.study_id) if store is not None else set()
+    return frozenset(earlier) | {item.item_id for item, _ in items if is_set_aside(study, item)}
+
+
 def _examples(study: Study, items: Sequence[tuple[Item, str]], store) -> dict[str, tuple[Item, ...]]:
     """Item id -> the first items of its own role and kind: what an axis may show before it. Never an item of another role, or
     the target would teach what the retro set is asked; never one that was set aside, or the prompts of open items would show it."""
-    unseen = planning.set_aside_before(store, study.study_id) if store is not None else set()
+    unseen = _hidden(study, items, store)
     first: dict[tuple[str, str], list[Item]] = {}
     for item, role in items:
-        if item.target is not None and item.item_id not in unseen and not is_set_aside(study, item):
+        if item.target is not None and item.item_id not in unseen:
             first.setdefault((role, item.kind), []).append(item)
     pools = {key: tuple(candidates[:N_EXAMPLES]) for key, candidates in first.items()}
     return {item.item_id: pools.get((role, item.kind), ()) for item, role in items}

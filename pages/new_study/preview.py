@@ -47,4 +47,6 @@ def preview(study: Study) -> None:
         for column, variant in zip(st.columns(2), variants[start : start + 2], strict=False):
             with column.container(border=True):
                 st.caption(plain(variant.key))
+                if variant.prompt.system:
+                    st.caption(f"System prompt: {plain(variant.prompt.system)}")
                 differences(base, variant.prompt.text, key=f"preview-{variant.key}")

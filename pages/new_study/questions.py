@@ -16,14 +16,15 @@ from flipcore.protocols import PROTOCOLS
 from flipcore.reports.declaration import in_order
 from flipcore.reports.plugins import about, groups, plugin_problems
 from flipcore.text.prompts import LAYOUTS
-from pages.common.notes import plain
+from pages.common.notes import plain, shown_problem
 from pages.new_study.items import items_of
+from pages.new_study.own_prompt import own_prompt
 from pages.new_study.params import params
 from pages.new_study.preview import preview
 
 
 def questions_step(base: Study, sources: list[ItemSource]) -> dict:
-    """The study's axes, extractors, protocol and layout, as keyword arguments of `Study`."""
+    """The study's axes, extractors, protocol, layout and own prompt, as keyword arguments of `Study`."""
     kinds = {item.kind for source in sources for item in items_of(source)}
     parts: dict[str, tuple[Part, ...]] = {AXES.what: (), EXTRACTORS.what: ()}
     for label, registry, names in groups():
@@ -33,6 +34,8 @@ def questions_step(base: Study, sources: list[ItemSource]) -> dict:
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
     settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
+    with shown_problem():
+        settings["prompt"] = own_prompt(base.prompt)
     preview(replace(base, items=tuple(sources), **settings))
     return settings
 

@@ -151,3 +151,17 @@ def test_a_file_of_ones_own_comes_first():
     from flipcore.reports.declaration import OWN, dataset_names
 
     assert dataset_names()[: len(OWN)] == list(OWN) == ["file", "text", "hub"] and len(dataset_names()) > len(OWN)
+
+
+def test_a_preset_fills_the_users_own_prompt_and_is_shown_whole_before_it_runs(app):
+    app.toggle(key="own-prompt").set_value(True).run()
+    app.selectbox(key="own-preset").set_value("inspect_multiple_choice").run()
+    assert not app.exception and app.text_area(key="own-template-inspect_multiple_choice").value.startswith(
+        "Answer the following"
+    )
+    app.text_area(key="own-system-inspect_multiple_choice").set_value("Be brief.").run()
+    assert not app.exception
+    captions = " ".join(str(one.value).replace("\\", "") for one in app.caption)
+    assert "System prompt: Be brief." in captions
+    app.text_area(key="own-template-inspect_multiple_choice").set_value("{{ question").run()
+    assert not app.exception and "mistake in line 1" in " ".join(str(one.value).replace("\\", "") for one in app.warning)

@@ -1,0 +1,130 @@
+"""A study's own prompt put in the place of its layout: which examples stand before an item, and every variant in those words.
+
+An item that this study or an earlier one set aside is nobody's example, and no item is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from flipcore.axes.variants import collapsed
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import generator, nth_sample
+from flipcore.core.records import CONTINUATION, Item, Prompt, Variant
+from flipcore.core.study import BY_SEED, LM_EVAL, OwnPrompt, Study
+from flipcore.protocols import rotation
+from flipcore.text.own_prompts import ItemView, examples_text, rendered
+from flipcore.text.prompt_presets import resolved
+from flipcore.text.prompts import LAYOUTS, labels_of
+
+if TYPE_CHECKING:
+    from flipcore.store.connection import Store
+
+OWN = "own"  # the layout of variants in the user's own words
+LM_EVAL_SEED = 1234  # the seed of its examples
+_SHOWN_PARTS = ("stem", "options", "cue")
+
+
+@dataclass(frozen=True)
+class PromptPlan:
+    """`pools` are by (role, kind), or one under ("", "") where the examples come from a split; `hidden` items are never shown."""
+
+    own: OwnPrompt
+    layout: str
+    seed: int
+    pools: Mapping[tuple[str, str], tuple[Item, ...]]
+    roles: Mapping[str, str]
+    hidden: frozenset[str]
+
+    def examples(self, item: Item) -> list[Item]:
+        """What stands before the item, in order. Raises BadInput where there are too few."""
+        own = self.own
+        pool = self.pools.get(("", ""), self.pools.get((self.roles.get(item.item_id, ""), item.kind), ()))
+        if own.same_category:
+            pool = tuple(one for one in pool if one.category == item.category)
+        order = self._order(item, len(pool))
+        usable = [pool[i] for i in order if pool[i].item_id not in self.hidden | {item.item_id} and pool[i].target is not None]
+        if len(usable) < own.n_examples:
+            where = f" of the category {item.category!r}" if own.same_category else ""
+            raise BadInput(f"{own.n_examples} examples{where} were asked for, and {len(usable)} may be shown. Ask for fewer.")
+        return usable[: own.n_examples]
+
+    def _order(self, item: Item, size: int) -> Sequence[int]:
+        if self.own.pick == LM_EVAL and self.own.n_examples:
+            return nth_sample(LM_EVAL_SEED, size, self.own.n_examples, _row(item))
+        if self.own.pick == BY_SEED:
+            return [int(i) for i in generator(self.seed, "examples").permutation(size)]
+        return range(size)
+
+    def applied(self, variants: Sequence[Variant], item: Item) -> list[Variant]:
+        """The variants of one axis in the study's own words; those that ask for a continuation stay as they are."""
+        if item.kind == "completion" and not item.solution:
+            return list(variants)
+        examples = [_as_example(one) for one in self.examples(item)]
+        return collapsed([self._worded(one, item, examples) for one in variants])
+
+    def _worded(self, variant: Variant, item: Item, examples: Sequence[ItemView]) -> Variant:
+        parts = dict(variant.prompt.parts)
+        if variant.layout == CONTINUATION or "stem" not in parts:
+            return variant
+        lead, _, end = LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
+        question = parts["stem"].removeprefix(lead).removesuffix(end)
+        view = ItemView(item, question, variant.order, variant.labels)
+        before = rendered(self.own.before, view.fields(), "The text before the examples")
+        system = "\n\n".join(filter(None, (self.own.system, before if self.own.before_as_system else "")))
+        front = ("" if self.own.before_as_system else before) + self._examples_text(examples)
+        middle = self._question(variant, view)
+        names = [name for name, _ in variant.prompt.parts]
+        at = names.index("stem")
+        extra_before = [pair for pair in variant.prompt.parts[:at] if pair[0] not in _SHOWN_PARTS]
+        extra_after = [pair for pair in variant.prompt.parts[at:] if pair[0] not in _SHOWN_PARTS]
+        every = ((("examples", front),) if front else ()) + (*extra_before, *middle, *extra_after)
+        return replace(variant, prompt=Prompt(every, variant.params.get("system", system)), layout=OWN)
+
+    def _examples_text(self, examples: Sequence[ItemView]) -> str:
+        template = self.own.example or f"{self.own.template} {{{{ answer }}}}"
+        return examples_text(examples, template, self.own.between)
+
+    def _question(self, variant: Variant, view: ItemView) -> tuple[tuple[str, str], ...]:
+        """The template filled; a variant of another layout keeps that layout's words behind the same examples."""
+        if variant.layout != self.layout:
+            return tuple(pair for pair in variant.prompt.parts if pair[0] in _SHOWN_PARTS)
+        text = rendered(self.own.template, view.fields())
+        lead, question, rest = text.partition(view.question)
+        return tuple(pair for pair in (("lead", lead), ("stem", question), ("cue", rest)) if pair[1])
+
+
+def _as_example(item: Item) -> ItemView:
+    n = len(item.options)
+    return ItemView(item, item.question, tuple(range(n)), labels_of("upper", n) if n else ())
+
+
+def _row(item: Item) -> int:
+    """The item's row in its split, which its id holds."""
+    key = item.item_id.partition("/")[2].partition("@")[0]
+    if not key.isdecimal():
+        raise BadInput(
+            f"lm-eval's examples follow from an item's row in its split, and {item.item_id} holds none. Choose pick = first."
+        )
+    return int(key)
+
+
+def prompt_plan(
+    study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str], store: Store | None = None
+) -> PromptPlan | None:
+    """None where the study has no prompt of its own. `hidden` items were set aside, by this study or an earlier one."""
+    if study.prompt is None:
+        return None
+    if study.protocol.name == rotation.PROTOCOL.name:
+        raise BadInput("The rotation protocol writes prompts of its own. Take single_shot, or leave the own prompt out.")
+    own, pools = resolved(study.prompt), {}
+    if own.examples_from is not None and own.n_examples:
+        from flipcore.datasets import load_report
+
+        pools[("", "")] = tuple(load_report(own.examples_from).items)
+    else:
+        for item, role in items:
+            pools[role, item.kind] = (*pools.get((role, item.kind), ()), item)
+    return PromptPlan(own, study.layout, study.seed, pools, {item.item_id: role for item, role in items}, hidden)

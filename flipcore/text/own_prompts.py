@@ -1,0 +1,134 @@
+"""A prompt in the user's own words: a template with named fields, rendered in a sandbox.
+
+Templates are data from anywhere. What a template may hold is a short list (fields, conditions, loops over options or examples, a few
+filters), so it ends quickly by construction: no calls, no assignments, no arithmetic, loops at most two deep over the item's own
+lists, and what comes out is bounded too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import Item
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.nodes import Node
+
+FIELDS = {
+    "question": "the question as this variant words it",
+    "options": "the texts of the options in the order shown",
+    "labels": "their labels",
+    "choices": "pairs of label and text, for a loop",
+    "letters": 'the labels in a row: "A,B,C,D"',
+    "category": "the item's category as it is stored",
+    "subject": "the category with blanks for underscores",
+    "answer": "of an example: the label of the right option, or the right answer",
+    "solution": "of an example: its worked solution",
+}
+FILTERS = ("trim", "upper", "lower", "capitalize", "title", "length", "join", "first", "last", "default", "string")
+MOST_OUT = 200_000  # characters of one prompt
+MOST_LOOPS = 2
+_LISTS = ("options", "labels", "choices")
+_ALLOWED = frozenset(
+    "Template Output TemplateData Name Getattr Getitem Const Filter If For CondExpr Compare Operand And Or Not Concat Test Slice "
+    "Tuple Neg".split()
+)
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """An item as one variant shows it: the question's wording, and the options' order and labels."""
+
+    item: Item
+    question: str
+    order: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    def fields(self, with_answer: bool = False) -> dict[str, Any]:
+        """The values of `FIELDS`; answer and solution of an example only, so that no template can show the item's own."""
+        options = [self.item.options[i] for i in self.order]
+        values: dict[str, Any] = {
+            "question": self.question,
+            "options": options,
+            "labels": list(self.labels),
+            "choices": list(zip(self.labels, options, strict=True)),
+            "letters": ",".join(self.labels),
+            "category": self.item.category,
+            "subject": self.item.category.replace("_", " "),
+        }
+        return values | ({"answer": self.answer, "solution": self.item.solution} if with_answer else {})
+
+    @property
+    def answer(self) -> str:
+        first = (self.item.target or "").split("\n")[0]
+        return self.labels[self.order.index(int(first))] if self.order and first else first
+
+
+def rendered(text: str, fields: Mapping[str, Any], what: str = "The template") -> str:
+    """The template with its fields. Raises BadInput with a sentence for one that cannot be used, or that says too much."""
+    from jinja2 import TemplateError
+
+    template = _template(text, what)
+    try:
+        out = template.render(fields)
+    except TemplateError as error:
+        raise BadInput(f"{what} cannot be filled: {error}. Its fields are {', '.join(FIELDS)}.") from error
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise BadInput(f"{what} cannot be filled: {error}. Use the fields as text or in a loop.") from error
+    if len(out) > MOST_OUT:
+        raise BadInput(f"{what} gives {len(out):,} characters; at most {MOST_OUT:,} are sent. Shorten it.")
+    return out
+
+
+@lru_cache(maxsize=64)
+def _template(text: str, what: str) -> Template:
+    from jinja2 import StrictUndefined, TemplateSyntaxError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    environment.filters = {name: environment.filters[name] for name in FILTERS}
+    environment.globals = {}
+    try:
+        tree = environment.parse(text)
+    except TemplateSyntaxError as error:
+        raise BadInput(f"{what} has a mistake in line {error.lineno}: {error.message}.") from error
+    except RecursionError as error:
+        raise BadInput(f"{what} is nested too deeply. Write it flatter.") from error
+    _check(tree, what, 0, frozenset(FIELDS))
+    try:
+        return environment.from_string(text)
+    except (TemplateSyntaxError, RecursionError, SyntaxError) as error:
+        raise BadInput(f"{what} cannot be used: {error}. Write it more simply.") from error
+
+
+def _check(node: Node, what: str, n_loops: int, names: frozenset[str]) -> None:
+    """Raises BadInput for anything beyond the short list."""
+    from jinja2 import nodes
+
+    kind = type(node).__name__
+    line = f"{what}, line {node.lineno},"
+    if kind not in _ALLOWED:
+        raise BadInput(f"{line} uses {kind.lower()}; a template may hold fields, if, for over options and the filters.")
+    if isinstance(node, nodes.Filter) and node.name not in FILTERS:
+        raise BadInput(f"{line} uses the filter {node.name!r}; there are {', '.join(FILTERS)}.")
+    if isinstance(node, nodes.For):
+        n_loops += 1
+        if not (isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS) or node.recursive or n_loops > MOST_LOOPS:
+            raise BadInput(f"{line} loops over something else than {', '.join(_LISTS)}, or more than {MOST_LOOPS} deep.")
+        names |= {"loop", *(one.name for one in node.target.find_all(nodes.Name)), getattr(node.target, "name", "loop")}
+    if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in names:
+        raise BadInput(f"{line} reads {node.name!r}; the fields are {', '.join(FIELDS)}.")
+    if isinstance(node, nodes.Getattr) and not (isinstance(node.node, nodes.Name) and node.node.name == "loop"):
+        raise BadInput(f"{line} reads an attribute; only loop has any.")
+    for child in node.iter_child_nodes():
+        _check(child, what, n_loops, names)
+
+
+def examples_text(examples: Sequence[ItemView], template: str, between: str) -> str:
+    """Every example with its answer, and `between` behind each."""
+    return "".join(rendered(template, one.fields(with_answer=True), "The template of an example") + between for one in examples)

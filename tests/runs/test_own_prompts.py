@@ -1,0 +1,128 @@
+"""A study's own prompt, from its declaration to what a model is sent: examples, set-aside items, every axis in those words."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from flipcore.core import folders
+from flipcore.core.errors import BadInput
+from flipcore.core.randomness import nth_sample
+from flipcore.core.study import ItemSource, OwnPrompt, Part, Study
+from flipcore.runs.own_prompts import OWN
+from flipcore.runs.plan import is_set_aside, plan
+from tests.runs.test_runner import tiny_study
+
+MINE = OwnPrompt(
+    template="{{ question }}\n{% for label, text in choices %}[{{ label }}] {{ text }}\n{% endfor %}Reply:",
+    system="Be brief.",
+    before="Questions about {{ subject }}.\n",
+    n_examples=2,
+)
+STUDY = tiny_study(
+    items=(ItemSource("flipscope_choice", n=12),),
+    axes=(
+        Part("option_order", {"n": 2}),
+        Part("label_set", {"sets": ["lower"]}),
+        Part("prompt_format", {"layouts": ["paren"]}),
+    ),
+    prompt=MINE,
+)
+
+
+def variants_of(study, axis, key):
+    return {one.item.item_id: v for one in plan(study).items for v in one.variants if (v.axis, v.key) == (axis, key)}
+
+
+def test_every_variant_is_in_the_users_own_words_behind_the_same_examples():
+    planned = plan(STUDY).items
+    texts = {(v.axis, v.key): v.prompt for v in planned[0].variants}
+    item = planned[0].item
+    own, turned, lower = (
+        texts[key].text for key in (("option_order", "base"), ("option_order", "rotate-1"), ("label_set", "lower"))
+    )
+    front = dict(texts["option_order", "base"].parts)["examples"]
+    assert front.startswith(f"Questions about {item.category}.\n") and front.count("Reply: ") == 2 and front.endswith("\n\n")
+    assert all(text.startswith(front) for text in (own, turned, lower)) and item.question not in front
+    assert own.endswith("Reply:") and f"[A] {item.options[0]}\n" in own and f"[A] {item.options[1]}\n" in turned
+    assert f"[a] {item.options[0]}\n" in lower
+    assert {v.prompt.system for v in planned[0].variants} == {"Be brief."} and {v.layout for v in planned[0].variants} == {OWN}
+    assert (
+        texts["prompt_format", "paren"].text.startswith(front)
+        and f"(A) {item.options[0]}" in texts["prompt_format", "paren"].text
+    )
+
+
+def test_a_declaration_comes_back_and_an_old_one_keeps_its_id():
+    study = replace(STUDY, prompt=replace(MINE, examples_from=ItemSource("pocket_choice", where={"split": "fresh"})))
+    assert Study.from_toml(study.to_toml()) == study and Study.from_toml(STUDY.to_toml()) == STUDY
+    assert study.study_id != STUDY.study_id and "prompt" not in tiny_study().to_toml()
+
+
+@pytest.mark.parametrize(
+    ("table", "why"),
+    [
+        ('preset = "nobody"', "no preset of a prompt 'nobody'"),
+        ('template = "{{ question"', "mistake in line 1"),
+        ('template = "x"\npick = "some"', "pick = 'some'"),
+        ('system = "x"', "neither a preset nor a template"),
+        ('template = "x"\nn_examples = 99', "at most 20"),
+        ('template = "{{ question }}"\nn_examples = 15', "15 examples were asked for"),
+        ('template = "x"\nsurprise = 1', "unknown key 'surprise'"),
+    ],
+)
+def test_a_bad_prompt_is_a_sentence(table, why):
+    text = tiny_study(items=(ItemSource("flipscope_choice", n=6),)).to_toml() + f"\n[prompt]\n{table}\n"
+    with pytest.raises(BadInput, match=why):
+        plan(Study.from_toml(text))
+
+
+def test_an_item_that_is_set_aside_is_nobodys_example():
+    study = replace(STUDY, items=(ItemSource("flipscope_choice", n=40),), confirmatory_share=0.5, axes=(Part("identity"),))
+    study = replace(study, prompt=replace(MINE, n_examples=9))
+    planned = plan(study)
+    hidden = [one.item.question for one in planned.items if is_set_aside(study, one.item)]
+    fronts = [dict(one.variants[0].prompt.parts)["examples"] for one in planned.items]
+    assert len(hidden) > 10 and [question for question in hidden if any(question in front for front in fronts)] == []
+    without = plan(replace(study, confirmatory_share=0.0))
+    fronts = [dict(one.variants[0].prompt.parts)["examples"] for one in without.items]
+    assert any(question in front for question in hidden for front in fronts)  # the walk would see one
+
+
+def test_examples_come_from_a_split_first_drawn_or_as_lm_eval_takes_them(tmp_path):
+    folders.admit(tmp_path)
+    rows = [{"question": f"What is {i}?", "answer": f"It is.\n#### {i}"} for i in range(30)]
+    path = tmp_path / "train.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    source = ItemSource("gsm8k", path=str(path))
+    own = OwnPrompt(template="Q: {{ question }}\nA:", n_examples=3, examples_from=source)
+
+    def shown(**changes):
+        study = tiny_study(
+            items=(ItemSource("gsm8k", path=str(path), n=4, seed=2),), axes=(Part("identity"),), prompt=replace(own, **changes)
+        )
+        return {
+            one.item.item_id: [
+                int(word.rstrip("?")) for word in dict(one.variants[0].prompt.parts)["examples"].split() if word[-1] == "?"
+            ]
+            for one in plan(study).items
+        }
+
+    first, drawn, lm_eval = shown(), shown(pick="drawn"), shown(pick="lm_eval")
+    rows_of = {item: int(item.partition("/")[2].partition("@")[0]) for item in first}
+    for item, row in rows_of.items():
+        assert first[item] == [i for i in range(4) if i != row][:3]
+        assert row not in drawn[item] and len(set(drawn[item])) == 3
+        expected = [i for i in nth_sample(1234, 30, 3, row) if i != row]
+        assert lm_eval[item] == expected if len(expected) == 3 else item not in lm_eval
+    assert len({tuple(one) for one in drawn.values()}) == 1 or any(
+        row in one for row in rows_of.values() for one in drawn.values()
+    )
+    assert drawn != first
+
+
+def test_a_python_stream_is_reproduced_call_by_call():
+    import random
+
+    stream = random.Random(1234)
+    assert [stream.sample(range(50), 5) for _ in range(4)] == [nth_sample(1234, 50, 5, place) for place in range(4)]
