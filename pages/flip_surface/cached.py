@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from flipcore.claims.claim import Claim
+from flipcore.core.records import FIRST_TOKEN
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, surface
 from flipcore.stats.flips.surface import Cells
@@ -41,7 +42,7 @@ class View:
 def leading_extractor(study_id: str) -> str:
     """The extractor of which the study's card speaks."""
     flips = headline(study_id).flips
-    return flips.extractor if flips is not None else "first_token"
+    return flips.extractor if flips is not None else FIRST_TOKEN
 
 
 def questions(study_id: str) -> dict[str, str]:

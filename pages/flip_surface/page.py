@@ -3,6 +3,7 @@
 import streamlit as st
 
 from flipcore.boards.flip_map import flip_table
+from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.stats.flips.surface import opened_axes
 from pages.common import screen, session
@@ -38,7 +39,7 @@ def _behind_view(frame, leading: str) -> dict:
             )
             for label, key, name, otherwise in (
                 ("Compared extractor", "field", leading, 0),
-                ("Reference extractor", "faithful", "regex", -1),
+                ("Reference extractor", "faithful", WRITTEN_ANSWER, -1),
             )
         )
         sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.__getitem__)

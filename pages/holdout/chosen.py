@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import IDENTITY
 from flipcore.core.study import ItemSource, Part
 from flipcore.datasets.sources import written_from
 from flipcore.reports.holdout_sets import Sets
@@ -103,7 +104,7 @@ def ask_models(sets: Sets) -> None:
     """A link to a new study with these two sets as target and retro, and the source's boosts as axes."""
     if not sets.sources:
         return
-    boosted = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
+    boosted = (Part(IDENTITY), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
     drafts = st.session_state.setdefault("offered-drafts", {})
     drafts[sets.record_id] = replace(example_holdout(), name="", axes=boosted, items=sets.sources)
     st.page_link(

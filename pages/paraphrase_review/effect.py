@@ -9,7 +9,8 @@ from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.annotation.paraphrases.own_verdicts import own_acceptance, own_effect
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import colours
-from flipcore.claims.gates import looks_claim, paraphrases_claim, sources_claim
+from flipcore.claims.gates import PARAPHRASE, looks_claim, paraphrases_claim, sources_claim
+from flipcore.core.records import FIRST_TOKEN, IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
@@ -85,16 +86,16 @@ def _estimate(studies: dict[str, str]) -> None:
     first, second, third = st.columns(3)
     study_id = study_choice("Study", studies, "effect-study", place=first)
     frame = session.readouts(study_id, paraphrases="all")
-    frame = frame[frame["axis"].isin(["paraphrase", "identity"])]
-    there = frame[frame["axis"] == "paraphrase"]
+    frame = frame[frame["axis"].isin([PARAPHRASE, IDENTITY])]
+    there = frame[frame["axis"] == PARAPHRASE]
     if there.empty:
         st.info("Nothing has come back on the paraphrase axis yet.", icon=":material/hourglass_empty:")
         return
     models, names = (list(dict.fromkeys(there[column])) for column in ("model", "extractor"))
     model = second.selectbox("Model", models, key="effect-model", bind="query-params")
-    field = names.index("first_token") if "first_token" in names else 0
+    field = names.index(FIRST_TOKEN) if FIRST_TOKEN in names else 0
     readout = third.selectbox("Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of)
-    reference = "regex" if "regex" in names else names[-1]
+    reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     st.caption("Counted here: the paraphrases that this study asked, of items that it did not set aside.")
     with shown_problem():
         effect = _effect(study_id, model, readout, reference, session.store().revision(study_id))
@@ -114,7 +115,7 @@ def _estimate(studies: dict[str, str]) -> None:
 
 def _rows(study_id: str, model: str, revision: int):
     frame = session.readouts(study_id, revision, paraphrases="all")
-    return frame[(frame["model"] == model) & frame["axis"].isin(["paraphrase", "identity"])]
+    return frame[(frame["model"] == model) & frame["axis"].isin([PARAPHRASE, IDENTITY])]
 
 
 @st.cache_data(show_spinner=False, max_entries=24)
