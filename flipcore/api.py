@@ -33,7 +33,7 @@ from flipcore.store.queries import studies
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note")
+ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note", "coverage")
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,8 @@ class LevelLimits:
     """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64 (references, policies,
     kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
     `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
-    fallback, or "reference" where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2)."""
+    fallback, or "reference" where A is 0 by definition; `too_short` (references, policies, kinds, rows) says where no verdict
+    may stand beside A − G's limits. `floors` are mean W under e and e* (references, policies, rows, 2)."""
 
     rows: tuple[tuple[str, str], ...]
     references: tuple[str, ...]
@@ -41,6 +42,7 @@ class LevelLimits:
     floors: np.ndarray
     n: np.ndarray
     methods: np.ndarray
+    too_short: np.ndarray
     seed: int
     n_boot: int
 
@@ -63,6 +65,7 @@ def level_limits(
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
     values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
     n, methods = np.zeros((*shape[:2], len(rows)), dtype=int), np.full(shape, "none", dtype=object)
+    too_short = np.zeros(shape[:4], dtype=bool)
     limits_of: dict[bytes, list] = {}  # where every answer was read the policies give the same columns, so the same limits
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
@@ -75,7 +78,7 @@ def level_limits(
             if place not in limits_of:
                 limits_of[place] = [_limits(joint, kind, levels, len(rows)) for kind in kinds]
             for k, limits in enumerate(limits_of[place]):
-                low[r, p, k], high[r, p, k], methods[r, p, k] = limits
+                low[r, p, k], high[r, p, k], methods[r, p, k], too_short[r, p, k] = limits
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
                 array[r, p, :, own, 2:] = hole
@@ -91,6 +94,7 @@ def level_limits(
         floors,
         n,
         methods,
+        too_short,
         seed,
         n_boot,
     )
@@ -101,7 +105,7 @@ def _places(names: Sequence[str]) -> list[int]:
 
 
 def _limits(joint: JointMeans, kind: str, levels: Sequence[float], n_rows: int) -> tuple[np.ndarray, ...]:
-    """Limits as (rows, quantities, levels) and the methods as (rows, quantities)."""
+    """Limits as (rows, quantities, levels), the methods as (rows, quantities), and whether A − G's are too short, as (rows,)."""
     bounds = [COLUMNS[name] for name in QUANTITIES] * n_rows
     contrasts = range(QUANTITIES.index("A_minus_G"), len(bounds), len(QUANTITIES))
     table = joint.estimates(kind, levels, bounds, contrasts)
@@ -112,4 +116,5 @@ def _limits(joint: JointMeans, kind: str, levels: Sequence[float], n_rows: int) 
     )
     methods = np.empty(len(table), dtype=object)
     methods[:] = [column[-1].method for column in table]
-    return low, high, methods.reshape(shape)
+    too_short = np.array([table[j][-1].is_too_short for j in contrasts])
+    return low, high, methods.reshape(shape), too_short

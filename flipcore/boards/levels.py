@@ -15,8 +15,9 @@ from flipcore.boards.level_limits import BANDED, QUANTITIES, LevelLimits, level_
 from flipcore.boards.verdicts import RULES, Wording, wordings
 from flipcore.claims.flips import WITHOUT_SPREAD
 from flipcore.core.records import IDENTITY
-from flipcore.stats.base.estimate import without_interval
+from flipcore.stats.base.estimate import coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans
+from flipcore.stats.base.measured_coverage import measured_coverage
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, default_reference, item_rates
@@ -81,6 +82,7 @@ def board(
             wording_of(reference, policy),
             *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k])),
             silent=None if band else by_level.methods[r, p, k] == WITHOUT_SPREAD,
+            too_short=None if band else by_level.too_short[r, p, k],
         )
         for r, reference in enumerate(references)
         for p, policy in enumerate(POLICIES)
@@ -90,10 +92,17 @@ def board(
     arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
     return arrays | {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},
-        "options": {"reference": [(e, title_of(e)) for e in references], "kind": list(kinds.items())} | OPTIONS,
+        "options": {"reference": [(e, title_of(e)) for e in references], "kind": _titles(kinds, by_level)} | OPTIONS,
         "start": LEVELS.index(0.95),
         "chosen": _start_choice(references, next(iter(kinds))),
     }
+
+
+def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
+    """Each kind of interval with its title, which says what one that is short held in simulation at these numbers of items."""
+    fewest = int(by_level.n[by_level.n > 0].min(initial=0))
+    labels = {kind: coverage_label(measured_coverage(kind, fewest)) for kind in kinds}
+    return [(kind, f"{title} ({labels[kind]})" if labels[kind] else title) for kind, title in kinds.items()]
 
 
 def _wording(wording) -> dict:
@@ -134,7 +143,9 @@ def banded(cells: Sequence[Decomposition], band_board: dict, level: float, polic
         table, row = band_board["tables"][f"{one.reference}|{policy}|simultaneous"], rows[f"{one.axis}|{one.extractor}"]
         low, high = (_unpacked(table[side], len(rows), len(band_board["levels"]))[:, row, at] for side in ("low", "high"))
         bands: dict[str, Any] = {
-            name: replace(getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="")
+            name: replace(
+                getattr(one, name), low=float(low[i]), high=float(high[i]), method="simultaneous band", note="", coverage=None
+            )
             for i, name in enumerate(BANDED)
         }
         rest: dict[str, Any] = {
@@ -165,11 +176,16 @@ def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndar
     }
 
 
-def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None) -> dict:
+def _verdicts(
+    wording: Wording, low: np.ndarray, high: np.ndarray, silent: np.ndarray | None, too_short: np.ndarray | None
+) -> dict:
     """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels), and those that are `silent`
-    (rows, quantities) are not asked."""
+    (rows, quantities) are not asked. Rows whose A − G is `too_short` are left open."""
     if silent is not None:
         low, high = (np.where(silent[:, :, None], np.nan, side) for side in (low, high))
+    if too_short is not None:
+        at = QUANTITIES.index("A_minus_G")
+        low[too_short, at], high[too_short, at] = -np.inf, np.inf
     by_name = [{name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high)]
     return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, *by_name) for rule in RULES}}
 

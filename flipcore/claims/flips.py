@@ -7,15 +7,16 @@ floor comes first wherever both floors were measured.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.core.finish import MOST_CUT
 from flipcore.extractors import title_of
-from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.base.multiplicity import holm
 from flipcore.stats.flips.contrast import Contrast, contrast, detectable_difference
 from flipcore.stats.flips.decomposition import Decomposition
@@ -82,9 +83,12 @@ class Verdict:
 
     def outcome(self, level: float, low: float, high: float, apart: int | None = None) -> str:
         """At this level, with the limits of A - G shown there: what is claimed contradicts no interval beside it. `apart` is
-        1 or -1 where the rule of separate intervals is met, 0 where it is not, None under the paired rule."""
+        1 or -1 where the rule of separate intervals is met, 0 where it is not, None under the paired rule. Infinite limits
+        (`limits_to_agree_with`) leave it open."""
         if np.isnan(self.p):
             return FEW
+        if np.isinf(low):
+            return OPEN
         agrees = self.contrast.above_floor or not (low <= 0 <= high)
         if not agrees or (apart is not None and apart != self.contrast.direction) or not self.p <= 1 - level + 1e-12:
             return OPEN
@@ -135,15 +139,21 @@ def outcome_of(verdict: Verdict) -> str:
     """At the level, interval and rule that the cell's estimates stand at."""
     one = verdict.cell
     apart = int(one.A.low > one.G.high) - int(one.A.high < one.G.low) if one.rule == "source_nonoverlap" else None
-    contrast_limits = one.A_minus_G
-    silent = contrast_limits.method == WITHOUT_SPREAD
-    low, high = (float("nan"),) * 2 if silent else (contrast_limits.low, contrast_limits.high)
-    return verdict.outcome(one.T.level, low, high, apart)
+    return verdict.outcome(one.T.level, *limits_to_agree_with(one.A_minus_G), apart)
+
+
+def limits_to_agree_with(contrast_estimate: Estimate) -> tuple[float, float]:
+    """The limits of A − G as a verdict takes them: NaN where it need not agree with them, infinite where none may stand beside
+    an interval that short."""
+    if contrast_estimate.method == WITHOUT_SPREAD:
+        return math.nan, math.nan
+    return (-math.inf, math.inf) if contrast_estimate.is_too_short else (contrast_estimate.low, contrast_estimate.high)
 
 
 def filled(sentence: str, one: Decomposition, lead: str) -> str:
-    """A verdict's sentence with its leading number at the cell's own level."""
-    return sentence.replace("{lead}", getattr(one, lead).text())
+    """A verdict's sentence with its leading number at the cell's own level. What its kind of interval covers is said by the menu
+    that chooses it and by the table of every estimate."""
+    return sentence.replace("{lead}", replace(getattr(one, lead), coverage=None).text())
 
 
 def _undecidable(one: Decomposition) -> Claim:

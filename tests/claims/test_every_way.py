@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore import __main__ as command_line
 from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.api import StudyView
 from flipcore.claims import gates
 from flipcore.core.study import Part
 from flipcore.handouts.document import report
@@ -161,6 +162,16 @@ def test_no_report_holds_anything_that_is_set_aside(opened):
     text = everything_in(report(opened, S, 1))
     assert [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in text] == []
     assert any(item in text for item in open_ids(opened)) and "were set aside for confirmation" in text
+
+
+@pytest.mark.parametrize("study_id", [S, L])
+def test_a_notebook_is_handed_nothing_that_is_set_aside(study_id, opened):
+    view = StudyView(opened, study_id)
+    results = [view.decomposition(), view.memory(), view.holdout()]
+    tables = [view.readouts(everything=True), view.flips("regex").reset_index(), *(result.frame for result in results)]
+    assert len(tables[0]) > 50 and len(tables[1]) > 5
+    said = [view.text(), *(table.to_csv() for table in tables), *(result.text() for result in results)]
+    assert [mark for mark in [*marks(opened), *hidden_ids(opened)] for text in said if mark in text] == []
 
 
 def test_what_is_behind_a_closed_gate_is_said_as_no_claim_by_stats(opened, capsys):

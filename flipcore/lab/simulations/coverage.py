@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import argparse
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_columns
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.joint_means import JointMeans
+from flipcore.stats.base.measured_coverage import TABLE
 from flipcore.stats.base.simultaneous import bounded_path, conf_seq_path, max_t_band
 from flipcore.stats.flips.decomposition import COLUMNS
 
@@ -133,9 +135,9 @@ def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
     out = [
         "# Simulated coverage and size",
         "",
-        f"{n_sims:,} data sets a row, four two-valued variants an item (`flipcore.lab.simulations`), 95 % intervals,",
+        f"{n_sims:,} data sets a row, four two-valued variants an item (`flipcore.lab.simulations.planted`), 95 % intervals,",
         "999 resamples, fallbacks included. `default` is what a page prints. Monte Carlo error of a share near .95 is",
-        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m flipcore.lab.simulations.coverage`.",
+        f"{np.sqrt(0.95 * 0.05 / n_sims):.4f}. Written by `python -m flipcore.lab.simulations.coverage --store`.",
         "",
         "## Coverage",
         "",
@@ -175,16 +177,35 @@ def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
     return "\n".join(out) + "\n"
 
 
+def stored(rows: Sequence[CoverageRow]) -> list[dict]:
+    """What `measured_coverage` reads: of each kind, quantity and size the share that held the truth, to three digits."""
+    return [
+        {"T": row.truth.values[0], "G": row.truth.values[1], "n": row.n, "quantity": name, "kind": kind}
+        | {"covered": round(float(row.covered[kind][q]) / row.n_sims, 3)}
+        for row in rows
+        for q, name in enumerate(QUANTITIES)
+        for kind in row.covered
+    ]
+
+
 def _share(x: float) -> str:
     return f"{x:.3f}".lstrip("0") if x < 1 else "1"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """``python -m flipcore.lab.simulations.coverage [simulations]``."""
-    argv = list(sys.argv[1:] if arguments is None else arguments)
-    n_sims = int(argv[0]) if argv else 2000
+    """``python -m flipcore.lab.simulations.coverage [--simulations N] [--store]``: prints the page; `--store` keeps what labels
+    say of short intervals."""
+    parser = argparse.ArgumentParser(prog="python -m flipcore.lab.simulations.coverage")
+    parser.add_argument("--simulations", type=int, default=2000)
+    parser.add_argument("--store", action="store_true", help="write measured_coverage.json")
+    options = parser.parse_args(arguments)
+    n_sims = options.simulations
     looks = [slider_row(n_sims), *(watching_row(rate, n_sims) for rate in (0.5, 0.3, 0.1, 0.05))]
-    print(markdown(coverage_table(n_sims), looks), end="")
+    rows = coverage_table(n_sims)
+    if options.store:
+        lines = ",\n".join(map(json.dumps, stored(rows)))
+        TABLE.write_text(f'{{"level": 0.95, "data_sets": {n_sims}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
+    print(markdown(rows, looks), end="")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ draws are made when a kind of interval first needs them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_percentiles
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
 from flipcore.stats.base.intervals import CLT_MIN_N, UNIT, default_kind, fallback, no_spread_note, undetermined, wilson
+from flipcore.stats.base.measured_coverage import measured_coverage
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
 KINDS = ("default", "clt_cluster", "percentile", "bca", "studentized")
@@ -112,6 +113,9 @@ class JointMeans:
         replaceable = kind == "default" and "studentized" in kinds
         skipped = np.isnan(self.studentized).mean(axis=0) if replaceable else np.zeros(self.n.size)
         limits = {k: self.limits(k, levels) for k in {*kinds, *(["bca"] if replaceable else [])} & set(KINDS)}
+        covers = [
+            None if self.families else measured_coverage(kind, int(n), contrast=j in contrasts) for j, n in enumerate(self.n)
+        ]
         table: list[list[Estimate]] = []
         for j, of_column in enumerate(kinds):
             table.append([])
@@ -120,6 +124,8 @@ class JointMeans:
                 interval_kind = "bca" if lost else of_column
                 pair = limits[interval_kind][:, at, j] if interval_kind in limits else None
                 estimate = self._estimate(j, interval_kind, level, pair, bounds[j])
+                if estimate.has_interval:
+                    estimate = replace(estimate, coverage=covers[j])
                 table[-1].append(estimate.noted(no_spread_note(skipped[j])) if lost and self.se[j] > 0 else estimate)
         return table
 

@@ -69,5 +69,5 @@ def test_single_looks_fail_where_sequences_hold():
 
 
 def test_the_command_prints_the_tables(capsys):
-    main(["1"])
+    main(["--simulations", "1"])
     assert capsys.readouterr().out.startswith("# Simulated coverage and size\n\n1 data sets a row")

@@ -1,5 +1,7 @@
 """Shares below a tenth: intervals that hold, and bounds that do not fall when a flip is added."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -43,7 +45,8 @@ def test_one_flip_of_thirty_bounds_no_lower_than_none():
 
 def test_from_thirty_items_and_a_tenth_on_the_interval_is_the_old_one():
     x = generator(1).random(40)
-    assert default(x) == JointMeans(x[:, None]).estimates("clt_cluster", [0.95], [UNIT])[0][0]
+    same = JointMeans(x[:, None]).estimates("clt_cluster", [0.95], [UNIT])[0][0]
+    assert replace(default(x), coverage=None) == replace(same, coverage=None)  # as a kind for all shares it covers less
 
 
 @pytest.mark.parametrize(("rate", "n", "v"), [(0.03, 30, 4), (0.05, 50, 4), (0.08, 80, 2), (0.05, 150, 2), (0.03, 500, 2)])
