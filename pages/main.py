@@ -112,7 +112,7 @@ PAGES = [
     ),
 ]
 
-REVIEW, SURVEY = PAGES[8], PAGES[9]
+REVIEW, SURVEY = (next(one for one in PAGES if one.url_path == path) for path in ("paraphrase_review", "survey"))
 ACCESS = st.Page("access/page.py", title="Access", icon=":material/key:", url_path="access", help="Who may do what?")
 
 

@@ -86,6 +86,8 @@ def test_a_reviewer_sees_their_own_queue_and_nothing_else_on_every_page(visit, p
     text = sent(app)
     assert not app.exception and "apples" in text and "reviewer one" in text, text[-3000:]
     assert not any(secret in text for secret in SECRETS)
+    names = {str(one.get("url_pathname")) for one in app._registered_pages.values()}
+    assert names == {"", "paraphrase_review"}
     assert {one.label for one in app.button} == set() and not app.file_uploader and not app.text_input
 
 
