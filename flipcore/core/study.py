@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,7 +122,7 @@ class Study:
         """Its outputs were imported, so nothing of it can be asked."""
         return self.protocol.name == RECORDED
 
-    @property
+    @cached_property
     def study_id(self) -> str:
         return digest(self._declared())[:12]
 

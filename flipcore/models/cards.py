@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -70,10 +72,16 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 def cards_of(path: Path) -> dict[str, ModelCard]:
     """The models of one file."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = deepcopy(_tables(path.read_text(encoding="utf-8")))  # a caller may change what its cards hold
     except (OSError, ValueError) as error:
         raise BadInput(f"{path.name} cannot be read: {error}. Mend it at {path}.") from error
     return {name: _card(name, table, path) for name, table in tables.items()}
+
+
+@lru_cache(maxsize=8)
+def _tables(text: str) -> dict[str, Any]:
+    """The file is read each time; the same text is not parsed again."""
+    return tomllib.loads(text)
 
 
 def _card(name: str, table: Any, path: Path) -> ModelCard:
