@@ -1,6 +1,12 @@
 """A store in a file of its own, in which studies have run."""
 
+import os
+import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from flipcore.core.study import Study
 from flipcore.runs import demo, runner
@@ -17,3 +23,29 @@ def store_with(folder: Path, *studies: Study, shipped: bool = False) -> Path:
         runner.run(study, store)
     store.close()
     return path
+
+
+def built_once(factory: pytest.TempPathFactory, name: str, fill: Callable[[Store], object]) -> Path:
+    """The file of a closed store that `fill` filled, built once for all processes of a test run. Nobody writes to it: who wants
+    to takes a copy."""
+    base = factory.getbasetemp()
+    folder = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / f"store-{name}"
+    path, ready = folder / "flips.duckdb", folder / "ready"
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        deadline = time.monotonic() + 300
+        while not ready.exists():  # another process fills it
+            assert time.monotonic() < deadline, f"the store {name!r} was not filled within five minutes"
+            time.sleep(0.2)
+        return path
+    store = Store.open(path)
+    fill(store)
+    store.close()
+    ready.touch()
+    return path
+
+
+def copy_of(path: Path, folder: Path) -> Path:
+    """A copy of a closed store in this folder."""
+    return Path(shutil.copy(path, folder / "flips.duckdb"))

@@ -72,7 +72,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             "Permutations of the cross-validation",
             19,
             9_999,
-            199,
+            cached.START["permutations"],
             key="permutations",
             bind="query-params",
             disabled=bool(lock),

@@ -54,7 +54,7 @@ def dashboard(app: Path, database: Path, **environment: str):
             [
                 sys.executable,
                 "-m",
-                "streamlit",
+                "tests.browser.quick_server",
                 "run",
                 str(app),
                 "--server.headless=true",

@@ -1,22 +1,32 @@
-"""Every page test starts with empty caches: they outlive a test and hold another test's store.
+"""Every page test starts with empty caches: they outlive a test and hold another test's store. A module whose tests all look at
+one store says `ONE_STORE = True` and starts with empty caches once.
 
-Classifiers are permuted 19 times here, not 199: what a page shows of them is the same, a twentieth of the work."""
+The cross-validation is permuted 19 times here, not 199: what a page shows of it is the same, a tenth of the work."""
 
 import pytest
-import streamlit as st
 
-from flipcore.vectors.classifiers import CLASSIFIERS
+from tests.pages.opening import clear_caches, few_permutations
 
 
-@pytest.fixture(autouse=True)
-def fresh_caches():
-    st.cache_resource.clear()
-    st.cache_data.clear()
+@pytest.fixture(autouse=True, scope="module")
+def caches_of_this_module():
+    few = pytest.MonkeyPatch()
+    few_permutations(few)
+    clear_caches()
     yield
-    st.cache_resource.clear()
+    clear_caches()
+    few.undo()
 
 
 @pytest.fixture(autouse=True)
-def few_permutations(monkeypatch):
-    for kind in {type(one) for one in CLASSIFIERS}:
-        monkeypatch.setattr(kind, "n_permutations", min(19, kind.n_permutations))
+def fresh_caches(request):
+    if not getattr(request.module, "ONE_STORE", False):
+        clear_caches()
+
+
+@pytest.fixture
+def another_store():
+    """For the one test of such a module that looks at a store of its own."""
+    clear_caches()
+    yield
+    clear_caches()

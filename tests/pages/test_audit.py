@@ -1,13 +1,12 @@
 """The Audit page: findings of an imported log, and the items behind them."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
-from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files as made
+from tests.pages.opening import opened
 
 pytestmark = pytest.mark.slow
 
@@ -22,10 +21,7 @@ def imported(tmp_path, monkeypatch):
 
 
 def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120)
-    app.query_params["study"] = imported
-    app.run()
-    app.switch_page("audit/page.py").run()
+    app = opened("audit/page.py", study=imported)
     assert not app.exception
     words = [one.value for one in app.markdown]
     assert any("findings, worst first" in one for one in words)
@@ -39,10 +35,7 @@ def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
 
 
 def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120)
-    app.query_params["study"] = imported
-    app.run()
-    app.switch_page("audit/page.py").run()
+    app = opened("audit/page.py", study=imported)
     app.selectbox(key="reread-extractor").select("pattern").run()
     app.text_input(key="reread-pattern").set_value(r"makes (\d)").run()
     app.button(key="reread-now").click().run()
@@ -56,10 +49,7 @@ def test_a_log_is_read_again_and_its_items_open_a_new_study(imported):
 
 
 def test_a_judge_is_priced_and_reads_the_stored_texts(imported):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120)
-    app.query_params["study"] = imported
-    app.run()
-    app.switch_page("audit/page.py").run()
+    app = opened("audit/page.py", study=imported)
     app.text_area(key="judge-prompt").set_value("Final: without the text").run()
     assert any("must hold {text}" in one.value.replace("\\", "") for one in app.error)
     app.text_area(key="judge-prompt").set_value("{text} Final:").run()

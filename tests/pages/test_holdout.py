@@ -16,7 +16,7 @@ from flipcore.store.queries import holdout
 from pages.common import session
 from pages.holdout import chosen
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
-from tests.browser.serving import ROOT
+from tests.pages.opening import opened as opened_page
 from tests.store.queries.test_holdout import STUDY
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -41,10 +41,7 @@ def path(tmp_path, monkeypatch):
 
 
 def shown(page="holdout/page.py", **query):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
-    for key, value in query.items():
-        app.query_params[key] = value
-    return app.switch_page(page).run()
+    return opened_page(page, **query)
 
 
 def words(app: AppTest) -> str:
@@ -98,9 +95,7 @@ def test_locked_shows_nothing_until_margins_are_stored(path):
 
 
 def opened(mode):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
-    app.query_params.update({"sets": "halves", "mode": mode, "aside": "0.5"})
-    return app.switch_page("holdout/page.py").run()
+    return shown(sets="halves", mode=mode, aside="0.5")
 
 
 def n_entries(app):
@@ -188,19 +183,14 @@ def test_text_of_an_entry_is_text(path):
 
 
 def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
-    app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
-    app.query_params["sets"] = "own"
-    app = app.switch_page("holdout/page.py").run()
+    sources = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
+    app = opened_page("holdout/page.py", {"holdout-sources": sources}, sets="own")
     assert not app.exception
     assert "here are 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
 
 
 def test_the_lacking_set_is_asked_for_first(path):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=120).run()
-    app.session_state["holdout-sources"] = [ItemSource("flipscope_choice", role="target")]
-    app.query_params["sets"] = "own"
-    app = app.switch_page("holdout/page.py").run()
+    app = opened_page("holdout/page.py", {"holdout-sources": [ItemSource("flipscope_choice", role="target")]}, sets="own")
     app.selectbox(key="add-dataset").set_value("flipscope_problems").run()  # one's own file comes first, and asks for the file
     assert next(one for one in app.selectbox if one.label == "As").value == "retro"
 

@@ -13,7 +13,7 @@ from flipcore.store import migrations
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.rows import study_row
-from tests.browser.serving import ROOT
+from tests.pages.opening import opened
 from tests.pages.test_pages import words
 from tests.runs.test_runner import tiny_study
 
@@ -70,12 +70,7 @@ def store(tmp_path, monkeypatch):
 
 
 def opened_page(page: str, **link: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=240)
-    for key, value in link.items():
-        app.query_params[key] = value
-    app.run()
-    if page != "studies/page.py":
-        app.switch_page(page).run()
+    app = opened(page, **link)
     assert not app.exception, (page, app.exception[0].value if app.exception else "")
     return app
 
@@ -95,6 +90,7 @@ def test_new_study_answers_every_hostile_declaration_with_a_sentence_and_starts_
     assert not app.error and "start" in [button.key for button in app.button] and started == []
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "beyond" not in name])
 def test_a_stored_hostile_study_is_a_sentence_on_studies_and_when_it_is_duplicated(store, name):
     text, sentence = HOSTILE[name]
@@ -135,11 +131,11 @@ def test_studies_shows_rows_that_cannot_be_read_as_such_and_all_others(with_brok
     assert not app.exception and "torn" not in set(studies.studies(with_broken_rows)["study_id"])
 
 
+@pytest.mark.cell("page")
+@pytest.mark.parametrize("link", [{}, {"study": "torn"}, {"study": "newer", "sets": "study:newer", "from_study": "newer"}])
 @pytest.mark.parametrize("page", PAGES)
-def test_a_row_that_cannot_be_read_hurts_no_other_page(with_broken_rows, page):
-    for link in ({}, {"study": "torn"}, {"study": "newer", "sets": "study:newer", "from_study": "newer"}):
-        app = opened_page(f"{page}/page.py", **link)
-        assert len(words(app)) > 100
+def test_a_row_that_cannot_be_read_hurts_no_other_page(with_broken_rows, page, link):
+    assert len(words(opened_page(f"{page}/page.py", **link))) > 100
 
 
 def test_a_study_that_runs_is_not_deleted_by_its_page(store):

@@ -3,14 +3,13 @@
 import json
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from flipcore.reports.compared_pairs import flips, sides
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
-from tests.browser.serving import ROOT
+from tests.pages.opening import opened
 from tests.runs.test_runner import tiny_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -34,11 +33,9 @@ def test_the_mark_and_the_log_probabilities_are_those_of_the_extractor_shown(tmp
     wanted = {item: [marks(store, study.study_id, item, name) for name in ("first_token", "regex")] for item in choices}
     item = next(item for item, (first, text) in wanted.items() if first != text)
     store.close()
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
     keys = []
     for name, said in zip(("first_token", "regex"), wanted[item], strict=True):
-        app.query_params.update({"study": study.study_id, "item": item, "axis": AXIS, "readout": name})
-        app.switch_page("flip_surface/page.py").run()
+        app = opened("flip_surface/page.py", study=study.study_id, item=item, axis=AXIS, readout=name)
         assert not app.exception
         (chosen,) = [box for box in app.selectbox if box.label == "Compared with the original"]
         assert list(chosen.options) == said

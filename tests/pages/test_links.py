@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from flipcore.core.study import Part
 from flipcore.runs import demo
 from tests.browser.serving import ROOT
+from tests.pages.opening import opened
 from tests.runs.test_runner import tiny_study
 from tests.stores import store_with
 
@@ -33,18 +34,15 @@ def path(tmp_path_factory):
 
 
 @pytest.fixture
-def app(path, monkeypatch):
+def show(path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    return AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
+    return lambda page, link: shown(f"{page}/page.py", link)
 
 
-def opened(app: AppTest, page: str, link: dict[str, str]) -> AppTest:
-    app.run()
-    for key, value in link.items():
-        app.query_params[key] = value
-    app.switch_page(f"{page}/page.py").run()
+def shown(page: str, link: dict[str, str]) -> AppTest:
+    app = opened(page, **link)
     assert not app.exception
     return app
 
@@ -54,17 +52,18 @@ def said(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("page", [pytest.param(one, marks=[pytest.mark.slow] if one != "flip_surface" else []) for one in WAYS])
-def test_a_link_to_a_study_that_is_not_here_says_so(app, page):
-    sentences = said(opened(app, page, WAYS[page]))
+def test_a_link_to_a_study_that_is_not_here_says_so(show, page):
+    app = show(page, WAYS[page])
+    sentences = said(app)
     assert len(sentences) == 1 and sentences[0] != NOT_HERE + "."
     assert len(said(app.run())) == 1  # also when the page is drawn again
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ["flip_surface", "holdout"])
-def test_a_link_to_a_study_that_is_here_says_nothing(app, page):
+def test_a_link_to_a_study_that_is_here_says_nothing(show, page):
     name = {"flip_surface": {"study": STUDY.study_id}, "holdout": {"sets": "pocket", "part": "Guide"}}[page]
-    assert said(opened(app, page, name)) == []
+    assert said(show(page, name)) == []
 
 
 def test_every_page_that_reads_a_study_from_its_link_is_walked():

@@ -1,16 +1,20 @@
 """The Memorization page on a small real study of the pocket model: every tab, and what it says where something is missing."""
 
+from pathlib import Path
+
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from tests.browser.serving import ROOT
+from pages.memorization.titles import PARTS
+from tests.pages.opening import opened
 from tests.pages.test_pages import words
 from tests.runs.test_runner import tiny_study
+from tests.stores import built_once, copy_of
 
+ONE_STORE = True  # only the last test writes to it
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 
 
@@ -27,39 +31,35 @@ def memory_study() -> Study:
         Part("bit_flip_summary", {"levels_pct": [0.0, 2.0], "n_samples": 2}),
     )
     extractors = tuple(map(Part, ("regex", "answer_loss", "question_loss", "min_k", "rouge_l", "ncd")))
-    return Study("memory", tuple(sources), axes, extractors, (ModelUse("pocket", max_tokens=96),), control="random")
+    return Study("memory", tuple(sources), axes, extractors, (ModelUse("pocket", max_tokens=48),), control="random")
+
+
+def memory_store(factory: pytest.TempPathFactory) -> Path:
+    def fill(store):
+        assert runner.run(memory_study(), store).n_failed == 0
+
+    return built_once(factory, "memory", fill)
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory):
-    path = tmp_path_factory.mktemp("memory") / "flips.duckdb"
-    store = Store.open(path)
-    assert runner.run(memory_study(), store).n_failed == 0
-    store.close()
-    return path
+    return copy_of(memory_store(tmp_path_factory), tmp_path_factory.mktemp("memory"))
 
 
 @pytest.fixture(autouse=True)
-def opened(monkeypatch, path):
-    st.cache_resource.clear()
-    st.cache_data.clear()
+def alone(monkeypatch, path):
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr(demo, "demo_studies", list)
-    yield
-    st.cache_resource.clear()
 
 
 def shown(tab: str, kind: str = "number") -> AppTest:
-    app = (
-        AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("memorization/page.py").run()
-    )
-    app.button_group(key="tab").set_value(tab)
-    for group in app.button_group:
-        if group.key and group.key.startswith("kind-"):
-            group.set_value(kind)
-    return app.run()
+    app = opened("memorization/page.py", tab=PARTS[tab])
+    groups = [group for group in app.button_group if group.key and group.key.startswith("kind-") and group.value != kind]
+    for group in groups:
+        group.set_value(kind)
+    return app.run() if groups else app
 
 
 def test_the_summary_says_what_each_detector_sees():
@@ -128,15 +128,12 @@ def test_locked_mode_shows_nothing_before_a_lock():
     assert not app.exception and "set no items aside" in words(app)
 
 
-def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path):
+def test_a_study_without_controls_says_what_to_add(monkeypatch, tmp_path, another_store):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "other.duckdb"))
-    st.cache_resource.clear()
     store = Store.open(tmp_path / "other.duckdb")
     runner.run(tiny_study(), store)
     store.close()
-    app = (
-        AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("memorization/page.py").run()
-    )
+    app = opened("memorization/page.py")
     assert not app.exception and "only one of the two" in words(app)
 
 

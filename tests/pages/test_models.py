@@ -2,13 +2,12 @@
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from flipcore.models import own_models
 from flipcore.models.presets import card_from
 from flipcore.runs import demo
-from tests.browser.serving import ROOT
 from tests.models.manners import MANNERS, Manner, Mannered
+from tests.pages.opening import opened as opened_page
 from tests.pages.test_pages import words
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -24,9 +23,7 @@ def opened(tmp_path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    return lambda: (
-        AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("models/page.py").run()
-    )
+    return lambda page="models/page.py": opened_page(page)
 
 
 def said(app):
@@ -91,7 +88,7 @@ def test_what_a_server_says_of_itself_is_shown_as_text(opened):
 
 def test_new_study_leads_to_models_and_names_those_that_were_added(opened):
     own_models.save(card_from("mine", "vllm", "m"))
-    app = opened().switch_page("new_study/page.py").run()
+    app = opened("new_study/page.py")
     assert not app.exception and "mine" in app.multiselect(key="model-names").options
     app.multiselect(key="model-names").set_value(["mine", "pocket"]).run()
     app.selectbox(key="effort-mine").set_value("low").run()

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
@@ -12,7 +11,7 @@ from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
-from tests.browser.serving import ROOT
+from tests.pages.opening import opened
 from tests.pages.test_pages import words
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
@@ -26,7 +25,7 @@ def app(tmp_path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    yield AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run().switch_page("new_study/page.py").run()
+    yield opened("new_study/page.py")
     st.cache_resource.clear()
 
 
@@ -89,9 +88,7 @@ def duplicated(study):
     from pages.common import session
 
     session.store().writer.add("studies", [study_row(study, "done")]).result(10)
-    page = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
-    page.query_params["from_study"] = study.study_id
-    page.switch_page("new_study/page.py").run()
+    page = opened("new_study/page.py", from_study=study.study_id)
     assert not page.exception
     return page
 
@@ -136,9 +133,7 @@ def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(
     st.cache_resource.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FLIPSCOPE_DB", str(tmp_path / "aside.duckdb"))
-        page = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
-        page.query_params["from_study"] = study.study_id
-        page.switch_page("new_study/page.py").run()
+        page = opened("new_study/page.py", from_study=study.study_id)
         assert not page.exception and hidden
         first = next(one.value for one in page.dataframe if "question" in one.value)
         assert len(first) == 5 and not hidden & set(first["question"])

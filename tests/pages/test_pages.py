@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from tests.browser.serving import ROOT
+from tests.pages.opening import opened
 from tests.runs.test_runner import tiny_study
 
 PAGES = ["studies/page.py", "new_study/page.py", "flip_surface/page.py", "decomposition/page.py", "memorization/page.py"]
@@ -22,8 +22,7 @@ def path(tmp_path, monkeypatch):
 
 
 def shown(page: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
-    return app if page == PAGES[0] else app.switch_page(page).run()
+    return opened(page)
 
 
 def words(app: AppTest) -> str:
@@ -71,8 +70,5 @@ def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
     store = Store.open(path)
     runner.run(tiny_study(), store)
     store.close()
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180)
-    app.query_params["study"] = "gone"
-    app.run()
-    app.switch_page("flip_surface/page.py").run()
+    app = opened("flip_surface/page.py", study="gone")
     assert not app.exception and "flip" in words(app)

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.judge_labels import label_row
 from flipcore.annotation.paraphrases.review_view import review_view
@@ -22,8 +21,8 @@ from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.annotation.proposals.test_proposing import reply
 from tests.annotation.test_judge_labels import STUDY as JUDGED
-from tests.browser.serving import ROOT
 from tests.models.server import Server
+from tests.pages.opening import opened
 from tests.pages.test_pages import path, words  # noqa: F401
 
 ARTIFACTS = Study(
@@ -49,12 +48,8 @@ def store(path, monkeypatch):  # noqa: F811
 
 
 def shown(part="Review", **link):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
-    if name := link.pop("name", ""):
-        app.session_state[which_pairs.JUDGES_AS] = name
-    for key, value in ({"part": part} | link).items():
-        app.query_params[key] = value
-    app.switch_page("paraphrase_review/page.py").run()
+    name = link.pop("name", "")
+    app = opened("paraphrase_review/page.py", {which_pairs.JUDGES_AS: name} if name else {}, part=part, **link)
     assert not app.exception
     return app
 
@@ -192,7 +187,7 @@ def test_the_judge_is_labelled_by_keys_and_its_gate_reads_the_labels(store):
 
 def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
     runner.run(JUDGED, store)
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
+    app = opened()
     assert not app.exception and plain("Left out, not reviewed enough: judge, judge backwards.") in words(app)
     assert "read one way only" in words(app)
     texts = judges.judged_texts(store, JUDGED.study_id)
@@ -203,8 +198,7 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
 
 def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     runner.run(JUDGED, store)
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
-    app.switch_page("decomposition/page.py").run()
+    app = opened("decomposition/page.py")
     shut = " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" in words(app) and "Not claimed" in words(app)
     assert "judge and judge backwards" in shut and "100 labels are needed" in shut
@@ -247,11 +241,8 @@ def test_flips_marked_in_the_inspector_bound_g_on_the_decomposition(store):
 
 
 def inspected(row):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=90).run()
-    app.query_params.update(
-        {"item": row["item_id"], "variant": row["variant"], "axis": "option_order", "readout": "first_token"}
-    )
-    app.switch_page("flip_surface/page.py").run()
+    link = {"item": row["item_id"], "variant": row["variant"], "axis": "option_order", "readout": "first_token"}
+    app = opened("flip_surface/page.py", **link)
     assert not app.exception
     return app
 

@@ -1,7 +1,5 @@
 """Every page in the empty, the broken and the full store: one title, a sentence, never a traceback."""
 
-import shutil
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,10 +9,11 @@ from flipcore.models.simulated import Simulated
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
-from tests.browser.serving import ROOT
-from tests.pages.test_memorization import memory_study
+from tests.pages.opening import opened
+from tests.pages.test_memorization import memory_store, memory_study
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HOLDOUT
+from tests.stores import copy_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
 OF_A_STUDY = ["flip_surface/page.py", "decomposition/page.py", "memorization/page.py", "audit/page.py"]
@@ -63,10 +62,12 @@ def full(tmp_path_factory):
 
     def fill(store):
         demo.fill_store(store)
-        for study in (tiny_study(), HOLDOUT, MEMORY):
+        for study in (tiny_study(), HOLDOUT):
             assert runner.run(study, store).state == "done"
 
-    return built(tmp_path_factory.mktemp("full"), fill)
+    folder = tmp_path_factory.mktemp("full")
+    copy_of(memory_store(tmp_path_factory), folder)
+    return built(folder, fill)
 
 
 @pytest.fixture
@@ -79,13 +80,9 @@ def show(tmp_path, monkeypatch):
     def shown(page: str, store_file=None, **query: str) -> AppTest:
         path = tmp_path / "flips.duckdb"
         if store_file:
-            shutil.copy(store_file, path)
+            copy_of(store_file, tmp_path)
         monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-        app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=600)
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.run()
-        return app if page == PAGES[0] else app.switch_page(page).run()
+        return opened(page, **query)
 
     return shown
 
@@ -117,6 +114,7 @@ def test_the_button_of_an_empty_review_leads_to_where_pairs_come_in(show):
     assert not app.exception and app.session_state["part"] == "Propose and exchange"
 
 
+@pytest.mark.cell("page")
 @pytest.mark.parametrize("study", BROKEN)
 @pytest.mark.parametrize("page", OF_A_STUDY)
 def test_a_broken_study_is_a_sentence(show, broken, page, study):

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from flipcore import __main__ as command_line
 from flipcore.axes import AXES
@@ -17,7 +16,7 @@ from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
-from tests.conftest import ROOT
+from tests.pages.opening import opened
 from tests.plugins.offers import entry, offered
 
 STUDY = Study(
@@ -47,6 +46,7 @@ def store(path):
     store.close()
 
 
+@pytest.mark.slow
 def test_statistics_and_their_table_hold_no_pair_of_it_also_without_the_package(store):
     """The package is gone when the numbers are read: what is stored says it."""
     assert "opposite" not in AXES
@@ -93,7 +93,7 @@ def test_the_flip_surface_opens_no_column_of_it(path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    app = AppTest.from_file(str(ROOT / "pages/main.py"), default_timeout=180).run().switch_page("flip_surface/page.py").run()
+    app = opened("flip_surface/page.py")
     st.cache_resource.clear()
     assert not app.exception
     (columns,) = [one for one in app.multiselect if one.label == "Axes with their variants"]

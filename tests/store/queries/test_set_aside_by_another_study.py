@@ -1,18 +1,19 @@
 """What one study set aside, as later studies over the same items see it: hidden until it is locked or gone."""
 
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.core.study import Part, Study
+from flipcore.core.study import Part
 from flipcore.runs import runner
 from flipcore.store.export import export
 from flipcore.store.queries import holdout, inspection, locks, studies
 from tests.store.queries import test_set_aside
 from tests.store.queries.test_set_aside import CALLS, NAMES_IDS, READER, STUDY, S, filled, open_ids, store, written  # noqa: F401
 
-EVERYWHERE = Study(**{**vars(STUDY), "name": "open", "confirmatory_share": 0.0})
+EVERYWHERE = replace(STUDY, name="open", confirmatory_share=0.0)
 E = EVERYWHERE.study_id
 
 
@@ -41,7 +42,7 @@ def test_the_later_study_shows_the_items_once_the_earlier_one_is_locked_or_gone(
     runner.run(EVERYWHERE, store)
     hidden = set(set_aside_ids(store))
     assert len(studies.study_items(store, E)) == 32 - len(hidden)
-    again = Study(**{**vars(STUDY), "name": "again", "axes": (Part("identity"),)})
+    again = replace(STUDY, name="again", axes=(Part("identity"),))
     runner.run(again, store)  # sets the same items aside: they are the earlier study's to open
     with pytest.raises(BadInput, match="nothing to lock here.*half set aside set them aside"):
         locks.keep_lock(store, again.study_id, "decomposition", {"level": 0.95}, "Ada")
@@ -74,6 +75,7 @@ def test_items_that_an_earlier_study_shows_are_no_secret_of_the_items_but_stay_o
     assert locks.locks(store, S)[0]["settings"]["state"]["seen_before"] == len(hidden)
 
 
+@pytest.mark.slow
 def test_two_sets_that_are_no_study_hold_their_items_against_later_studies_alone(store):  # noqa: F811
     chosen = open_ids(store)[:6]
     aside = holdout.keep_aside(store, "two sets", chosen, [], 1.0)

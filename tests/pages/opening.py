@@ -1,0 +1,47 @@
+"""Opens a page of the dashboard at once, as a link to it does: the Studies page is not drawn before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit.navigation.page import calc_hash
+from streamlit.testing.v1 import AppTest
+
+from tests.browser.quick_server import FEW_PERMUTATIONS
+from tests.browser.serving import ROOT
+
+STUDIES = "studies/page.py"
+
+
+def new_app(page: str = STUDIES, state: Mapping[str, Any] | None = None, **link: str) -> AppTest:
+    """The app before its first run, which is one of `page` with the query parameters of `link` and what its session holds."""
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=600)
+    for key, value in (state or {}).items():
+        app.session_state[key] = value
+    for key, value in link.items():
+        app.query_params[key] = value
+    if page != STUDIES:  # AppTest's own switch_page knows pages by their address after a first run alone
+        app._page_hash = calc_hash(page.split("/")[0])
+    return app
+
+
+def opened(page: str = STUDIES, state: Mapping[str, Any] | None = None, **link: str) -> AppTest:
+    """The app after its first run, which was one of this page."""
+    app = new_app(page, state, **link).run()
+    assert page == STUDIES or app._finished_page_script_hash == calc_hash(page.split("/")[0]), f"{page} was not opened"
+    return app
+
+
+def few_permutations(patch) -> None:
+    """The Holdout page permutes its cross-validation fewer times where nobody says otherwise, for as long as `patch` holds."""
+    from pages.holdout import cached
+
+    patch.setitem(cached.START, "permutations", FEW_PERMUTATIONS)
+
+
+def clear_caches() -> None:
+    """Caches outlive a test and hold its store."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
