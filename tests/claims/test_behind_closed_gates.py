@@ -8,7 +8,6 @@ same pages claim something, or the walk would prove nothing.
 import json
 
 import pytest
-import streamlit as st
 
 from flipcore import __main__ as command_line
 from flipcore.annotation.paraphrases.verdicts import verdict_row
@@ -22,8 +21,9 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import locks, review
 from pages.memorization import gap
 from tests.annotation.paraphrases.pairs import OTHER
-from tests.claims.test_every_way import page_of, sent
+from tests.claims.walks import DECOMPOSITION, FLIPS, MEMORY, REVIEW, page_of, sent, walk_over
 from tests.handouts.reading import everything_in
+from tests.pages.opening import clear_caches
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -41,10 +41,6 @@ STUDY = Study(
     confirmatory_share=0.3,
 )
 S = STUDY.study_id
-FLIPS, MEMORY, HOLDOUT, REVIEW = (
-    f"{name}/page.py" for name in ("flip_surface", "memorization", "holdout", "paraphrase_review")
-)
-DECOMPOSITION = "decomposition/page.py"
 WAYS = [
     ("studies/page.py", {}),
     (FLIPS, {"study": S}),
@@ -70,24 +66,13 @@ def path(tmp_path_factory):
     return place
 
 
-@pytest.fixture
-def store(path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    monkeypatch.setattr(gap, "gap_rows", list)  # verdicts on the source's simulated table are about no study's paraphrases
-    monkeypatch.setattr(
-        Claim, "text", property(lambda self: f"{MADE} {self.assertion.name}" if self.is_made else _unmade(self))
-    )
-    opened = Store.open(path)
-    monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: opened))
-    monkeypatch.setattr(opened, "close", lambda: None)
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    yield opened
-    st.cache_resource.clear()
-    Store.close(opened)
+@pytest.fixture(scope="module")
+def store(path):
+    with pytest.MonkeyPatch.context() as patch, walk_over(path) as opened:
+        patch.setattr(gap, "gap_rows", list)  # verdicts on the source's simulated table are about no study's paraphrases
+        says = property(lambda self: f"{MADE} {self.assertion.name}" if self.is_made else _unmade(self))
+        patch.setattr(Claim, "text", says)
+        yield opened
 
 
 def _unmade(claim):
@@ -108,6 +93,9 @@ def test_no_page_claims_what_a_closed_gate_withholds(store, page, link):
 def every_verdict_asserts(monkeypatch):
     """So few items may well be undecided: here each verdict that a gate does not withhold counts as a claim."""
     monkeypatch.setattr(Claim, "is_made", property(lambda self: self.assertion is not None and not self.withheld))
+    clear_caches()
+    yield
+    clear_caches()
 
 
 @pytest.mark.parametrize(("page", "link"), [WAYS[1], WAYS[3]])

@@ -8,7 +8,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from flipcore import __main__ as command_line
 from flipcore.annotation.paraphrases.verdicts import verdict_row
@@ -19,16 +18,13 @@ from flipcore.handouts.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, locks, review
-from pages.paraphrase_review import which_pairs
 from tests.annotation.paraphrases.pairs import OTHER
-from tests.browser.serving import ROOT
+from tests.claims.walks import DECOMPOSITION, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, sent, walk_over
 from tests.handouts.reading import everything_in
 from tests.store.queries.test_set_aside import STUDY, S, hidden_ids, open_ids
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
-FLIPS, MEMORY, HOLDOUT = (f"{name}/page.py" for name in ("flip_surface", "memorization", "holdout"))
-DECOMPOSITION, REVIEW = (f"{name}/page.py" for name in ("decomposition", "paraphrase_review"))
 LATER = replace(  # over the same items, with none set aside
     STUDY,
     name="later",
@@ -73,17 +69,6 @@ def path(tmp_path_factory):
     return place
 
 
-def nodes(block):
-    yield block
-    for child in getattr(block, "children", {}).values():
-        yield from nodes(child)
-
-
-def sent(app):
-    """Everything that the page sends to the browser, data of components too."""
-    return " ".join(str(getattr(node, "proto", "")) for node in nodes(app._tree))
-
-
 def marks(store):
     """What tells a hidden item: a piece of its question that no open item has."""
     sql = "SELECT item_id, question FROM items WHERE item_id IN (SELECT unnest($ids))"
@@ -92,37 +77,10 @@ def marks(store):
     return [piece for piece in pieces if '"' not in piece and "'" not in piece and piece not in shown]
 
 
-@pytest.fixture
-def opened(path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    store = Store.open(path)
-    monkeypatch.setattr("flipcore.store.connection.Store.open", classmethod(lambda *_: store))
-    monkeypatch.setattr(store, "close", lambda: None)
-    yield store
-    Store.close(store)
-
-
-def page_of(page, link):
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=240).run()
-    for key, value in link.items():
-        app.query_params[key] = value
-    app.session_state[which_pairs.JUDGES_AS] = "Ada"
-    app.switch_page(page).run()
-    assert not app.exception, page
-    return app
-
-
-@pytest.fixture(autouse=True)
-def fresh_caches():
-    import streamlit as st
-
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    yield
-    st.cache_resource.clear()
+@pytest.fixture(scope="module")
+def opened(path):
+    with walk_over(path) as store:
+        yield store
 
 
 @pytest.mark.parametrize(("page", "link"), WAYS, ids=[f"{page.split('/')[1]}-{i}" for i, (page, _) in enumerate(WAYS)])

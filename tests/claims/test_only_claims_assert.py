@@ -10,7 +10,6 @@ import json
 import re
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.__main__ import main
@@ -20,6 +19,7 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from pages.memorization.titles import PARTS
 from tests.browser.serving import ROOT
+from tests.claims.walks import FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, walk_over
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HELD_OUT
 
@@ -37,9 +37,6 @@ NAMES = re.compile(
 )
 # sentences that count what a rule did or could do on these rows, and say nothing of memory
 COUNTS = re.compile(r"after dropping the [\d,]+ flagged|^The decisions: “memory” on|The source's own correction would flag")
-FLIPS, MEMORY, HOLDOUT, REVIEW = (
-    f"{name}/page.py" for name in ("flip_surface", "memorization", "holdout", "paraphrase_review")
-)
 CONTROLLED = Study(
     "against controls",
     tuple(
@@ -84,24 +81,20 @@ def path(tmp_path_factory):
     return place
 
 
-@pytest.fixture
-def store(path, monkeypatch):
-    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
-    monkeypatch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
-    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
-    monkeypatch.setattr(demo, "fill_store", lambda store: None)
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    yield IDS["tiny"]
-    st.cache_resource.clear()
+@pytest.fixture(scope="module")
+def store(path):
+    with walk_over(path) as opened:
+        yield opened
 
 
-@pytest.fixture
-def silent(monkeypatch):
+@pytest.fixture(scope="module")
+def silent(store):
     """Every claim that asserts something says SENTINEL; descriptions say what they say."""
-    for name, own in (("text", "sentence"), ("word", "outcome")):
-        plain = property(lambda self, own=own: SENTINEL if self.assertion else getattr(self, own))
-        monkeypatch.setattr(Claim, name, plain)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, own in (("text", "sentence"), ("word", "outcome")):
+            plain = property(lambda self, own=own: SENTINEL if self.assertion else getattr(self, own))
+            patch.setattr(Claim, name, plain)
+        yield
 
 
 def verdicts_shown(app: AppTest) -> list[str]:
@@ -145,14 +138,8 @@ def _in_expander(app: AppTest, block) -> bool:
 
 
 def shown(page: str, link: dict[str, str]) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=300).run()
-    for key, value in link.items():
-        kind, _, name = value.rpartition(":")
-        app.query_params[key] = f"{kind}:{IDS.get(name, name)}" if kind else IDS.get(name, name)
-    if page != "studies/page.py":
-        app.switch_page(page).run()
-    assert not app.exception
-    return app
+    parts = {key: value.rpartition(":") for key, value in link.items()}
+    return page_of(page, {key: f"{kind}{mark}{IDS.get(name, name)}" for key, (kind, mark, name) in parts.items()}, name="")
 
 
 def asserting(app: AppTest) -> list[str]:
@@ -161,7 +148,7 @@ def asserting(app: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize(("page", "link"), WAYS, ids=[f"{page.split('/')[0]}-{i}" for i, (page, _) in enumerate(WAYS)])
-def test_a_page_asserts_nothing_but_claims(page, link, store, silent):
+def test_a_page_asserts_nothing_but_claims(page, link, silent):
     app = shown(page, link)
     assert asserting(app) == []
     assert [text for text in words_in_tables_and_charts(app) if ASSERTING.search(text) and not NAMES.search(text)] == []
@@ -174,14 +161,14 @@ def test_every_page_is_walked():
 
 
 @pytest.mark.parametrize(("page", "link"), [WAYS[1], (MEMORY, {"study": "controlled"}), (HOLDOUT, {"sets": "study:holdout"})])
-def test_the_walk_sees_the_claims_themselves(page, link, store, silent):
+def test_the_walk_sees_the_claims_themselves(page, link, silent):
     """The first sentences of every one of these pages are claims: the sentinel stands in their place."""
     assert any(SENTINEL in text for text in verdicts_shown(shown(page, link)))
 
 
 @pytest.mark.parametrize("study", ["tiny", "controlled"])
 @pytest.mark.parametrize("form", [[], ["--json"]])
-def test_stats_asserts_nothing_but_claims(form, study, store, silent, capsys):
+def test_stats_asserts_nothing_but_claims(form, study, silent, capsys):
     assert main(["stats", IDS[study], *form]) == 0
     said = capsys.readouterr().out
     assert SENTINEL in said
