@@ -1,8 +1,10 @@
 """What every test may use."""
 
+import math
 import os
 import random
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,21 +36,41 @@ def pytest_addoption(parser):
         "--simulations",
         metavar="SHARE:SEED",
         default="1:0",
-        help="run a share of the tests marked `simulation`, drawn by this seed",
+        help="run a share of the tests marked `simulation`, and of each test's cases marked `cell`, drawn by this seed",
     )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves out the long simulations that were not drawn; which ones is the seed's choice, the same in every process."""
+    """Leaves out what was not drawn; which ones is the seed's choice, the same in every process."""
     share, seed = config.getoption("--simulations").split(":")
-    left_out = [
-        item
-        for item in items
-        if item.get_closest_marker("simulation") and random.Random(f"{seed} {item.nodeid}").random() >= float(share)
-    ]
+    left_out = {item.nodeid for item in items if item.get_closest_marker("simulation") and _draw(seed, item) >= float(share)}
+    groups: dict[tuple, list[pytest.Item]] = {}
+    for item in items:
+        if cell := item.get_closest_marker("cell"):
+            group = [str(item.callspec.params[name]) for name in cell.args]
+            groups.setdefault((item.path, item.originalname, *group), []).append(item)
+    for group in groups.values():  # of every group at least one
+        in_order = sorted(group, key=lambda item: _draw(seed, item))
+        left_out |= {item.nodeid for item in in_order[math.ceil(float(share) * len(group)) :]}
     if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
+        items[:] = [item for item in items if item.nodeid not in left_out]
+
+
+def _draw(seed: str, item: pytest.Item) -> float:
+    return random.Random(f"{seed} {item.nodeid}").random()
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Says what an interrupted run left out: a run that was stopped is not taken for a whole one."""
+    processes = config.pluginmanager.getplugin("dsession")
+    planned = getattr(getattr(processes, "sched", None), "collection", None) or ()
+    seen = {report.nodeid for reports in terminalreporter.stats.values() for report in reports if hasattr(report, "nodeid")}
+    if not_run := [name for name in planned if name not in seen]:
+        n_by_file = Counter(name.split("::")[0] for name in not_run)
+        terminalreporter.write_line(f"NOT RUN: {len(not_run):,} of {len(planned):,} tests, of {len(n_by_file)} files")
+        for file, n in n_by_file.items():
+            terminalreporter.write_line(f"  {n:4} {file}")
 
 
 @pytest.fixture(scope="session")

@@ -74,6 +74,7 @@ def harmless(page) -> bool:
     return no_fault(page)
 
 
+@pytest.mark.cell("where")
 @pytest.mark.parametrize("study", [0, 1], ids=["asked", "recorded"])
 @pytest.mark.parametrize("where", ["", "/flip_surface", "/decomposition", "/memorization", "/new_study"])
 def test_no_page_runs_it(page, hostile_store, where, study):
@@ -90,6 +91,7 @@ def test_a_card_shows_a_hostile_name_letter_by_letter(page):
     assert harmless(page)
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("name", LOOKED_AT)
 def test_the_inspector_shows_it_and_runs_nothing(page, hostile_store, name):
     page.goto(

@@ -36,12 +36,22 @@ def address(tmp_path_factory):
         yield url
 
 
-@pytest.fixture
-def page():
+@pytest.fixture(scope="module")
+def chromium():
     with browser_page() as opened:
+        yield opened.context.browser
+
+
+@pytest.fixture
+def page(chromium):
+    """A window of somebody who was not here before."""
+    with chromium.new_context(viewport={"width": 1440, "height": 900}) as context:
+        opened = context.new_page()
+        errors = []
+        opened.on("pageerror", lambda error: errors.append(str(error)))
         opened.set_default_timeout(90_000)
         yield opened
-        assert opened.errors == []
+        assert errors == []
 
 
 def begin(page, address, name, **link):

@@ -47,6 +47,7 @@ def test_a_link_to_studies_opens(page, address):
     assert page.get_by_text("Page not found").count() == 0
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_its_keys_its_answer_and_no_nameless_control(page, address, name):
     page.goto(f"{address}/{name}")
@@ -86,6 +87,7 @@ def test_the_inspector_stands_beside_the_map_and_is_a_sheet_on_a_small_screen(pa
     assert "item=" not in page.url and no_fault(page)
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("name", PAGES)
 def test_nothing_runs_over_the_side_of_a_phone(page, address, name):
     page.set_viewport_size({"width": 390, "height": 800})

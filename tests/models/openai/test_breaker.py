@@ -107,6 +107,7 @@ def test_failures_that_are_not_in_a_row_never_add_up():
     assert [one.status for one in made].count("ok") == 20 and backend.down == ""
 
 
+@pytest.mark.slow
 def test_a_run_on_a_dead_server_ends_failed_with_a_sentence_and_few_attempts(lab):
     lab(dead_url())
     progress = runner.run(study(), lab.store)

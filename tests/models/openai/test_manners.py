@@ -33,6 +33,7 @@ def store(tmp_path_factory):
     opened.close()
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("manner", MANNERS, ids=lambda manner: manner.name)
 def test_it_is_found_out_and_a_study_on_it_has_true_statuses_and_no_false_flip(manner, items, store, tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path))
