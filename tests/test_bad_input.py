@@ -98,6 +98,7 @@ def test_hostile_text_is_asked_read_and_stored_letter_by_letter(ran):
         assert all(seen.item.options[0] in variant.prompt for variant in seen.variants)
 
 
+@pytest.mark.slow
 def test_a_spreadsheet_runs_no_cell_of_an_export_and_nothing_is_lost(ran):
     store, study_id, folder = ran
     csv.field_size_limit(10_000_000)
@@ -112,6 +113,7 @@ def test_a_spreadsheet_runs_no_cell_of_an_export_and_nothing_is_lost(ran):
     assert set(items["question"]) == {row["question"] for row in hostile.rows()}
 
 
+@pytest.mark.slow
 def test_hostile_recordings_are_imported_letter_by_letter(tmp_path, store):
     rows = [
         {

@@ -93,6 +93,7 @@ def test_on_shipped_passages_that_it_never_read_the_pocket_model_breaks_off_nowh
     assert len(result.item_ids) + left_out == 4 and result.sensitivity.max() < 0.2
 
 
+@pytest.mark.slow
 def test_on_a_server_every_shipped_passage_is_continued_over_http(store, monkeypatch):
     with Server() as server:
         card = cards.ModelCard(

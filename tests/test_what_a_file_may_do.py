@@ -125,6 +125,7 @@ def outside(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_no_file_is_read_outside_of_the_folders_by_a_study_an_inbox_or_an_import(fresh, store, tmp_path):
     for path in outside(tmp_path):
         source = ItemSource("file", path=path, columns={"question": "question", "target": "answer", "key": "id"})
@@ -161,6 +162,7 @@ def _recording():
     return Recording(model="m", prompt="prompt", text="response", dataset="x")
 
 
+@pytest.mark.slow
 def test_a_command_line_reads_where_it_is_called_and_beside_its_file_and_the_admin_decides(
     fresh, tmp_path, monkeypatch, capsys
 ):
@@ -239,6 +241,7 @@ def test_a_stored_study_that_is_beyond_the_bounds_is_shown_and_not_run(store):
         studies.study(store, beyond.study_id)
 
 
+@pytest.mark.slow
 def test_a_study_row_that_cannot_be_read_hurts_nothing_else(store, capsys):
     good = rows.study_row(STUDY, "done")
     broken = {

@@ -68,9 +68,14 @@ MOST_WORDS = 80
 
 
 @cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def texts(path: Path, docstrings: bool = False) -> list[tuple[int, str]]:
     """(line, string) of what a module may show: every string but docstrings, or with `docstrings` those alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     told = {
         id(node.body[0].value)

@@ -102,6 +102,7 @@ def test_matching_again_replaces_and_a_pair_can_come_back(store):
     assert pairs.control_pairs(store).control_of == {"b": "c"}
 
 
+@pytest.mark.slow
 def test_controls_come_from_another_set_without_what_the_study_holds(store):
     matching = matched_from_set(store, S, ItemSource("pocket_problems"), BY)
     members = {row["item_id"] for row in planning.members(store, S)}
@@ -113,6 +114,7 @@ def test_controls_come_from_another_set_without_what_the_study_holds(store):
     assert {item for item, role in roles.items() if role == "control"} == set(matching.pairs.values())
 
 
+@pytest.mark.slow
 def test_what_another_study_set_aside_is_no_control(store):
     other = replace(STUDY, name="other", items=(ItemSource("flipscope_problems", n=20),), confirmatory_share=0.9)
     runner.run(other, store)
@@ -127,6 +129,7 @@ def test_a_model_under_test_is_no_reference(store):
         matched_in_study(store, S, BY, models=["simulated-memorized"])
 
 
+@pytest.mark.slow
 def test_the_accuracy_of_reference_models_is_matched(store):
     other = replace(STUDY, name="reference", models=(ModelUse("simulated-noisy"),), control="other", confirmatory_share=0.0)
     runner.run(other, store)

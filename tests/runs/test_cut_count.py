@@ -100,6 +100,7 @@ def test_the_inspector_shows_how_an_answer_ended_and_the_log_probabilities_that_
             assert rows[0]["logprob"] == max(row["logprob"] for row in rows) and by_name["first_token"].ended == ""
 
 
+@pytest.mark.slow
 def test_the_command_line_says_the_limits_before_a_run_and_what_a_pilot_saw(path, tmp_path, capsys):
     study = tiny_study(models=(SHORT,))
     (tmp_path / "study.toml").write_text(study.to_toml(), encoding="utf-8")

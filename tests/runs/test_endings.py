@@ -79,6 +79,7 @@ def state(store, study):
     return store.rows("SELECT state, message FROM studies WHERE study_id = $study_id", study_id=study.study_id)[0]
 
 
+@pytest.mark.slow
 def test_a_dead_server_ends_a_large_run(store, items, declared):
     declared(dead_url())
     last = ended(study(items), store)
@@ -151,6 +152,7 @@ def test_a_fault_of_ours_ends_a_large_run_with_a_sentence_and_keeps_what_came(st
     assert state(store, made)[0] == "failed"
 
 
+@pytest.mark.slow
 def test_a_call_that_fails_leaves_the_run_incomplete_and_resume_asks_it_alone(store, items, declared):
     with Server(*[("status", 400)] * 3) as server:
         declared(server.url)
@@ -222,6 +224,7 @@ def test_a_reply_without_token_counts_is_paid_at_its_most(store, items, declared
     assert budgets.spent_usd(store, made.study_id) == pytest.approx(20 * 0.008)
 
 
+@pytest.mark.slow
 def test_a_call_that_was_never_sent_is_not_stored_as_failed(store, items, declared):
     declared(dead_url(), n_in_flight=1)
     last = ended(study(items, n=20), store)
@@ -229,6 +232,7 @@ def test_a_call_that_was_never_sent_is_not_stored_as_failed(store, items, declar
     assert len(rows) == last.n_done and all(n > 0 for (n,) in rows)
 
 
+@pytest.mark.slow
 def test_two_runs_that_share_calls_end_when_one_is_cancelled(store, items, monkeypatch):
     """The other asks what the cancelled one had taken and not sent."""
     answered = Simulated.complete

@@ -38,6 +38,7 @@ def store(tmp_path, monkeypatch):
     opened.close()
 
 
+@pytest.mark.slow
 def test_a_judge_reads_the_stored_answers_beside_what_was_read_before(tmp_path, store):
     study_id = imported(store, tmp_path / "run")
     before = studies.readouts(store, study_id, everything=True)
@@ -56,6 +57,7 @@ def test_a_judge_reads_the_stored_answers_beside_what_was_read_before(tmp_path, 
     assert "not been compared with people" in gates.reasons(store, study_id)["judge v1"]
 
 
+@pytest.mark.slow
 def test_it_is_priced_before_it_runs_and_stops_at_its_budget(tmp_path, store, monkeypatch):
     cards = model_cards()
     card = dataclasses.replace(cards["simulated-clean"], name=JUDGE, backend="paid", price_in=10.0, price_out=1000.0)
@@ -121,6 +123,7 @@ def test_a_field_that_stands_in_an_answer_is_not_filled_in(tmp_path, store):
     assert "<<<\n{question} {options}\n>>>" in filled(EXAMPLE, hostile)
 
 
+@pytest.mark.slow
 def test_the_command_line_prices_and_judges(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FLIPSCOPE_CALLABLES", JUDGE)
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "own.duckdb"))

@@ -84,6 +84,7 @@ def test_two_models_meet_on_the_same_items(tmp_path, store):
     assert mean(both, "flexible-extract", model="m-2") == pytest.approx(2 / 6)
 
 
+@pytest.mark.slow
 def test_an_inspect_log_whole_chunked_and_never_finished(tmp_path, store):
     samples = [made.inspect_sample(1), made.inspect_sample(1, 2, "ANSWER: B", "I"), made.inspect_sample(2)]
     log = made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(2 / 3, 3))
@@ -158,6 +159,7 @@ def test_lighteval_of_all_generations(tmp_path, store, write):
     ]
 
 
+@pytest.mark.slow
 def test_zeroeval_promptfoo_and_openai_evals(tmp_path, store):
     _, frame, _ = brought_in(store, made.zeroeval(tmp_path / "m.json"))
     assert mean(frame, "json_answer") == 0.75
@@ -297,6 +299,7 @@ def test_the_database_keeps_to_a_bound_of_memory_while_it_imports(tmp_path, stor
     assert limits == {"953.6 MiB"} and memory_limit(store) == before  # MEMORY_MB
 
 
+@pytest.mark.slow
 def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, store, monkeypatch):
     monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
     log_survey = survey([made.lm_eval(tmp_path / "run").parent])
@@ -312,6 +315,7 @@ def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, sto
     assert len(studies.readouts(store, study_id, everything=True)) == 18
 
 
+@pytest.mark.slow
 def test_a_batch_that_cannot_be_stored_leaves_no_mark(tmp_path, store, monkeypatch):
     from flipcore.runs.log_import import _Batch
     from flipcore.store.recorded import import_mark
@@ -327,6 +331,7 @@ def test_a_batch_that_cannot_be_stored_leaves_no_mark(tmp_path, store, monkeypat
     assert len(studies.readouts(store, store_logs(log_survey, store), everything=True)) == 18
 
 
+@pytest.mark.slow
 def test_long_texts_make_smaller_batches(tmp_path, store, monkeypatch):
     monkeypatch.setattr("flipcore.runs.log_import._BATCH_CHARS", 50)
     seen = []
@@ -334,6 +339,7 @@ def test_long_texts_make_smaller_batches(tmp_path, store, monkeypatch):
     assert len(seen) > 1 and len(studies.readouts(store, study_id, everything=True)) == 18
 
 
+@pytest.mark.slow
 def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys):
     from contextlib import contextmanager
 

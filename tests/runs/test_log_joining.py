@@ -69,6 +69,7 @@ def test_logs_in_another_order_and_with_a_part_in_common_meet_by_text(tmp_path, 
     assert "on the same 3 items" in claim.text or "differ on 3 items" in claim.text
 
 
+@pytest.mark.slow
 def test_a_user_can_say_that_the_ids_are_right_or_that_only_texts_count(tmp_path, store):
     one = inspect_log(tmp_path / "a.eval", "m-1", [(k, question(k), options(0), "A", "A") for k in (1, 2)])
     two = inspect_log(tmp_path / "b.eval", "m-2", [(k, question(k) + " Think.", options(0), "A", "A") for k in (1, 2)])

@@ -48,6 +48,7 @@ def test_a_pattern_reads_a_log_again_beside_what_was_read_before(tmp_path, store
     assert change.claim.assertion is None
 
 
+@pytest.mark.slow
 def test_the_same_again_is_the_same_version_and_another_is_the_next(tmp_path, store):
     study_id = imported(store, tmp_path / "run")
     assert reread(store, study_id, "pattern", LAST_NUMBER) == reread(store, study_id, "pattern", LAST_NUMBER) == "pattern v1"
@@ -92,6 +93,7 @@ def test_what_cannot_read_stored_answers_is_a_sentence(tmp_path, store):
     assert versions_of(store, study_id) == {}
 
 
+@pytest.mark.slow
 def test_the_command_line_says_the_difference_and_the_audit_shows_it(tmp_path, monkeypatch, capsys):
     from flipcore.__main__ import main
     from flipcore.reports.audit import audit

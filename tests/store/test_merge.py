@@ -129,6 +129,7 @@ def test_what_is_not_what_its_id_says_is_skipped_and_said(tmp_path, store, case)
     ]  # it hung on what was skipped
 
 
+@pytest.mark.slow
 def test_a_file_does_not_raise_the_budget_of_a_study_that_is_here(tmp_path, store):
     store.writer.add("studies", [rows.study_row(STUDY, "done")]).result(10)
     budgets.set_budget(store, STUDY.study_id, 1.0)
@@ -221,6 +222,7 @@ def hostile(path, *statements):
     return path
 
 
+@pytest.mark.slow
 def test_a_view_in_a_merged_file_reads_no_file(tmp_path, store):
     secret = tmp_path / "secret.txt"
     secret.write_text("hunter2", encoding="utf-8")

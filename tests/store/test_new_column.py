@@ -101,6 +101,7 @@ def test_what_is_new_is_merged_and_deleted_with_its_study(there, tmp_path):
     here.close()
 
 
+@pytest.mark.slow
 def test_an_answer_to_a_failed_call_brings_what_is_new_with_it(there, tmp_path):
     there.close()
     here = Store.open(tmp_path / "here.duckdb")

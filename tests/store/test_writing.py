@@ -105,6 +105,7 @@ def test_a_writer_that_collides_is_waited_for(store):
     assert store.rows("SELECT state FROM studies") == [("done",)]
 
 
+@pytest.mark.slow
 def test_a_writer_that_collides_for_good_is_a_sentence(store):
     study = rows.study_row(STUDY, "planned")
     store.writer.add("studies", [study]).result(10)

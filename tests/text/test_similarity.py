@@ -26,6 +26,7 @@ def test_rouge_l_equals_the_rouge_score_package(ref, hyp):
     assert similarity.rouge_l(ref, hyp) == scorer.score(ref, hyp)["rougeL"].fmeasure
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.text(max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_rouge_l_equals_the_rouge_score_package_on_any_text(ref, hyp):

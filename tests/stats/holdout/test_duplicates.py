@@ -34,6 +34,7 @@ def slow(texts, near):
     st.lists(st.lists(st.sampled_from(["a", "b", "c"]), max_size=6).map(" ".join), max_size=8),
     st.sampled_from([0.4, 0.5, 2 / 3, 0.8, 1.0]),
 )
+@pytest.mark.slow
 def test_every_pair_above_the_bound_is_found_and_no_other(texts, near):
     found = {(pair.first, pair.second): pair.similarity for pair in duplicates(texts, near)}
     assert found == pytest.approx(slow(texts, near))

@@ -128,6 +128,7 @@ def frame_of(study, path):
     return found
 
 
+@pytest.mark.slow
 def test_examples_and_layouts_are_conditions_of_their_own(tmp_path):
     axes = (Part("identity"), Part("few_shot"), Part("prompt_format", {"layouts": ["helpful"]}))
     frame = frame_of(replace(STUDY, axes=axes, confirmatory_share=0.0), tmp_path)

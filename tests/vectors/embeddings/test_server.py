@@ -91,6 +91,7 @@ def test_long_lists_are_sent_in_parts(monkeypatch):
     assert [len(body["input"]) for body in held.bodies] == [2, 2, 1] and found[:, 0].tolist() == [1, 2, 3, 4, 1]
 
 
+@pytest.mark.slow
 def test_a_passing_fault_is_asked_again():
     with Held(("status", 503, "busy"), ("status", 429, "slow down")) as held:
         assert len(Server(held.url, "tiny").vectors(["a"])) == 1
