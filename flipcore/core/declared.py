@@ -30,12 +30,12 @@ _WORDS = {
 }
 
 
-def declared(kind: type[T], table: Any, where: str, given: Mapping[str, Any] | None = None) -> T:
-    """`kind`, a dataclass, with the fields of `table` and those that the caller has (`given`), which a table may not have.
+def declared(kind: type[T], table: Any, where: str, own_fields: Mapping[str, Any] | None = None) -> T:
+    """`kind`, a dataclass, with the fields of `table` and those that the caller has (`own_fields`), which a table may not have.
     Raises BadInput that names the place and the key: no table, an unknown key, a missing one, a value of another type."""
     if not isinstance(table, Mapping):
         raise BadInput(f"{where} must be a table, not {type(table).__name__}.")
-    own = given or {}
+    own = own_fields or {}
     keys = [field for field in fields(kind) if field.init and field.name not in own]  # type: ignore[arg-type]
     check_keys(where, "key", table, [field.name for field in keys])
     for field in keys:
@@ -45,11 +45,11 @@ def declared(kind: type[T], table: Any, where: str, given: Mapping[str, Any] | N
     return kind(**values, **own)
 
 
-def check_keys(where: str, what: str, table: Mapping[str, Any], known: Collection[str]) -> None:
-    """Raises BadInput for the first key (or parameter) that is not known, with those that are."""
-    unknown = sorted(set(table) - set(known))
+def check_keys(where: str, what: str, table: Mapping[str, Any], names: Collection[str]) -> None:
+    """Raises BadInput for the first key (or parameter) that is none of `names`, with those."""
+    unknown = sorted(set(table) - set(names))
     if unknown:
-        takes = f"it may have {', '.join(known)}" if known else f"it has no {what}s"
+        takes = f"it may have {', '.join(names)}" if names else f"it has no {what}s"
         raise BadInput(f"{where} has the unknown {what} {unknown[0]!r}; {takes}.")
 
 
@@ -65,8 +65,8 @@ def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -
         return _adapter(kind, key, instead).validate_python(value)
     except ValidationError as error:
         words = _words(hint)
-        said = f"{key} = {str(value)[:60]!r}" if key not in _SECRET else f"another kind of value in {key}"
-        raise BadInput(f"{where} has {said}; it must be {words}.") from error
+        entry = f"{key} = {str(value)[:60]!r}" if key not in _SECRET else f"another kind of value in {key}"
+        raise BadInput(f"{where} has {entry}; it must be {words}.") from error
 
 
 @cache
