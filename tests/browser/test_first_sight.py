@@ -80,6 +80,7 @@ def in_sight(page) -> dict[str, list[float]]:
     }
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize(("name", "parts"), PAGES.items())
 def test_what_a_visitor_looks_for_is_in_sight_without_scrolling(page, address, name, parts):
     page.goto(f"{address}/{name}")

@@ -146,6 +146,7 @@ def n_verdicts(page, address):
     return int(re.search(r"([\d,]+) verdicts", button.inner_text())[1].replace(",", ""))
 
 
+@pytest.mark.simulation
 def test_ten_reviewers_at_once_lose_nothing(page, address):
     before = n_verdicts(page, address)
     windows = [page.context.browser.new_context().new_page() for _ in range(10)]

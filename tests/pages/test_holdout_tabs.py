@@ -86,6 +86,7 @@ def test_what_was_chosen_in_other_sets_is_not_shown(store):
     assert not app.exception and "Click a point" in words(app)
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("colour", ["set", "length", "category", "difficulty", "closest"])
 def test_every_colour_draws(store, colour):
     app = shown(MAP, topical("animals", 8, category="pets"), topical("numbers", 8), store)
@@ -120,6 +121,7 @@ def test_without_umap_the_components_are_shown_with_a_sentence(store, monkeypatc
     assert not app.exception and "requirements.txt. These are the principal components" in words(app)
 
 
+@pytest.mark.cell
 @pytest.mark.parametrize("code", [MAP, INSIDE])
 @pytest.mark.parametrize("n_target, n_retro", [(2, 2), (5, 1), (1, 5), (3, 40)])
 def test_small_sets_are_shown_or_explained(store, code, n_target, n_retro):

@@ -43,11 +43,9 @@ def said(*words):
 
 def page(name, root, study="", **state):
     """A page with everything on it that is text, and the options and keys of its controls."""
-    from streamlit.testing.v1 import AppTest
+    from tests.pages.opening import opened
 
-    app = AppTest.from_file(str(root / "pages" / "main.py"), default_timeout=180)
-    app.query_params["study"] = study
-    app = app.run().switch_page(f"{name}/page.py").run()
+    app = opened(f"{name}/page.py", study=study)
     for key, value in state.items():
         app.button_group(key=key).set_value(value).run()
     problems = [str(one.value) for one in app.exception]

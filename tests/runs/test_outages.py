@@ -40,6 +40,7 @@ PASSING = {
 }
 
 
+@pytest.mark.cell
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", PASSING)
 def test_a_fault_that_passes_ends_no_run(store, items, declared, monkeypatch, fault):
@@ -50,6 +51,7 @@ def test_a_fault_that_passes_ends_no_run(store, items, declared, monkeypatch, fa
     assert (last.state, last.n_failed) == ("done", 0), last.message
 
 
+@pytest.mark.cell
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [500, 403, 404])
 def test_prompts_that_always_fail_fail_alone_and_resume_goes_past_them(store, items, declared, code):
@@ -77,6 +79,7 @@ QUOTAS = {
 }
 
 
+@pytest.mark.cell
 @pytest.mark.slow
 @pytest.mark.parametrize("provider", QUOTAS)
 def test_an_exhausted_quota_stops_at_once_with_the_providers_words(store, items, declared, provider):

@@ -111,6 +111,7 @@ UNTRUE = {
 }
 
 
+@pytest.mark.cell
 @pytest.mark.slow
 @pytest.mark.parametrize("case", UNTRUE)
 def test_what_is_not_what_its_id_says_is_skipped_and_said(tmp_path, store, case):

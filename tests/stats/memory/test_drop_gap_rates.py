@@ -70,6 +70,7 @@ def flagged(sets, rng, seed):
     return low > 0 or high < 0, low > 0, drop_gap.gap_score(*sets)["flag"], perm, cond, perm and cond
 
 
+@pytest.mark.cell
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", STATED)
 @pytest.mark.parametrize("n", [50, 150, 500])
