@@ -63,6 +63,7 @@ WAYS = [
     (HOLDOUT, {"sets": "own"}),
     *((REVIEW, {"part": part}) for part in ("Review", "Agreement", "Effect", "Judge", "Propose and exchange")),
     ("audit/page.py", {"study": "tiny"}),
+    ("ranking/page.py", {"study": "tiny"}),
     ("report/page.py", {"study": "controlled"}),
     ("report/page.py", {"study": "controlled", "part": "Tables"}),
 ]
@@ -156,8 +157,10 @@ def test_a_page_asserts_nothing_but_claims(page, link, silent):
 
 def test_every_page_is_walked():
     pages = {str(path.relative_to(ROOT / "pages")) for path in (ROOT / "pages").glob("*/page.py")}
-    # the survey shows annotators three texts and no result; the glossary explains words and Models lists servers: no study is read
-    assert pages - {page for page, _ in WAYS} == {"survey/page.py", "glossary/page.py", "models/page.py"}
+    # the survey shows annotators three texts and no result; the glossary explains words, Models lists servers and Access people: no
+    # study is read
+    others = {f"{name}/page.py" for name in ("survey", "glossary", "models", "access")}
+    assert pages - {page for page, _ in WAYS} == others
 
 
 @pytest.mark.parametrize(("page", "link"), [WAYS[1], (MEMORY, {"study": "controlled"}), (HOLDOUT, {"sets": "study:holdout"})])
