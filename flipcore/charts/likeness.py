@@ -14,6 +14,8 @@ import numpy as np
 from flipcore.charts.entry_map import SETS
 from flipcore.charts.theme import Colours, laid_out
 
+NEAREST = "cosine with the nearest entry of the other set"
+
 
 def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: Colours) -> go.Figure:
     """Share of the pairs of a set in each bin of cosine, one outline a set, so that sets of any size compare. On a square-root
@@ -90,8 +92,6 @@ def nearest_histogram(
                 legendgroup="selected",
             )
     figure.update_layout(barmode="group", bargap=0.15, bargroupgap=0)
-    figure.update_xaxes(fixedrange=True)
-    figure.update_yaxes(fixedrange=True)
-    words = f"Entries by the cosine of the nearest entry of the other set, n = {len(closest):,}."
-    x_title = "cosine with the nearest entry of the other set"
-    return laid_out(figure, c, height=280, says=words, x_title=x_title, y_title="% of the set")
+    figure.update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
+    words = f"Entries by {NEAREST}, n = {len(closest):,}."
+    return laid_out(figure, c, height=280, says=words, x_title=NEAREST, y_title="% of the set")

@@ -12,6 +12,7 @@ from flipcore.handouts.flips_part import flips_table, place
 from flipcore.handouts.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
 from flipcore.handouts.memory_part import memory_table
 from flipcore.handouts.methods_text import methods_text
+from flipcore.handouts.models_part import inflation_table, ranking_tables
 from flipcore.handouts.numbers import numbers
 from flipcore.handouts.record_part import decisions_table
 from flipcore.methods.terms import TERMS
@@ -103,7 +104,8 @@ def tables(c: Contents) -> list[Table]:
     report = c.whole.report
     flips = [flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
     memory = [memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
-    return [one for one in (*flips, *memory, numbers_table(c), decisions_table(c)) if one.rows]
+    every = [*ranking_tables(c), *flips, *memory, inflation_table(c), numbers_table(c), decisions_table(c)]
+    return [one for one in every if one.rows]
 
 
 def _files(c: Contents) -> list[Markup]:

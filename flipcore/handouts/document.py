@@ -20,6 +20,7 @@ from flipcore.handouts.data_part import data_part, methods_part
 from flipcore.handouts.flips_part import flips_part, opening_flips
 from flipcore.handouts.markup import Markup, joined, paragraph, section, tag
 from flipcore.handouts.memory_part import memory_part, opening_memory
+from flipcore.handouts.models_part import inflation_part, ranking_part
 from flipcore.handouts.outputs_part import outputs_part
 from flipcore.handouts.record_part import decisions_part, settings_part
 from flipcore.reports.badges import MEANINGS
@@ -38,8 +39,19 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     c = contents(store, study_id, n_outputs)
     flips, boards = flips_part(c)
     memory, lines = memory_part(c)
-    parts = [flips, memory, outputs_part(c), decisions_part(c), settings_part(c), methods_part(c), data_part(c)]
-    return _page(c, [part for part in parts if part is not None], boards | lines)
+    ranking, order = ranking_part(c)
+    parts = [
+        ranking,
+        flips,
+        memory,
+        inflation_part(c),
+        outputs_part(c),
+        decisions_part(c),
+        settings_part(c),
+        methods_part(c),
+        data_part(c),
+    ]
+    return _page(c, [part for part in parts if part is not None], boards | lines | order)
 
 
 def _page(c: Contents, parts: Sequence[Markup], boards: dict[str, Any]) -> str:
@@ -84,9 +96,10 @@ def _opening(c: Contents) -> Markup:
 
 def _says(c: Contents) -> list[Markup]:
     """Of each model what its detectors of memory say, its flips, and how many answers were cut off."""
+    first = [paragraph(c.whole.ranking.claims[0].text, cls="headline")] if c.whole.ranking else []
     lines = [line for model in c.models for line in (*opening_memory(c, model), *opening_flips(c, model))]
     lines += [] if lines else [paragraph("No answer has come back yet.")]
-    return [*lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.whole.cut)]
+    return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.whole.cut)]
 
 
 def _end(c: Contents) -> Markup:

@@ -67,7 +67,7 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
         tag(
             "div", Markup(part("threshold_board").html), data_part="threshold_board", data_board=f"board-{m}", cls="board-place"
         ),
-        paragraph(MOVED, cls="quiet"),
+        paragraph(MOVED, cls="quiet screen-only"),
         legend(*BARS),
         bars,
         data_table(flips_table(c, m, model)),

@@ -23,7 +23,7 @@ function draw() {
   for (const place of document.querySelectorAll("[data-part]")) {
     const board = boards[place.dataset.board];
     PARTS[place.dataset.part]({
-      data: { ...board.data, colours, locked: false, opened: "" },
+      data: { ...board.data, board: place.dataset.board, colours, locked: false, opened: "" },
       parentElement: place,
       setTriggerValue: (name, value) => { if (name === "row") openOutputs(board.behind?.[value]); },
     });
@@ -39,6 +39,15 @@ for (const button of document.querySelectorAll("button[data-copy]")) {
     setTimeout(() => { button.textContent = words; }, 1500);
   });
 }
+
+// on paper a reader cannot open anything: what stands behind the claims is printed, lists of everything are not
+const printed = [...document.querySelectorAll("#outputs details, #flips details:not(.view), #settings details")];
+let closed = [];
+addEventListener("beforeprint", () => {
+  closed = printed.filter((one) => !one.open);
+  for (const one of closed) one.open = true;
+});
+addEventListener("afterprint", () => { for (const one of closed) one.open = false; });
 
 draw();
 dark.addEventListener("change", draw);

@@ -38,9 +38,21 @@ FLIPS = Study(
 )
 
 
+TWO = Study(
+    name="two models, two sets",
+    items=(
+        ItemSource("flipscope_choice", role="target", categories=("logic",)),
+        ItemSource("flipscope_choice", role="retro", categories=("science",)),
+    ),
+    axes=(Part("identity"), Part("prompt_format", {"layouts": ["paren"]})),
+    extractors=(Part("regex"),),
+    models=(ModelUse("simulated-noisy"), ModelUse("simulated-clean")),
+)
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
-    path = store_with(tmp_path_factory.mktemp("report"), STUDY, FLIPS)
+    path = store_with(tmp_path_factory.mktemp("report"), STUDY, FLIPS, TWO)
     opened = Store.open(path)
     decisions.keep_decision(opened, FLIPS.study_id, "decomposition", "explore", "We go on <b>.", {"level": 0.9}, "Ada")
     yield opened
@@ -70,6 +82,15 @@ def test_it_says_what_stats_says_word_for_word(store, flips, memory, whole):
             assert [claim.text for claim in claims if claim.text not in said] == []
             assert [one.claim.text for one in study.report.memory.get(model, ()) if one.claim.text not in said] == []
         assert json.loads(files_in(text)["stats.json"]) == study.as_dict()
+
+
+def test_several_models_and_two_sets_have_their_claims_tables_and_board(store):
+    text = report(store, TWO.study_id, 0)
+    said, ranking = everything_in(text), whole_study(store, TWO.study_id).ranking
+    assert ranking is not None and [claim.text for claim in ranking.claims if claim.text not in said] == []
+    assert "the target better than retro" in said
+    assert {"pairs.csv", "ways.csv", "inflation.csv"} <= files_in(text).keys() and 'data-part="ranking_board"' in text
+    assert "The outputs behind the claims" not in text
 
 
 def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):
