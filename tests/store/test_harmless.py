@@ -19,12 +19,13 @@ from flipcore.store.queries.inspection import inspection
 from tests.pages.opening import opened
 from tests.plugins.offers import entry, offered
 
+MODEL = "simulated-noisy"
 STUDY = Study(
     "harm",
     (ItemSource("flipscope_choice", n=12),),
     (Part("identity"), Part("option_order"), Part("opposite")),
     (Part("regex"), Part("first_token")),
-    (ModelUse("pocket"),),
+    (ModelUse(MODEL),),
 )
 
 
@@ -56,18 +57,18 @@ def test_statistics_and_their_table_hold_no_pair_of_it_also_without_the_package(
         index=["item_id", "extractor"], columns="variant", values="answer", aggfunc="first"
     )
     assert (asked["base"] != asked["opposite"]).any()  # there are other answers, which would have been flips
-    cells = [one for one in study_report(frame).decompositions["pocket"] if one.axis == "opposite"]
+    cells = [one for one in study_report(frame).decompositions[MODEL] if one.axis == "opposite"]
     assert all(one.n_items == 0 for one in cells)
-    shaken = [one for one in study_report(frame).decompositions["pocket"] if one.axis == "option_order"]
+    shaken = [one for one in study_report(frame).decompositions[MODEL] if one.axis == "option_order"]
     assert shaken and all(one.n_items > 0 for one in shaken)
 
 
 def test_the_inspector_calls_nothing_of_it_a_flip(store):
     for item_id in studies.study_items(store, STUDY.study_id)["item_id"]:
-        view = inspection(store, STUDY.study_id, "pocket", item_id, "opposite")
+        view = inspection(store, STUDY.study_id, MODEL, item_id, "opposite")
         (pair,) = sides(view, "regex").values()
         assert "may move the right answer" in why_no_flip(view, pair) and not flips(pair)
-        view = inspection(store, STUDY.study_id, "pocket", item_id, "option_order")
+        view = inspection(store, STUDY.study_id, MODEL, item_id, "option_order")
         assert {why_no_flip(view, pair) for pair in sides(view, "regex").values()} == {""}
 
 

@@ -1,5 +1,7 @@
 """A column or a table that schema.sql gains is written, merged and exported, and no other line is changed for it."""
 
+import shutil
+
 import pandas as pd
 import pytest
 
@@ -25,8 +27,8 @@ CREATE TABLE IF NOT EXISTS moods (
 """
 
 
-@pytest.fixture(autouse=True)
-def wider(tmp_path, monkeypatch):
+@pytest.fixture(scope="module", autouse=True)
+def wider(tmp_path_factory):
     """A copy of the schema with a column in four tables, and a table of its own."""
     text = schema.SCHEMA_SQL.read_text(encoding="utf-8")
     for column in (
@@ -37,15 +39,18 @@ def wider(tmp_path, monkeypatch):
     ):
         assert text.count(column) == 1, column
         text = text.replace(column, f"{column} colour TEXT DEFAULT 'none',")
-    path = tmp_path / "wider.sql"
+    path = tmp_path_factory.mktemp("schema") / "wider.sql"
     path.write_text(text + MOODS, encoding="utf-8")
-    monkeypatch.setattr(schema, "SCHEMA_SQL", path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "SCHEMA_SQL", path)
+        yield
 
 
-@pytest.fixture
-def there(tmp_path):
+@pytest.fixture(scope="module")
+def filled(wider, tmp_path_factory):
     """A file of another machine, with values in everything that is new."""
-    store = Store.open(tmp_path / "there.duckdb")
+    path = tmp_path_factory.mktemp("wider") / "there.duckdb"
+    store = Store.open(path)
     assert runner.run(STUDY, store).state == "done"
     for table, n in (("items", 4), ("completions", 8), ("readouts", 8), ("studies", 1)):
         assert store.rows(f"SELECT colour, count(*) FROM {table} GROUP BY ALL") == [("none", n)], table
@@ -54,6 +59,14 @@ def there(tmp_path):
     blue = rows.study_row(STUDY, "done") | {"colour": "blue"}
     store.writer.add("studies", [blue]).result(10)
     store.writer.add("moods", [{"study_id": STUDY.study_id, "item_id": i, "mood": "calm"} for i in _items(store)]).result(10)
+    store.close()
+    return path
+
+
+@pytest.fixture
+def there(filled, tmp_path):
+    """A copy of it, open."""
+    store = Store.open(shutil.copy(filled, tmp_path / "there.duckdb"))
     yield store
     store.close()
 
