@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from flipcore.axes import (
+    answer_format,
     bit_flip,
     effort,
     entity_rename,
+    example_order,
     few_shot,
     identity,
     label_set,
@@ -16,6 +18,9 @@ from flipcore.axes import (
     option_order,
     paraphrase,
     prompt_format,
+    question_position,
+    system_prompt,
+    typos,
 )
 from flipcore.core.contracts import Axis, axis_fault
 from flipcore.core.plugins import Registry
@@ -29,7 +34,12 @@ AXES: Registry[Axis] = Registry(
         option_order.AXIS,
         label_set.AXIS,
         prompt_format.AXIS,
+        question_position.AXIS,
+        answer_format.AXIS,
+        system_prompt.AXIS,
         few_shot.AXIS,
+        example_order.AXIS,
+        typos.AXIS,
         effort.AXIS,
         paraphrase.AXIS,
         numeric_resample.AXIS,

@@ -42,12 +42,15 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class Material:
-    """What axes are handed because they may not look it up: stored paraphrases by item id, name lists, and by item id the
-    items that may stand before it as examples."""
+    """What axes are handed because they may not look it up: stored paraphrases by item id, name lists, by item id the items that
+    may stand before it as examples, and of the study's own prompt how many examples it shows and whether it has a system prompt.
+    """
 
     paraphrases: Mapping[str, Sequence[Paraphrase]] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
+    n_examples: int = 0
+    has_system: bool = False
 
 
 ANSWER, VALUE = "answer", "value"  # what is asked for where it is no CONTINUATION, and what an extractor gives

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flipcore.axes.variants import collapsed
 from flipcore.core.errors import BadInput
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 OWN = "own"  # the layout of variants in the user's own words
 LM_EVAL_SEED = 1234  # the seed of its examples
-_SHOWN_PARTS = ("stem", "options", "cue")
+_ITEM_PARTS = ("stem", "options", "cue")
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,36 @@ class PromptPlan:
     roles: Mapping[str, str]
     hidden: frozenset[str]
 
-    def examples(self, item: Item) -> list[Item]:
-        """What stands before the item, in order. Raises BadInput where there are too few."""
+    @property
+    def material(self) -> dict[str, Any]:
+        """What axes are told of it."""
+        return {"n_examples": self.own.n_examples, "has_system": bool(self.own.system)}
+
+    def examples(self, item: Item, how: str = "") -> list[Item]:
+        """What stands before the item, in order. Raises BadInput where there are too few. `how` is "" or what the axis of their
+        order and choice asks for: "order-1" the same ones shuffled, "choice-1" others as far as there are any."""
+        usable = self._usable(item)
+        first, n = usable[: self.own.n_examples], self.own.n_examples
+        if how.startswith("order"):
+            shuffle = generator(self.seed, "example order", item.item_id, how).permutation(n)
+            return [first[i] for i in shuffle]
+        if how.startswith("choice"):
+            draw = generator(self.seed, "example choice", how).permutation(len(usable))
+            return [usable[i] for i in draw[:n]]
+        return first
+
+    def _usable(self, item: Item) -> list[Item]:
+        """Everything that may stand before the item, those first that do. BadInput where there are too few."""
         own = self.own
         pool = self.pools.get(("", ""), self.pools.get((self.roles.get(item.item_id, ""), item.kind), ()))
         if own.same_category:
             pool = tuple(one for one in pool if one.category == item.category)
-        order = self._order(item, len(pool))
+        order = list(dict.fromkeys([*self._order(item, len(pool)), *range(len(pool))]))
         usable = [pool[i] for i in order if pool[i].item_id not in self.hidden | {item.item_id} and pool[i].target is not None]
         if len(usable) < own.n_examples:
             where = f" of the category {item.category!r}" if own.same_category else ""
             raise BadInput(f"{own.n_examples} examples{where} were asked for, and {len(usable)} may be shown. Ask for fewer.")
-        return usable[: own.n_examples]
+        return usable
 
     def _order(self, item: Item, size: int) -> Sequence[int]:
         if self.own.pick == LM_EVAL and self.own.n_examples:
@@ -62,10 +80,9 @@ class PromptPlan:
         """The variants of one axis in the study's own words; those that ask for a continuation stay as they are."""
         if item.kind == "completion" and not item.solution:
             return list(variants)
-        examples = [_as_example(one) for one in self.examples(item)]
-        return collapsed([self._worded(one, item, examples) for one in variants])
+        return collapsed([self._worded(one, item) for one in variants])
 
-    def _worded(self, variant: Variant, item: Item, examples: Sequence[ItemView]) -> Variant:
+    def _worded(self, variant: Variant, item: Item) -> Variant:
         parts = dict(variant.prompt.parts)
         if variant.layout == CONTINUATION or "stem" not in parts:
             return variant
@@ -73,24 +90,25 @@ class PromptPlan:
         question = parts["stem"].removeprefix(lead).removesuffix(end)
         view = ItemView(item, question, variant.order, variant.labels)
         before = rendered(self.own.before, view.fields(), "The text before the examples")
-        system = "\n\n".join(filter(None, (self.own.system, before if self.own.before_as_system else "")))
+        own_system = str(variant.params.get("system", self.own.system))
+        system = "\n\n".join(filter(None, (own_system, before if self.own.before_as_system else "")))
+        examples = [_as_example(one) for one in self.examples(item, str(variant.params.get("examples", "")))]
         front = ("" if self.own.before_as_system else before) + self._examples_text(examples)
         middle = self._question(variant, view)
-        names = [name for name, _ in variant.prompt.parts]
-        at = names.index("stem")
-        extra_before = [pair for pair in variant.prompt.parts[:at] if pair[0] not in _SHOWN_PARTS]
-        extra_after = [pair for pair in variant.prompt.parts[at:] if pair[0] not in _SHOWN_PARTS]
-        every = ((("examples", front),) if front else ()) + (*extra_before, *middle, *extra_after)
-        return replace(variant, prompt=Prompt(every, variant.params.get("system", system)), layout=OWN)
+        extra = [(name, f"{text.strip()}\n\n") for name, text in variant.prompt.parts if name not in _ITEM_PARTS]
+        every = ((("examples", front),) if front else ()) + (*extra, *middle)
+        return replace(variant, prompt=Prompt(every, system), layout=OWN)
 
     def _examples_text(self, examples: Sequence[ItemView]) -> str:
         template = self.own.example or f"{self.own.template} {{{{ answer }}}}"
         return examples_text(examples, template, self.own.between)
 
     def _question(self, variant: Variant, view: ItemView) -> tuple[tuple[str, str], ...]:
-        """The template filled; a variant of another layout keeps that layout's words behind the same examples."""
-        if variant.layout != self.layout:
-            return tuple(pair for pair in variant.prompt.parts if pair[0] in _SHOWN_PARTS)
+        """The template filled; a variant of another layout, or with the question behind the options, keeps its own words behind
+        the same examples."""
+        names = [name for name, _ in variant.prompt.parts]
+        if variant.layout != self.layout or ("options" in names and names.index("options") < names.index("stem")):
+            return tuple(pair for pair in variant.prompt.parts if pair[0] in _ITEM_PARTS)
         text = rendered(self.own.template, view.fields())
         lead, question, rest = text.partition(view.question)
         return tuple(pair for pair in (("lead", lead), ("stem", question), ("cue", rest)) if pair[1])

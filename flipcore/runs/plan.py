@@ -102,8 +102,8 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     items, notes, warnings = _items(study)
     order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
-    axis_material = replace(material(store), examples=_examples(study, items, store))
     own = own_prompts.prompt_plan(study, items, _hidden(study, items, store))
+    axis_material = replace(material(store), examples=_examples(study, items, store), **(own.material if own else {}))
     item_plans, refusals, n_variants = [], [], 0
     selection = [one for one in items if only in (None, one[0].item_id)]
     for item, role in selection[:items_limit]:

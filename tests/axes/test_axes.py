@@ -16,6 +16,8 @@ from flipcore.text.bit_flips import split_80_20
 from flipcore.text.prompts import LAYOUTS
 from tests.axes.items import items, stored
 
+HARMLESS = ["identity", "option_order", "label_set", "prompt_format", "paraphrase", "question_position", "answer_format"]
+HARMLESS += ["system_prompt", "few_shot", "example_order", "typos"]
 every_axis = pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
 
 
@@ -43,7 +45,7 @@ def test_variants_keep_the_contract(axis, data, layout, seed):
     assert base.order == tuple(range(len(item.options)))
     keys = [one.key for one in variants]
     assert len(set(keys)) == len(keys) and len({one.variant_id for one in variants}) == len(keys)
-    assert len({(one.prompt.text, one.params.get("effort")) for one in variants}) == len(keys)
+    assert len({(one.prompt.system, one.prompt.text, one.params.get("effort")) for one in variants}) == len(keys)
     for one in variants:
         assert one.item_id == item.item_id and one.compared_with in keys
         assert sorted(one.order) == list(range(len(item.options)))
@@ -66,7 +68,7 @@ def test_the_base_is_the_same_variant_on_every_axis(axis, data):
     )
 
 
-@pytest.mark.parametrize("name", ["identity", "option_order", "label_set", "prompt_format", "paraphrase"])
+@pytest.mark.parametrize("name", HARMLESS)
 @given(data=st.data())
 def test_a_harmless_change_keeps_the_target(name, data):
     item = data.draw(items(AXES[name].applies_to))
