@@ -72,9 +72,9 @@ class Pocket(Backend):
 
     def _answered(self, calls: list[Call]) -> list[Completion]:
         request = calls[0].request
-        prompts = [call.request.prompt + (call.request.continuation if request.kind != "score" else "") for call in calls]
+        prompts = [_prompt(call) + (call.request.continuation if request.kind != "score" else "") for call in calls]
         if request.kind == "score":
-            scored = self._model.score([(call.request.prompt, call.request.continuation) for call in calls])
+            scored = self._model.score([(_prompt(call), call.request.continuation) for call in calls])
             return [
                 Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
                 for call, tokens in zip(calls, scored, strict=True)
@@ -105,6 +105,11 @@ class Pocket(Backend):
             )
             for call, one in zip(calls, generations, strict=True)
         ]
+
+
+def _prompt(call: Call) -> str:
+    """It was trained on plain text: a system prompt stands before the prompt, as behind every completion API."""
+    return f"{call.request.system}\n\n{call.request.prompt}" if call.request.system else call.request.prompt
 
 
 def _kind(call: Call) -> tuple:

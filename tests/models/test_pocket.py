@@ -83,3 +83,10 @@ def test_a_prompt_that_is_too_long_fails_alone_and_says_why(kind):
     assert (short.status, long.status, other.status) == ("ok", "failed", "ok")
     assert "tokens" in long.error and "2048" in long.error
     assert short == together(requests[:1])[0]
+
+
+@here
+def test_a_system_prompt_stands_before_the_prompt():
+    ways = (Request("first_token", PROMPT, "Be brief.", top_k=5), Request("first_token", f"Be brief.\n\n{PROMPT}", top_k=5))
+    apart, whole, plain = together([*ways, Request("first_token", PROMPT, top_k=5)])
+    assert apart.top_logprobs == pytest.approx(whole.top_logprobs) and apart.top_logprobs != pytest.approx(plain.top_logprobs)
