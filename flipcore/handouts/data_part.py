@@ -108,6 +108,16 @@ def tables(c: Contents) -> list[Table]:
     return [one for one in every if one.rows]
 
 
+def sentences(c: Contents) -> list[str]:
+    """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is withheld says why."""
+    report, ranking = c.whole.report, c.whole.ranking
+    claims = [*(ranking.claims if ranking else ())]
+    for model in c.models:
+        claims += [*report.headlines[model].claims, *report.claims.get(model, ())]
+        claims += [claim for test in report.memory.get(model, ()) for claim in (test.claim, *test.further)]
+    return list(dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in claims if claim.text))
+
+
 def _files(c: Contents) -> list[Markup]:
     stats = json.dumps(c.whole.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str)
     files = [

@@ -4,9 +4,15 @@ import streamlit as st
 
 from pages.common.header import page_header
 from pages.common.notes import how_to_read
-from pages.report.parts import show_dataset, show_methods, show_report, show_tables
+from pages.report.parts import show_dataset, show_methods, show_report, show_sentences, show_tables
 
-PARTS = {"Report": show_report, "Methods": show_methods, "Tables": show_tables, "Dataset": show_dataset}
+PARTS = {
+    "Report": show_report,
+    "Sentences": show_sentences,
+    "Methods": show_methods,
+    "Tables": show_tables,
+    "Dataset": show_dataset,
+}
 
 study_id = page_header("Report", "What do I hand on?")
 if study_id is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from flipcore.handouts.data_part import tables
+from flipcore.handouts.data_part import sentences, tables
 from flipcore.handouts.document import MOST_OUTPUTS, N_OUTPUTS
 from flipcore.handouts.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
@@ -35,6 +35,13 @@ def show_report(study_id: str) -> None:
             f"the outputs, methods and data. On the command line: python -m flipcore report {study_id}"
         )
     )
+
+
+def show_sentences(study_id: str) -> None:
+    """Every claim with its numbers, each with a button that copies it."""
+    with shown_problem():
+        for sentence in sentences(cached.study_contents(study_id)):
+            st.code(sentence, language=None, wrap_lines=True)
 
 
 def show_methods(study_id: str) -> None:

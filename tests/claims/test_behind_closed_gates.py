@@ -50,7 +50,7 @@ WAYS = [
     (REVIEW, {"part": "Effect"}),
     (REVIEW, {"part": "Agreement"}),
     ("audit/page.py", {"study": S}),
-    *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Tables")),
+    *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Sentences", "Tables")),
 ]
 
 

@@ -4,9 +4,11 @@ Nothing of what a study set aside reaches the browser, the terminal or a file be
 said as a claim.
 """
 
+import io
 import json
 from dataclasses import replace
 
+import pandas as pd
 import pytest
 
 from flipcore import __main__ as command_line
@@ -14,6 +16,7 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.api import StudyView
 from flipcore.claims import gates
 from flipcore.core.study import Part
+from flipcore.handouts.dataset import dataset_folder
 from flipcore.handouts.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
@@ -46,7 +49,7 @@ WAYS = [
     *((page, {"study": L, "item": "HIDDEN", "axis": axis}) for page in (FLIPS, MEMORY) for axis in ("identity", "few_shot")),
     (FLIPS, {"study": L, "item": "OPEN", "axis": "few_shot"}),
     (DECOMPOSITION, {"study": L}),
-    *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Methods", "Tables")),
+    *(("report/page.py", {"study": S, "part": part}) for part in ("Report", "Sentences", "Methods", "Tables")),
     ("audit/page.py", {"study": L}),
     *((REVIEW, {"part": part}) for part in ("Agreement", "Effect", "Judge", "Propose and exchange")),
     (REVIEW, {"part": "Review", "shared": "100"}),
@@ -116,10 +119,14 @@ def test_stats_and_export_hold_nothing_that_is_set_aside(study_id, opened, capsy
         assert [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in text] == [], file.name
 
 
-def test_no_report_holds_anything_that_is_set_aside(opened):
+def test_no_report_or_dataset_holds_anything_that_is_set_aside(opened):
     text = everything_in(report(opened, S, 1))
     assert [mark for mark in [*marks(opened), *hidden_ids(opened)] if mark in text] == []
     assert any(item in text for item in open_ids(opened)) and "were set aside for confirmation" in text
+    folder = dataset_folder(opened, S)
+    for name in ("readouts", "items", "completions"):
+        frame = pd.read_parquet(io.BytesIO(folder.files[f"data/{name}.parquet"]))
+        assert len(frame) and not set(frame["item_id"]) & set(hidden_ids(opened)), name
 
 
 @pytest.mark.parametrize("study_id", [S, L])

@@ -40,6 +40,8 @@ def test_every_part_hands_something_on(page):
     app = page("Report")
     app.button(key="report-write").click().run()
     assert not app.exception and any("Save the report" in one.proto.label for one in app.get("download_button"))
+    app.segmented_control(key="part").set_value("Sentences").run()
+    assert not app.exception and any("of pairs flip" in one.value for one in app.code)
     app.segmented_control(key="part").set_value("Methods").run()
     assert not app.exception and "12 items (12 benchmark)" in app.code[1].value and "@article" in app.code[2].value
     app.segmented_control(key="part").set_value("Tables").run()
