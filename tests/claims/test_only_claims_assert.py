@@ -19,6 +19,7 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from pages.memorization.titles import PARTS
 from tests.browser.serving import ROOT
+from tests.claims.sentences import too_long
 from tests.claims.walks import FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, walk_over
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HELD_OUT
@@ -134,6 +135,13 @@ def _drawn(figure: dict) -> list[str]:
     return [word for word in words if word]
 
 
+def headings(app: AppTest) -> list[str]:
+    """Titles, subheaders and the bold lines that stand where a verdict does, wherever they are on the page."""
+    texts = [str(block.value) for kind in ("title", "header", "subheader", "markdown") for block in getattr(app, kind)]
+    bold = [line.strip("*# ") for text in texts for line in text.splitlines() if re.match(r"#+ |\*\*[^*]+\*\*$", line.strip())]
+    return bold + [str(block.value) for kind in ("title", "header", "subheader") for block in getattr(app, kind)]
+
+
 def _in_expander(app: AppTest, block) -> bool:
     return any(str(block.value) == str(inner.value) for expander in app.expander for inner in expander.markdown)
 
@@ -153,6 +161,7 @@ def test_a_page_asserts_nothing_but_claims(page, link, silent):
     app = shown(page, link)
     assert asserting(app) == []
     assert [text for text in words_in_tables_and_charts(app) if ASSERTING.search(text) and not NAMES.search(text)] == []
+    assert headings(app) and [text for text in headings(app) if too_long(text)] == []
 
 
 def test_every_page_is_walked():
@@ -178,6 +187,20 @@ def test_stats_asserts_nothing_but_claims(form, study, silent, capsys):
     # "decision" is the claim's own outcome as a word, "not claimed" where it is withheld
     sentences = [line for line in said.splitlines() if not re.match(r'\s*"(decision|detail|note|rule|method)"', line)]
     assert [line for line in sentences if ASSERTING.search(re.sub(r'^\s*"\w+":', "", line))] == []
+
+
+def test_a_long_heading_is_seen():
+    long = "word " * 26
+
+    def page(long):
+        import streamlit as st
+
+        st.title("Short")
+        st.markdown(f"Text\n\n## {long}")
+        st.markdown(f"**{long.strip()}**")
+        st.subheader(long)
+
+    assert sum(map(too_long, headings(AppTest.from_function(page, args=(long,)).run()))) == 3
 
 
 def test_the_words_that_assert_are_those_of_the_verdicts():

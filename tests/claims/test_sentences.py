@@ -1,5 +1,5 @@
 """A verdict is at most 25 words. `tests/conftest.py` measures every claim that any test makes; here stands that it does, and
-that the headings of pages keep to it too (`test_pages_say_it_in_a_line`)."""
+that the headings of every page are measured where `test_only_claims_assert` walks them."""
 
 import pytest
 
