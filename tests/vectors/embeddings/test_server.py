@@ -51,7 +51,9 @@ class Held:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.01,), daemon=True
+        )  # a wait at the end otherwise
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
         return self
