@@ -9,9 +9,15 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from tests.pages.opening import opened
 from tests.runs.test_runner import tiny_study
+from tests.stores import copy_of, store_with
 
 PAGES = ["studies/page.py", "new_study/page.py", "flip_surface/page.py", "decomposition/page.py", "memorization/page.py"]
 pytestmark = pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    return store_with(tmp_path_factory.mktemp("finished"), tiny_study())
 
 
 @pytest.fixture
@@ -34,10 +40,8 @@ def words(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_finished_study_fills_every_page(path, monkeypatch, page):
-    store = Store.open(path)
-    runner.run(tiny_study(), store)
-    store.close()
+def test_a_finished_study_fills_every_page(path, finished, monkeypatch, page):
+    copy_of(finished, path.parent)
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     app = shown(page)
     assert not app.exception and "?" in words(app)
@@ -56,6 +60,7 @@ def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
     assert not app.exception and "Nothing has been measured yet" in words(app)
 
 
+@pytest.mark.slow
 def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
     store = Store.open(path)
     for seed in (1, 2):
@@ -66,9 +71,7 @@ def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
     assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 
 
-def test_a_link_to_a_study_that_is_gone_shows_another(path, monkeypatch):
-    store = Store.open(path)
-    runner.run(tiny_study(), store)
-    store.close()
+def test_a_link_to_a_study_that_is_gone_shows_another(path, finished, monkeypatch):
+    copy_of(finished, path.parent)
     app = opened("flip_surface/page.py", study="gone")
     assert not app.exception and "flip" in words(app)
