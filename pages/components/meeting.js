@@ -230,7 +230,7 @@ export default function (component) {
   }
 
   function named(parent) {
-    const label = element("label", "Your name (others see it)", parent);
+    const label = element("label", "Name that others see", parent);
     const input = element("input", "", label, { maxLength: 40, value: stored(window.localStorage, NAME) ?? "" });
     input.oninput = () => store(window.localStorage, NAME, input.value.trim() || null);
     return input;
@@ -299,7 +299,7 @@ export default function (component) {
     root.querySelector(".dot").dataset.state = !inside || meeting.socket?.readyState !== WebSocket.OPEN ? "lost"
       : meeting.away ? "away" : "live";
     opener.setAttribute("aria-expanded", String(!panel.hidden));
-    if (panel.hidden && !meeting.problem) return;
+    if (panel.hidden && !meeting.problem) { panel.replaceChildren(); return; }
     if (panel.contains(root.getRootNode().activeElement) && root.getRootNode().activeElement.tagName === "INPUT"
       && panel.dataset.role === root.dataset.role) return; // somebody is typing here
     panel.dataset.role = root.dataset.role;

@@ -46,7 +46,7 @@ def screens(address):
         ada, by_link, by_code = (Screen(first) for _ in range(3))
         ada.page.goto(address + "/decomposition")
         ada.page.locator(".board .sentence").first.wait_for()
-        ada.panel().get_by_label("Your name").fill("Ada")
+        ada.panel().get_by_label("Name that others see").fill("Ada")
         ada.panel().get_by_role("button", name="Present this page").click()
         code = ada.page.locator(".meeting .code").inner_text()
         by_link.page.goto(f"{address}/#meeting={code.replace('-', '')}")
@@ -131,7 +131,7 @@ def test_a_follower_who_sends_a_position_moves_nobody(screens):
 
 def test_presenting_is_handed_on(screens):
     ada, grace, other = screens
-    grace.panel().get_by_label("Your name").fill("Grace")
+    grace.panel().get_by_label("Name that others see").fill("Grace")
     grace.panel().get_by_role("button", name="Ask to present").click()
     ada.panel().get_by_role("button", name="Hand on").click()
     ada.line("Following Grace")
