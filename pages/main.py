@@ -65,6 +65,7 @@ PAGES = [
         url_path="holdout",
         help="Could these have come from the same source?",
     ),
+    st.Page("record/page.py", title="Record", icon=":material/history_edu:", url_path="record", help="What was decided?"),
     st.Page(
         "audit/page.py",
         title="Audit",

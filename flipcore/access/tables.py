@@ -43,6 +43,7 @@ RULES: dict[str, Rule] = {
     "flip_verdicts": Rule(Permission.DECIDE, "reviewer", "marked a flip"),
     "locks": Rule(Permission.DECIDE, "reviewer", "stored a lock"),
     "decisions": Rule(Permission.DECIDE, "reviewer", "wrote a decision"),
+    "open_questions": Rule(Permission.DECIDE, "author", "wrote down an open question"),
     "threshold_moves": _TRACE,
     "embeddings": _TRACE,
     "surveys": Rule(Permission.BRING, "", "built a survey", "survey_id"),

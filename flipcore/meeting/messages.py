@@ -6,14 +6,13 @@ import json
 import math
 import re
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
 
 from flipcore.core.errors import FlipscopeError
+from flipcore.core.links import shared_query
 
 MOST_CHARACTERS = 6_000  # of one message
 MOST_NAME, MOST_TEXT, MOST_VALUES, MOST_QUERY, MOST_BOARD = 40, 120, 24, 3_000, 400
 PAGE = re.compile(r"[a-z_]{0,40}")
-OWN = frozenset({"as", "view", "embed", "embed_options", "token", "code"})  # parameters of a link that belong to one person
 
 
 class Refusal(FlipscopeError):
@@ -48,8 +47,7 @@ def place_of(message: dict[str, Any]) -> dict[str, str]:
     page, query = message.get("page"), message.get("query")
     if not isinstance(page, str) or not PAGE.fullmatch(page) or not isinstance(query, str) or len(query) > MOST_QUERY:
         raise Refusal("A message names no page of Flipscope. Reload the page.")
-    pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True)
-    return {"page": page, "query": urlencode([(name, value) for name, value in pairs if name not in OWN])}
+    return {"page": page, "query": shared_query(query)}
 
 
 def position_of(message: dict[str, Any]) -> dict[str, Any]:

@@ -173,7 +173,17 @@ CREATE TABLE IF NOT EXISTS locks (
 CREATE TABLE IF NOT EXISTS decisions (
     decision_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, page TEXT NOT NULL, sentence TEXT NOT NULL,
     mode TEXT NOT NULL,                 -- explore | simultaneous | locked
-    settings JSON NOT NULL, came_from JSON, reviewer TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
+    settings JSON NOT NULL, came_from JSON, reviewer TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL,
+    place    JSON,                      -- {query}: the view that it was made in; NULL in files of an earlier release, as below
+    evidence JSON,                      -- {item, axis, variant, extractor, calls}: the two outputs that were looked at
+    basis    JSON                       -- counts and hashes of the rows behind it, and how many paraphrases stood how
+);
+
+-- What was left open when a decision was made. A row that `settles` another one answers it.
+CREATE TABLE IF NOT EXISTS open_questions (
+    question_id TEXT PRIMARY KEY, study_id TEXT NOT NULL, page TEXT NOT NULL, question TEXT NOT NULL,
+    settles     TEXT,                   -- question_id
+    place       JSON, author TEXT NOT NULL, created_at TIMESTAMPTZ NOT NULL
 );
 
 -- Every released move of a threshold, with the range that it crossed.

@@ -91,10 +91,14 @@ def show_lock(record_id: str, page: str, lock: dict) -> None:
 
 
 def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
-    """The settings that this page was left at in this session; a lock's settings cannot be changed."""
+    """The settings that this page was left at in this session, or those of the decision that the link names; a lock's settings
+    cannot be changed."""
     if lock:
         show_lock(study_id, page, lock)
         return {key: lock["settings"].get(key, value) for key, value in start.items()}
+    if link := st.query_params.pop("decision", ""):
+        made_at = decisions.settings_of(session.store(), link, study_id, page)
+        st.session_state[f"view-{page}-{study_id}"] = {key: made_at[key] for key in start if key in made_at}
     return start | st.session_state.get(f"view-{page}-{study_id}", {})
 
 

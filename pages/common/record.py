@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 
 from flipcore.core.records import digest
+from flipcore.reports.decision_record import looked_at
 from flipcore.store.queries import decisions
 from flipcore.store.rows import now
 from pages.common import session
@@ -38,6 +41,11 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
     before = decisions.latest(session.store(), study_id, page)
     if before:
         st.caption(plain(f"Replaces the decision of this page until now: {before}"))
+    query = urlencode(list(st.query_params.to_dict().items()))
+    evidence = looked_at(session.store(), study_id, str(decision.get("model", "")), query)
+    if evidence:
+        st.caption(plain(f"Kept with it: the two outputs in sight ({evidence['item']}, {evidence['variant']})."))
+    question = st.text_input("Left open (optional)", key=f"decision-{page}-question", max_chars=decisions.MOST_LETTERS)
     who = name_field("Your name", key=f"decision-{page}-name", max_chars=80)
     if not st.button("Write it down", key=f"decision-{page}-keep", type="primary", icon=":material/edit:"):
         return
@@ -45,7 +53,9 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         st.error("Give your name first, so that others can ask you about it.")
         return
     settings = {key: value for key, value in decision.items() if key != "sentences"}
-    decisions.keep_decision(session.store(), study_id, page, mode, sentence, settings, who)
+    decisions.keep_decision(session.store(), study_id, page, mode, sentence, settings, who, query=query, evidence=evidence)
+    if question.strip():
+        decisions.keep_question(session.store(), study_id, page, question, who)
     st.session_state[NOTICE] = sentence
     st.rerun()
 
@@ -60,3 +70,4 @@ def history(study_id: str) -> None:
         st.markdown(
             plain(f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({row['page']}, {row['mode']}): {row['sentence']}")
         )
+    st.page_link("record/page.py", label="Every decision", icon=":material/history_edu:", query_params={"in": study_id})

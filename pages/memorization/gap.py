@@ -60,7 +60,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     record.log_move(view.study_id, moved)
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
-    record.offer(view.study_id, "memorization", mode, decision and decision | {"operator": operator, "readout": extractor})
+    about = {"model": view.model, "operator": operator, "readout": extractor}
+    record.offer(view.study_id, "memorization", mode, decision and decision | about | {"margin": decision["cutoff"]})
     modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
     _table(estimate)
     st.markdown(plain(estimate.benchmark.identity_sentence()))

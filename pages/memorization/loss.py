@@ -46,7 +46,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         sentences += say_dragged(judged_test, view, test)
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
-    record.offer(view.study_id, "memorization", mode, decision and decision | {"measure": measure})
+    about = {"model": view.model, "measure": measure}
+    record.offer(view.study_id, "memorization", mode, decision and decision | about | {"loss_cutoff": decision["cutoff"]})
     modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
     st.markdown(plain(test.reach.sentence()))
     st.dataframe(rule_rows(test), hide_index=True)

@@ -56,12 +56,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         sentences += say_dragged(judged_test, view, pearl)
     if decision:
         decision["sentences"] = [*sentences, *decision["sentences"]]
-    record.offer(
-        view.study_id,
-        "memorization",
-        mode,
-        decision and decision | {"task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr},
-    )
+    about = {"model": view.model, "task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}
+    record.offer(view.study_id, "memorization", mode, decision and decision | about | {"alpha": decision["cutoff"]})
     modes.remember(view.study_id, "memorization", START, moved and {"alpha": moved["cutoff"], "rule": rule, "fpr": fpr})
     _curves(view, pearl, start, metric, axis)
     if left_out:

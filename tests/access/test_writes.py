@@ -49,6 +49,7 @@ WAYS = {
     "verdict": (Permission.JUDGE, lambda s: take(s, "ada", [])),
     "flip mark": (Permission.DECIDE, lambda s: mark_flip(s, FLIP, "genuine", "ada")),
     "decision": (Permission.DECIDE, lambda s: decisions.keep_decision(s, STUDY, "p", "explore", "A.", {}, "ada")),
+    "open question": (Permission.DECIDE, lambda s: decisions.keep_question(s, STUDY, "p", "Why?", "ada")),
     "lock": (Permission.DECIDE, lambda s: locks.keep_lock(s, STUDY, "p", {}, "ada", ["i"])),
     "items set aside": (Permission.DECIDE, lambda s: holdout.keep_aside(s, "r", ["a"], ["b"], 1.0)),
     "label": (Permission.DECIDE, lambda s: s.writer.add("judge_labels", [{"reviewer": "ada", "call_id": "c"}]).exception(10)),
@@ -100,7 +101,7 @@ def test_a_write_is_allowed_or_a_sentence(store, who):
             with pytest.raises(AccessDenied, match=r"may not|may |not stored"):
                 WAYS[way][1](store)
     assert _rows(store) == before
-    assert len(refused) == {"nobody": 27, "reviewer": 26, "annotator": 27, "viewer": 27, "analyst": 7, "admin": 0}[who]
+    assert len(refused) == {"nobody": 28, "reviewer": 27, "annotator": 28, "viewer": 28, "analyst": 7, "admin": 0}[who]
 
 
 @pytest.mark.parametrize("way", WAYS)

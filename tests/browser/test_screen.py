@@ -8,7 +8,18 @@ from tests.browser.serving import browser_page
 from tests.browser.test_main_job import no_fault, settled
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-PAGES = ("studies", "new_study", "flip_surface", "decomposition", "ranking", "audit", "models", "paraphrase_review", "glossary")
+PAGES = (
+    "studies",
+    "new_study",
+    "flip_surface",
+    "decomposition",
+    "ranking",
+    "record",
+    "audit",
+    "models",
+    "paraphrase_review",
+    "glossary",
+)
 OVERFLOW = "document.documentElement.scrollWidth > window.innerWidth + 1"
 # controls that nobody could name who cannot see them; what is hidden from everybody counts for nobody
 NAMELESS = """() => [...document.querySelectorAll('button, a[href], input, select, textarea')].filter((one) => {

@@ -1,7 +1,9 @@
-"""The decision record and the log of moved thresholds: what was decided on a study, by whom, and what was tried before."""
+"""The decision record, the questions left open beside it, and the log of moved thresholds: what was decided on a study, by whom,
+from what, and what was tried before."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,9 +11,14 @@ import pandas as pd
 
 from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
+from flipcore.core.links import shared_query
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
+from flipcore.store.queries.basis import basis
 from flipcore.store.rows import now
+
+LOCKED = "locked"
+MOST_LETTERS = 2_000  # of an open question
 
 
 def decisions(store: Store, study_id: str) -> pd.DataFrame:
@@ -30,10 +37,79 @@ def latest(store: Store, study_id: str, page: str) -> str:
     return "" if sentences.empty else str(sentences.iloc[0])
 
 
-def keep_decision(
-    store: Store, study_id: str, page: str, mode: str, sentence: str, settings: Mapping[str, Any], reviewer: str
+def record(store: Store) -> pd.DataFrame:
+    """Every decision of every study, newest first, with the study's name ("" where the record is no study's)."""
+    return store.frame(
+        "SELECT d.*, coalesce(s.name, '') AS study FROM decisions d LEFT JOIN studies s USING (study_id) "
+        "ORDER BY d.created_at DESC, d.decision_id"
+    )
+
+
+def settings_of(store: Store, decision_id: str, study_id: str, page: str) -> dict[str, Any]:
+    """The settings that a decision of this study and page was made at; {} for an id that is none."""
+    rows = store.rows(
+        "SELECT settings FROM decisions WHERE decision_id = $decision_id AND study_id = $study_id AND page = $page",
+        decision_id=decision_id,
+        study_id=study_id,
+        page=page,
+    )
+    return json.loads(rows[0][0]) if rows else {}
+
+
+def open_questions(store: Store) -> pd.DataFrame:
+    """Questions that nobody has answered, newest first: question_id, study_id, study, page, question, author, created_at."""
+    return store.frame(
+        "SELECT q.question_id, q.study_id, coalesce(s.name, '') AS study, q.page, q.question, q.author, q.created_at "
+        "FROM open_questions q LEFT JOIN studies s USING (study_id) WHERE q.settles IS NULL AND NOT EXISTS "
+        "(SELECT 1 FROM open_questions a WHERE a.settles = q.question_id) ORDER BY q.created_at DESC, q.question_id"
+    )
+
+
+def keep_question(
+    store: Store,
+    study_id: str,
+    page: str,
+    question: str,
+    author: str,
+    *,
+    settles: str = "",
+    place: Mapping[str, Any] | None = None,
 ) -> None:
-    """Appends a decision with the sentence that stood there before it. Raises BadInput without a name or a sentence."""
+    """Appends an open question, or the answer to the one that it `settles`. Raises BadInput without words or a name, and where
+    what it settles is not open."""
+    author = signature(author)
+    if not author or not question.strip():
+        raise BadInput("An open question, or its answer, needs its words and the name of whoever writes it down.")
+    if len(question) > MOST_LETTERS:
+        raise BadInput(f"This has {len(question):,} characters; write at most {MOST_LETTERS:,}.")
+    if settles and settles not in set(open_questions(store)["question_id"]):
+        raise BadInput("This question is not open any more. Reload the page to see its answer.")
+    row = {
+        "study_id": study_id,
+        "page": page,
+        "question": question.strip(),
+        "settles": settles or None,
+        "place": dict(place) if place else None,
+        "author": author,
+        "created_at": now(),
+    }
+    store.writer.add("open_questions", [row | {"question_id": digest(*map(str, row.values()))}]).result(10)
+
+
+def keep_decision(
+    store: Store,
+    study_id: str,
+    page: str,
+    mode: str,
+    sentence: str,
+    settings: Mapping[str, Any],
+    reviewer: str,
+    *,
+    query: str = "",
+    evidence: Mapping[str, Any] | None = None,
+) -> None:
+    """Appends a decision with the sentence that stood there before it and the state of the rows behind it. `query` is the link's,
+    `evidence` names the outputs that were looked at. Raises BadInput without a name or a sentence."""
     reviewer = signature(reviewer)
     if not reviewer or not sentence.strip():
         raise BadInput("A decision needs a sentence and the name of whoever writes it down.")
@@ -47,6 +123,9 @@ def keep_decision(
         "came_from": {"sentence": before} if before else None,
         "reviewer": reviewer,
         "created_at": now(),
+        "place": {"query": shared_query(query)},
+        "evidence": dict(evidence) if evidence else None,
+        "basis": basis(store, study_id, page if mode == LOCKED else None),
     }
     store.writer.add("decisions", [row | {"decision_id": digest(*map(str, row.values()))}]).result(10)
 

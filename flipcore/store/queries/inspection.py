@@ -177,3 +177,18 @@ def _reading(row: tuple) -> SampleView:
         n_out,
         n_reasoning,
     )
+
+
+_SOURCE = f"""
+SELECT arg_max(call_id, r.position) FROM readout_sources r JOIN study_items i USING (study_id, item_id)
+WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis AND variant_id = $variant_id
+AND sample = $sample AND extractor = $extractor AND {OPENED}
+"""
+
+
+def source_of(
+    store: Store, study_id: str, model: str, item_id: str, axis: str, variant_id: str, sample: int, extractor: str
+) -> str | None:
+    """The id of the completion that a readout was read from last; None where it was read from none."""
+    place = {"study_id": study_id, "model": model, "item_id": item_id, "axis": axis}
+    return store.rows(_SOURCE, **place, variant_id=variant_id, sample=sample, extractor=extractor)[0][0]

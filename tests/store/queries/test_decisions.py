@@ -6,7 +6,17 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
-from flipcore.store.queries.decisions import decisions, keep_decision, keep_move, n_moves
+from flipcore.store.queries.decisions import (
+    MOST_LETTERS,
+    decisions,
+    keep_decision,
+    keep_move,
+    keep_question,
+    n_moves,
+    open_questions,
+    record,
+    settings_of,
+)
 
 
 @pytest.fixture
@@ -52,3 +62,30 @@ def test_neither_changes_what_pages_have_computed(store):
         "study_items", [{"study_id": "s", "item_id": "i", "role": "benchmark", "position": 0, "confirmatory": False}]
     ).result(10)
     assert store.revision("s") == before + 1
+
+
+def test_a_decision_keeps_its_view_the_outputs_in_sight_and_the_state_of_the_rows(store):
+    evidence = {"item": "i", "axis": "identity", "variant": "base", "extractor": "regex", "calls": ["a", "b"]}
+    keep_decision(store, "s", "holdout", "explore", "Alike.", {"cutoff": 0.5}, "Ada", query="sets=s&as=Bea", evidence=evidence)
+    row = record(store).iloc[0]
+    assert json.loads(row["place"]) == {"query": "sets=s"} and json.loads(row["evidence"]) == evidence
+    assert json.loads(row["basis"]) == {"items": [0, "0"], "readouts": [0, "0"], "verdicts": {}}
+    assert settings_of(store, row["decision_id"], "s", "holdout") == {"cutoff": 0.5}
+    assert settings_of(store, row["decision_id"], "t", "holdout") == settings_of(store, "none", "s", "holdout") == {}
+
+
+def test_a_question_is_open_until_it_is_answered_once(store):
+    keep_question(store, "s", "holdout", " Why so few? ", " Ada ")
+    (row,) = open_questions(store).to_dict("records")
+    assert (row["question"], row["author"], row["study_id"]) == ("Why so few?", "Ada", "s")
+    keep_question(store, "s", "holdout", "The log was cut.", "Bea", settles=row["question_id"])
+    assert open_questions(store).empty
+    with pytest.raises(BadInput, match="not open any more"):
+        keep_question(store, "s", "holdout", "Because.", "Bea", settles=row["question_id"])
+
+
+@pytest.mark.parametrize(("question", "author"), [(" ", "Ada"), ("Why?", " "), ("x" * (MOST_LETTERS + 1), "Ada")])
+def test_a_question_without_words_or_a_name_or_without_end_is_refused(store, question, author):
+    with pytest.raises(BadInput, match="open question|at most"):
+        keep_question(store, "s", "holdout", question, author)
+    assert open_questions(store).empty

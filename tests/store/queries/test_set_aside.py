@@ -23,6 +23,7 @@ from flipcore.store.connection import Store
 from flipcore.store.export import export
 from flipcore.store.queries import (
     audit,
+    basis,
     budgets,
     decisions,
     endings,
@@ -56,7 +57,16 @@ STUDY = Study(
 )
 S = STUDY.study_id
 WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
-WRITES |= {"delete_study", "set_budget", "store_pairs", "keep_decision", "keep_move", "keep_flip_mark", "keep_aside"}
+WRITES |= {
+    "delete_study",
+    "set_budget",
+    "store_pairs",
+    "keep_decision",
+    "keep_question",
+    "keep_move",
+    "keep_flip_mark",
+    "keep_aside",
+}
 NOTE = "a note that quotes the item"
 
 
@@ -90,6 +100,10 @@ CALLS = {
     "studies.fresh_items": lambda s: studies.fresh_items(s, S),
     "studies.n_unreviewed": lambda s: studies.n_unreviewed(s, S),
     "decisions.decisions": lambda s: decisions.decisions(s, S),
+    "decisions.record": lambda s: decisions.record(s),
+    "decisions.settings_of": lambda s: decisions.settings_of(s, "no decision", S, "decomposition"),
+    "decisions.open_questions": lambda s: decisions.open_questions(s),
+    "basis.basis": lambda s: basis.basis(s, S),  # counts and a fingerprint
     "decisions.latest": lambda s: decisions.latest(s, S, "decomposition"),
     "standing.verdict_state": lambda s: standing.verdict_state(s),
     "standing.stands": lambda s: standing.stands(s),
@@ -109,6 +123,12 @@ CALLS = {
     "endings.endings": lambda s: endings.endings(s, S),
     "inspection.inspection": lambda s: [
         inspection.inspection(s, S, READER, item, axis) for item in hidden_ids(s) for axis in ("identity", "paraphrase")
+    ],
+    "inspection.source_of": lambda s: [
+        inspection.source_of(s, S, READER, item, axis, variant, 0, "regex")
+        for item, axis, variant in s.rows(
+            "SELECT DISTINCT item_id, axis, variant_id FROM readouts WHERE item_id IN (SELECT unnest($ids))", ids=hidden_ids(s)
+        )
     ],
     "judges.studies_with_judge": lambda s: judges.studies_with_judge(s),
     "judges.judged_texts": lambda s: judges.judged_texts(s, S),
@@ -157,7 +177,7 @@ NAMES_IDS = {
     "studies.paraphrase_states",
     "review.judged_by_others",
 }  # ids of hidden items or pairs, and no word of them
-CONSTANT = {"locks.lock_id", "budgets.purchase_row"}  # made of what they are given
+CONSTANT = {"locks.lock_id", "budgets.purchase_row", "basis.changes"}  # made of what they are given
 
 
 def all_pairs(store):

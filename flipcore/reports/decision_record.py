@@ -1,0 +1,154 @@
+"""The decision record for people: what was decided from which two outputs, whether the rows behind it changed since, and the record
+as Markdown and CSV."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qs
+
+import pandas as pd
+
+from flipcore.reports.compared_pairs import sides
+from flipcore.store.connection import Store
+from flipcore.store.queries import decisions
+from flipcore.store.queries.basis import UNKNOWN, basis, changes
+from flipcore.store.queries.inspection import inspection, source_of
+
+EVIDENCE = {"item", "axis", "variant", "extractor", "calls"}
+UNCHANGED = "Nothing that it rests on has changed since."
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A decision as the record shows it; `since` says what changed, `is_current` whether nothing did."""
+
+    decision_id: str
+    study_id: str
+    study: str
+    page: str
+    mode: str
+    sentence: str
+    before: str
+    settings: Mapping[str, Any]
+    reviewer: str
+    when: pd.Timestamp
+    query: str
+    evidence: Mapping[str, Any]
+    verdicts: Mapping[str, int]
+    since: str
+    is_replaced: bool
+
+    @property
+    def is_current(self) -> bool:
+        return self.since == UNCHANGED
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is known that the data are not those of then."""
+        return not self.is_current and self.since != UNKNOWN
+
+    @property
+    def moment(self) -> str:
+        return f"{self.when:%Y-%m-%d %H:%M}"
+
+    @property
+    def outputs(self) -> str:
+        """The two outputs that were looked at, in words; "" where none was open."""
+        one = self.evidence
+        if not one:
+            return ""
+        return f"{one['item']}, {str(one['axis']).replace('_', ' ')}, {one['variant']}: {' and '.join(map(str, one['calls']))}"
+
+    @property
+    def settings_text(self) -> str:
+        return ", ".join(
+            f"{name.replace('_', ' ')} {value}" for name, value in sorted(self.settings.items()) if value is not None
+        )
+
+    @property
+    def verdicts_text(self) -> str:
+        return ", ".join(f"{n:,} {state}" for state, n in self.verdicts.items()) or "no paraphrase"
+
+    def row(self) -> dict[str, str]:
+        """One row of the record's table, as it is exported."""
+        return {
+            "when": self.moment,
+            "who": self.reviewer,
+            "study": self.study or self.study_id,
+            "page": self.page.replace("_", " "),
+            "mode": self.mode,
+            "decision": self.sentence,
+            "instead of": self.before,
+            "settings": self.settings_text,
+            "outputs": self.outputs,
+            "paraphrases": self.verdicts_text,
+            "since": "Replaced by a later decision. " * self.is_replaced + self.since,
+        }
+
+
+def entries(store: Store, *, study_id: str = "", page: str = "", words: str = "") -> list[Entry]:
+    """The record, newest first: of one study or page, with these words somewhere in it, where they are given. A decision is
+    replaced by a later one of the same page and study."""
+    states: dict[tuple[str, str | None], dict[str, Any]] = {}
+    later: set[tuple[str, str]] = set()
+    every = []
+    for row in decisions.record(store).to_dict("records"):
+        key = (row["study_id"], row["page"])
+        if (not study_id or row["study_id"] == study_id) and (not page or row["page"] == page):
+            locked = row["page"] if row["mode"] == decisions.LOCKED else None
+            state = (row["study_id"], locked)
+            if state not in states:
+                states[state] = basis(store, *state)
+            every.append(_entry(row, states[state], key in later))
+        later.add(key)
+    terms = words.casefold().split()
+    return [one for one in every if all(word in " ".join(one.row().values()).casefold() for word in terms)]
+
+
+def _entry(row: Mapping[Any, Any], state: Mapping[str, Any], is_replaced: bool) -> Entry:
+    before, place, evidence, rests_on = (_json(row[name]) for name in ("came_from", "place", "evidence", "basis"))
+    since = changes(rests_on, state)
+    return Entry(
+        row["decision_id"],
+        row["study_id"],
+        row["study"],
+        row["page"],
+        row["mode"],
+        row["sentence"],
+        str(before.get("sentence", "")),
+        _json(row["settings"]),
+        row["reviewer"],
+        row["created_at"],
+        str(place.get("query", "")),
+        evidence if EVIDENCE <= set(evidence) and isinstance(evidence["calls"], list) else {},
+        rests_on["verdicts"] if since != UNKNOWN else {},
+        since or UNCHANGED,
+        is_replaced,
+    )
+
+
+def _json(value: Any) -> dict[str, Any]:
+    read = json.loads(value) if isinstance(value, str) else value
+    return read if isinstance(read, dict) else {}
+
+
+def looked_at(store: Store, study_id: str, model: str, query: str) -> dict[str, Any]:
+    """{item, axis, variant, extractor, calls} of the two outputs that the inspector shows for a link; {} where none is open.
+    `calls` are the ids of the first sample's completions, left and right."""
+    link = {name: values[-1] for name, values in parse_qs(query.removeprefix("?")).items()}
+    item, axis, extractor = link.get("item", ""), link.get("axis", ""), link.get("readout", "")
+    model = link.get("of") or model or link.get("model", "")
+    view = inspection(store, study_id, model, item, axis) if item and axis and extractor else None
+    if view is None or not any(one.extractor == extractor for variant in view.variants for one in variant.readings):
+        return {}
+    pairs = sides(view, extractor)
+    variant = link.get("variant", "") if link.get("variant", "") in pairs else next(iter(pairs))
+    calls = [
+        source_of(store, study_id, model, item, axis, seen_variant.variant_id, samples[0].sample, extractor)
+        for seen_variant, samples in pairs[variant]
+        if samples
+    ]
+    return {"item": item, "axis": axis, "variant": variant, "extractor": extractor, "calls": [one for one in calls if one]}

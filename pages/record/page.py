@@ -1,0 +1,59 @@
+"""Record: what did we decide, from what, and does it still hold?"""
+
+import streamlit as st
+
+from flipcore.text.tables import table_text
+from pages.common.header import page_header
+from pages.common.notes import how_to_read
+from pages.record import cached, questions
+from pages.record.entry import card
+
+MOST = 50  # on the page; the files hold all
+FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
+
+
+def filters() -> dict[str, str]:
+    """Study, page and words, all in the link."""
+    studies, pages = cached.places()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
+        study_id = st.selectbox(
+            "Study", ["", *studies], key="in", bind="query-params", width=330, label_visibility="collapsed",
+            format_func=lambda one: studies.get(one, "every study"),
+        )  # fmt: skip
+        page = st.selectbox(
+            "Page", ["", *pages], key="on-page", bind="query-params", width=190, label_visibility="collapsed",
+            format_func=lambda one: one.replace("_", " ").capitalize() or "every page",
+        )  # fmt: skip
+        words = st.text_input(
+            "Find", key="words", bind="query-params", placeholder="Find words, a name", width=240, label_visibility="collapsed"
+        )
+    return {"study_id": study_id or "", "page": page or "", "words": words or ""}
+
+
+page_header("Record", "What did we decide, from what, and does it still hold?", choose=False)
+choices = filters()
+record = cached.entries(**choices)
+if record:
+    n_changed = sum(one.is_changed for one in record)
+    st.markdown(f"## {len(record):,} decision{'s' * (len(record) != 1)}; the data behind {n_changed:,} changed since")
+    with st.container(horizontal=True, gap="small"):
+        for format, (title, mime) in FORMATS.items():
+            text = table_text([one.row() for one in record], format)
+            st.download_button(title, text, f"decisions.{format}", mime, key=f"record-{format}", icon=":material/download:")
+    for one in record[:MOST]:
+        card(one)
+    if len(record) > MOST:
+        st.caption(f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files hold all of them.")
+else:
+    st.info(
+        "No decision is written down here. Drag a threshold on Decomposition, Memorization or Holdout, then press "
+        "**Write to record**.",
+        icon=":material/history_edu:",
+    )
+questions.show(choices["study_id"])
+
+how_to_read(
+    "A **decision** is a sentence as it stood on a page, with its settings and its name. **Open the view** leads back to that page "
+    "at those settings. **Changed**: items, readouts or verdicts on paraphrases behind it are not those of then, so read the page "
+    "again before you rely on it. **Replaced**: a later decision of the same page stands. Nothing is ever deleted."
+)
