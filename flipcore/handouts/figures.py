@@ -9,7 +9,7 @@ from flipcore.handouts.markup import Markup, joined, tag
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.decomposition import Decomposition
 
-WIDTH, LABEL, NUMBER, ROW = 960, 330, 150, 34
+WIDTH, LABEL, NUMBER, ROW = 960, 310, 185, 34
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 

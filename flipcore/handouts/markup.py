@@ -82,4 +82,4 @@ def cells(rows: Sequence[Sequence[Content]], columns: Sequence[str]) -> Markup:
 
 
 def _is_number(cell: Content) -> bool:
-    return isinstance(cell, str) and bool(re.match(r"^[+−-]?(\d|$|–$|deterministic|reference)", cell.strip()))
+    return isinstance(cell, str) and bool(re.match(r"^(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)", cell.strip()))

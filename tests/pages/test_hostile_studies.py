@@ -110,7 +110,17 @@ def test_a_stored_hostile_study_is_a_sentence_on_studies_and_when_it_is_duplicat
 
 
 BROKEN = {"newer": f"surprise = 1\n{TEXT}", "torn": TEXT[:40] + "[[", "empty": "", "nul": "\x00"}
-PAGES = ("flip_surface", "decomposition", "ranking", "memorization", "holdout", "audit", "paraphrase_review", "new_study")
+PAGES = (
+    "flip_surface",
+    "decomposition",
+    "ranking",
+    "memorization",
+    "holdout",
+    "audit",
+    "paraphrase_review",
+    "new_study",
+    "report",
+)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ WAYS = {
     "ranking": {"study": "nonsense"},
     "memorization": {"study": "nonsense"},
     "audit": {"study": "nonsense"},
+    "report": {"study": "nonsense"},
     "holdout": {"sets": "study:nonsense", "part": "Guide"},
     "new_study": {"from_study": "nonsense"},
     "paraphrase_review": {"effect-study": "nonsense", "part": "Effect"},
