@@ -46,10 +46,10 @@ def free_port() -> int:
 
 
 @contextmanager
-def dashboard(app: Path, database: Path, **environment: str):
-    """The address of a running Streamlit app whose results lie in `database`."""
-    port, log = free_port(), database.with_suffix(".log")
-    with log.open("wb") as out:
+def dashboard(app: Path, database: Path, port: int = 0, **environment: str):
+    """The address of a running Streamlit app whose results lie in `database`; started again on its `port`, it goes on."""
+    port, log = port or free_port(), database.with_suffix(".log")
+    with log.open("ab") as out:
         server = subprocess.Popen(
             [
                 sys.executable,
