@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.store.backup import back_up
 from flipcore.store.queries import invitations
 from pages.common import session
 from pages.common.notes import plain, shown_problem
@@ -22,7 +23,11 @@ def show() -> None:
         st.caption("Nothing has been done yet while access was on, or nothing that fits.")
     else:
         st.dataframe(acts, hide_index=True, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
-    _replacing(names)
+    with st.container(horizontal=True):
+        _replacing(names)
+        if st.button("Back up the database", icon=":material/save:", help="one file beside the database, while it runs"):
+            with shown_problem():
+                st.success(f"Everything is in {plain(back_up(store))}.", icon=":material/check:")
 
 
 def _replacing(names: list[str]) -> None:
