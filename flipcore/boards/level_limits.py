@@ -64,8 +64,7 @@ def level_limits(
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
     values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
-    n, methods = np.zeros((*shape[:2], len(rows)), dtype=int), np.full(shape, "none", dtype=object)
-    too_short = np.zeros(shape[:4], dtype=bool)
+    n, methods, too_short = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object), np.zeros(shape[:4], bool)
     limits_of: dict[bytes, list] = {}  # where every answer was read the policies give the same columns, so the same limits
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):

@@ -58,8 +58,8 @@ def _statement(text: str) -> re.Match | None:
     if not _MAY_STATE.search(text):
         return None
     stated = [match for mark in _STATED.finditer(text) for match in [_after(text, mark.end())] if match]
-    named = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
-    first = [_NUMBER.match(text, mark.start(1)) for mark in named if not is_denied(text, *mark.span(1))]
+    marks = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
+    first = [_NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
 
 

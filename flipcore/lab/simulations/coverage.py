@@ -177,7 +177,7 @@ def markdown(rows: Sequence[CoverageRow], looks: Sequence[LooksRow]) -> str:
     return "\n".join(out) + "\n"
 
 
-def stored(rows: Sequence[CoverageRow]) -> list[dict]:
+def table_rows(rows: Sequence[CoverageRow]) -> list[dict]:
     """What `measured_coverage` reads: of each kind, quantity and size the share that held the truth, to three digits."""
     return [
         {"T": row.truth.values[0], "G": row.truth.values[1], "n": row.n, "quantity": name, "kind": kind}
@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     looks = [slider_row(n_sims), *(watching_row(rate, n_sims) for rate in (0.5, 0.3, 0.1, 0.05))]
     rows = coverage_table(n_sims)
     if options.store:
-        lines = ",\n".join(map(json.dumps, stored(rows)))
+        lines = ",\n".join(map(json.dumps, table_rows(rows)))
         TABLE.write_text(f'{{"level": 0.95, "data_sets": {n_sims}, "rows": [\n{lines}\n]}}\n', encoding="utf-8")
     print(markdown(rows, looks), end="")
 

@@ -19,7 +19,7 @@ def measured_coverage(kind: str, n: int, *, contrast: bool = False, rows: Sequen
     """The smallest share of simulated sets whose 95 % interval held the truth, over the planted worlds of about `n` items: the
     largest simulated size that is not above `n`, or the smallest one. `kind` is what was asked for (`intervals.KINDS`);
     `contrast` is A − G, not a share. None for a kind that was not simulated. `rows` instead of the stored table."""
-    of_kind = [r for r in rows or _stored() if r["kind"] == kind and (r["quantity"] == CONTRAST) == contrast]
+    of_kind = [r for r in rows or _table_rows() if r["kind"] == kind and (r["quantity"] == CONTRAST) == contrast]
     sizes = sorted({row["n"] for row in of_kind})
     if not sizes:
         return None
@@ -28,5 +28,5 @@ def measured_coverage(kind: str, n: int, *, contrast: bool = False, rows: Sequen
 
 
 @cache
-def _stored() -> list[dict]:
+def _table_rows() -> list[dict]:
     return json.loads(TABLE.read_text(encoding="utf-8"))["rows"]

@@ -34,7 +34,7 @@ def printed():
 
 
 def test_the_stored_table_is_the_printed_one():
-    stored = measured_coverage._stored()
+    stored = measured_coverage._table_rows()
     by_cell = {(row["T"], row["G"], row["n"], row["quantity"], row["kind"]): row["covered"] for row in stored}
     cells = printed()
     assert len(stored) == sum(map(len, cells.values())) > 200
@@ -71,7 +71,9 @@ def test_a_short_interval_says_so_and_a_good_one_does_not():
 
 def test_nothing_is_claimed_of_an_interval_that_is_too_short(monkeypatch):
     """With a table in which A − G is held in four of five sets, the board and the claims fall silent alike."""
-    rows = [row | {"covered": TOO_SHORT - 0.05 if row["quantity"] == CONTRAST else 0.95} for row in measured_coverage._stored()]
+    rows = [
+        row | {"covered": TOO_SHORT - 0.05 if row["quantity"] == CONTRAST else 0.95} for row in measured_coverage._table_rows()
+    ]
     assert [claim.is_made for claim in _claims()] == [True, False] and _outcomes() == {CODES[flips.MORE]}
     monkeypatch.setattr(
         joint_means, "measured_coverage", lambda *a, **k: measured_coverage.measured_coverage(*a, **k, rows=rows)
