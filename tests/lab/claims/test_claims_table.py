@@ -21,7 +21,7 @@ from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from tests.conftest import ROOT
 
 CELLS = [cell for part in all_cells().values() for cell in part]
-NOT_RUN: tuple[str, ...] = ("one model is better", "models separated")
+NOT_RUN: tuple[str, ...] = ()
 COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
 
