@@ -176,6 +176,15 @@ def accuracy(contest: Contest, way: int, model: int) -> Estimate:
     return mean_interval(right, values.families[there], kind="wilson" if single else "default")
 
 
+def accuracies_sentence(report: RankingReport) -> str:
+    """Every model with its accuracy at the study's own prompt under the reference extractor, the best first."""
+    contest = report.contest
+    if contest.own < 0:
+        return ""
+    parts = [f"{contest.models[m]} {accuracy(contest, contest.own, m).text()}" for m in by_rank(contest)]
+    return f"Accuracy on {int(contest.order.n[contest.own]):,} {report.role.replace('_', ' ')} items: {'; '.join(parts)}."
+
+
 def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
     """A row a pair, as a page shows it."""
     return [

@@ -6,6 +6,7 @@ import streamlit as st
 
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.memory import memory_headline as memory_computed
+from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
@@ -64,6 +65,21 @@ def _memory_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str
     pairs = pair_queries.control_pairs(session.store(), study_id)
     claim = memory_computed(frame, session.declared(study_id), items, dict(closed_gates), pairs)
     return claim.text if claim else ""
+
+
+def ranking_headline(study_id: str) -> tuple[str, str]:
+    """Of a study with several models who is first, and each of them with its accuracy; ("", "") of any other."""
+    study = session.declared(study_id)
+    if not compares_models(study):
+        return "", ""
+    closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors))
+    return _ranking_headline(study_id, _revision(study_id), tuple(closed_gates.items()))
+
+
+@st.cache_data(show_spinner=False, max_entries=64)
+def _ranking_headline(study_id: str, revision: int, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
+    report = ranking_report(session.readouts(study_id, revision), closed_gates=dict(closed_gates))
+    return (report.claims[0].text, accuracies_sentence(report)) if report else ("", "")
 
 
 def harness_headline(study_id: str) -> str:

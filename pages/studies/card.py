@@ -8,7 +8,7 @@ from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
 from flipcore.store.queries import studies
 from pages.common import session
-from pages.common.headline import harness_headline, headline, memory_headline
+from pages.common.headline import harness_headline, headline, memory_headline, ranking_headline
 from pages.common.notes import plain, shown_problem
 from pages.studies.changing import budget_button, delete_button
 from pages.studies.other_harness import harness_button
@@ -39,6 +39,10 @@ def _summary(study_id: str) -> None:
     summary = headline(study_id)
     if memory := memory_headline(study_id) if _compares(study_id) else "":
         st.markdown(plain(f"{memory[0].upper()}{memory[1:]}"))
+    first, accuracies = ranking_headline(study_id)
+    if first:
+        st.markdown(plain(first))
+        st.caption(plain(accuracies))
     st.markdown(plain(summary.sentence))
     for detail in filter(None, (claim.detail for claim in summary.claims)):
         st.caption(plain(detail))

@@ -65,6 +65,13 @@ def test_the_page_counts_winners_pairs_and_the_outputs_behind_a_way(path):
     assert not app.exception and "Right answer:" not in words(app)
 
 
+def test_the_studys_card_names_every_model_with_its_accuracy(path):
+    app = AppTest.from_file(str(ROOT / "pages" / "main.py"), default_timeout=180).run()
+    said = words(app)
+    assert not app.exception and f"Accuracy on {OPEN} benchmark items: simulated-" in said
+    assert all(said.count(f"simulated-{name} 0.") == 1 for name in ("artifact-prone", "clean", "noisy"))
+
+
 def test_what_was_set_aside_is_ranked_under_a_lock_and_not_before(path):
     assert "Lock your settings to see the results" in words(page(mode="Locked"))
     store = Store.open(path)

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from flipcore.reports.ranking import pair_rows, ranking_report, split_items, way_rows
+from flipcore.reports.ranking import accuracies_sentence, pair_rows, ranking_report, split_items, way_rows
 from flipcore.stats.base.paired import mcnemar
 from tests.stats.ranking.worlds import readouts
 
@@ -62,3 +62,7 @@ def test_roles_are_not_pooled_and_one_model_has_no_ranking():
 def test_items_that_lack_an_answer_are_said_and_left_out():
     report = ranking_report(readouts({"A": {OWN: STRONG}, "B": {OWN: "-" * 5 + WEAK[5:]}}))
     assert "Up to 5 items lack an answer" in report.notes[0] and report.contest.order.n.tolist() == [35]
+
+
+def test_every_model_is_named_with_its_accuracy_the_best_first(report):
+    assert accuracies_sentence(report) == "Accuracy on 40 benchmark items: A 0.75 [0.60, 0.86]; B 0.25 [0.14, 0.40]."
