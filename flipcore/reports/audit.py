@@ -40,7 +40,7 @@ def audit(store: Store, study_id: str) -> Audit:
         frame, queries.items(store, study_id), queries.calls(store, study_id), queries.reported(study), queries.notes(study)
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
-    models, names = list(dict.fromkeys(frame["model"])), list(dict.fromkeys(frame["extractor"]))
+    models, names = list(frame["model"].unique()), list(frame["extractor"].unique())
     recognised = (
         f"{formats}: {_counts_of(frame['item_id'].nunique(), 'item')}, {_counts_of(int(audit_input.calls['n'].sum()), 'call')}, "
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."

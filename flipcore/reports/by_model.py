@@ -34,7 +34,7 @@ class FlipPanels:
 
 def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
     """Small multiples of the flip surface: one panel a model that was read by `extractor`."""
-    items = list(dict.fromkeys(frame["item_id"]))
+    items = list(frame["item_id"].unique())
     models = list(dict.fromkeys(frame.loc[frame["extractor"] == extractor, "model"]))
     cells = {model: surface(frame[frame["model"] == model], extractor) for model in models}
     columns = list(dict.fromkeys(name for one in cells.values() for name in one.columns))

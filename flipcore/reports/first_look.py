@@ -19,7 +19,7 @@ def flip_to_open(frame: pd.DataFrame, field: str) -> dict[str, str] | None:
     if frame.empty:
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
-    names = list(dict.fromkeys(frame["extractor"]))
+    names = list(frame["extractor"].unique())
     if field not in names:
         return None
     reference = default_reference(names)

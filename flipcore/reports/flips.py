@@ -53,7 +53,7 @@ def headline(frame: pd.DataFrame, n_models: int = 1, temperature: float | None =
         return Headline((description("No answer has come back yet."),))
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
-    names = list(dict.fromkeys(frame["extractor"]))
+    names = list(frame["extractor"].unique())
     reference = default_reference(names)
     base = frame[(frame["extractor"] == reference) & (frame["variant"] == "base")]
     accuracy = _accuracy(base)
@@ -74,7 +74,7 @@ def _accuracy_words(base: pd.DataFrame, accuracy: Estimate) -> str:
     """Sets in different roles are not pooled: what differs between them is the question."""
     if math.isnan(accuracy.value):
         return "Accuracy not defined"
-    roles = list(dict.fromkeys(base["role"])) if "role" in base else []
+    roles = list(base["role"].unique()) if "role" in base else []
     if len(roles) < 2:
         few = "" if accuracy.has_interval else ", too few for an interval"
         return f"Accuracy {accuracy.text()} of {accuracy.n:,} item{'' if accuracy.n == 1 else 's'}{few}"

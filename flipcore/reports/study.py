@@ -78,7 +78,7 @@ def study_report(
     written answer, or else a model's last extractor, and that is said. One that was asked for and that a model lacks is never
     replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures` are the models' own, `repeats` what
     is said of repeated templates."""
-    models = list(dict.fromkeys(frame["model"])) if not frame.empty else []
+    models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}
     headlines: dict = {}
     claimed: dict = {}

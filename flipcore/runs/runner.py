@@ -67,7 +67,7 @@ class _Run:
         self, study_plan: Plan, store: Store, spending: Spending, cancel, on_progress, in_flight: InFlight, record: bool
     ) -> None:
         self.plan, self.store, self.spending, self.cancel = study_plan, store, spending, cancel
-        self.study, self.cards = study_plan.study, spending.cards
+        self.study, self.study_id, self.cards = study_plan.study, study_plan.study.study_id, spending.cards
         self.on_progress, self.in_flight, self.record = on_progress, in_flight, record
         self.progress, self.started = Progress(), time.monotonic()
         self.storing = Storing(store.writer)
@@ -190,7 +190,7 @@ class _Run:
         return {row["call_id"]: rows.completion_of(row) for row in completion_rows}
 
     def _memberships(self, call_ids: list[str]) -> list:
-        mine = [{"study_id": self.study.study_id, "call_id": call_id} for call_id in call_ids] if self.record else []
+        mine = [{"study_id": self.study_id, "call_id": call_id} for call_id in call_ids] if self.record else []
         return [("study_calls", mine)]
 
     def _count(self, error: BaseException | None, n_reused: int = 0, completion: Completion | None = None) -> None:
@@ -251,7 +251,7 @@ class _Run:
         cost = self.spending.settle(call, completion)
         self.progress.cost_usd += cost
         bound = self.spending.bound(call) + self.spending.lost(call, completion)
-        paid = [budgets.purchase_row(self.study.study_id, call, completion, cost, bound)] if cost else []
+        paid = [budgets.purchase_row(self.study_id, call, completion, cost, bound)] if cost else []
 
         def safe(error: BaseException | None) -> None:
             self._count(error, 0, completion)
@@ -285,7 +285,7 @@ class _Run:
             self._save_readouts(read)
 
     def _save_readouts(self, read: list[Readout]) -> None:
-        readouts, sources = rows.readout_rows(self.study.study_id, read)
+        readouts, sources = rows.readout_rows(self.study_id, read)
         self.storing.add([("readouts", readouts), ("readout_sources", sources)])
 
     async def _report(self) -> None:

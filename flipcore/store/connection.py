@@ -98,6 +98,12 @@ class Store:
         """Grows with every commit that touched the study; keys the caches of the pages."""
         return self._revisions[study_id] + self._revisions[""]
 
+    @property
+    def revision_of_all(self) -> int:
+        """Grows with every commit that touched any study."""
+        with self._lock:
+            return sum(self._revisions.values())
+
     def touch(self, study_ids) -> None:
         """Called by the writer after a commit; "" touches every study (verdicts, paraphrases)."""
         with self._lock:

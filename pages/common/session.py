@@ -63,16 +63,27 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
 
 def names_of_studies() -> dict[str, str]:
     """Study -> its name, newest first; what this version cannot read is shown under Studies and nowhere else."""
-    rows = studies.studies(store())
+    rows = all_studies()
     rows = rows[rows["problem"] == ""] if len(rows) else rows
     names = dict(zip(rows["study_id"], rows["name"], strict=True)) if len(rows) else {}
     alike = {name for name, n in Counter(names.values()).items() if n > 1}  # equal labels would be one choice to the browser
     return {study_id: f"{name} · {study_id[:6]}" if name in alike else name for study_id, name in names.items()}
 
 
+def all_studies() -> pd.DataFrame:
+    """What `queries.studies` says, counted again only when something new was committed."""
+    require(Permission.READ)
+    return _all_studies(store().revision_of_all).copy(deep=False)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _all_studies(revision: int) -> pd.DataFrame:
+    return studies.studies(store())
+
+
 def study_row(study_id: str) -> dict:
     """What `queries.studies` says of one study."""
-    rows = studies.studies(store())
+    rows = all_studies()
     return rows[rows["study_id"] == study_id].iloc[0].to_dict()
 
 
@@ -126,10 +137,10 @@ def fresh_items(study_id: str) -> set[str]:
 def study_items(study_id: str) -> pd.DataFrame:
     """The study's items with their roles."""
     require(Permission.READ)
-    return _study_items(study_id, store().revision(study_id))
+    return _study_items(study_id, store().revision(study_id)).copy(deep=False)
 
 
-@st.cache_data(show_spinner=False, max_entries=24)
+@st.cache_resource(show_spinner=False, max_entries=24)
 def _study_items(study_id: str, revision: int) -> pd.DataFrame:
     return studies.study_items(store(), study_id)
 

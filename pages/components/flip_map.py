@@ -94,16 +94,28 @@ def flip_map(arrays: dict, *, version: str, key: str, caption: str, name: str, h
 
 
 def map_events(
-    *, key: str, selected: dict | None, n_selected: int, on_column: Callable[[], None]
-) -> tuple[dict | None, dict | None]:
-    """(the cell that was clicked, the brush that was let go), each once, or None. The map shows `selected` (item, column,
-    model) as opened; with `n_selected` 0 it lets its selection go. `on_column` runs when a column was opened or closed."""
-    result = _relay(
+    *,
+    key: str,
+    selected: dict | None,
+    n_selected: int,
+    on_cell: Callable[[dict], None],
+    on_brush: Callable[[dict], None],
+    on_column: Callable[[dict], None],
+) -> None:
+    """The map shows `selected` (item, column, model) as opened; with `n_selected` 0 it lets its selection go. A cell that was
+    clicked, a brush that was let go and a column that was opened or closed are handed on before the page is drawn, so that it is
+    drawn once."""
+
+    def hand_on(kind: str, take: Callable[[dict], None]) -> None:
+        event = (st.session_state.get(key) or {}).get(kind)
+        if event:
+            take(event)
+
+    _relay(
         key=key,
         data={"selected": selected, "n_selected": n_selected},
         height=0,
-        on_cell_change=lambda: None,
-        on_brush_change=lambda: None,
-        on_column_change=on_column,
+        on_cell_change=lambda: hand_on("cell", on_cell),
+        on_brush_change=lambda: hand_on("brush", on_brush),
+        on_column_change=lambda: hand_on("column", on_column),
     )
-    return result.cell, result.brush

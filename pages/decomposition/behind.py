@@ -13,7 +13,7 @@ from pages.common.inspector import inspector_place, open_item
 def _items(study_id: str, revision: int, lock: str | None, model: str, extractor: str, reference: str, axis: str) -> list[str]:
     frame = session.readouts(study_id, revision, lock=lock)
     frame = frame[frame["model"] == model]
-    order = list(dict.fromkeys(frame["item_id"]))
+    order = list(frame["item_id"].unique())
     first, second = surface.aligned(surface.opened(frame, axis, extractor), surface.opened(frame, axis, reference), order)
     return [first.items[i] for i in surface.order_of(first, second, "difference", first.items)]
 

@@ -65,7 +65,7 @@ if study_id is not None:
         choice = st.container(width=220)
     lock = modes.lock_of(study_id, mode, PAGE)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
-    models = list(dict.fromkeys(frame["model"]))
+    models = list(frame["model"].unique())
     if mode == "locked" and lock is None:
         modes.offer_lock(study_id, PAGE, modes.view_of(study_id, PAGE, START, None))
     elif not models:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
 import streamlit as st
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.claims.claim import Claim
 from flipcore.core.records import FIRST_TOKEN
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, surface
-from flipcore.stats.flips.surface import Cells
+from flipcore.stats.flips.surface import Cells, Choices
 from pages.common import gates, session
 from pages.common.headline import headline
 
@@ -58,6 +61,29 @@ def categories(study_id: str) -> dict[str, str]:
     return _column(study_id, session.store().revision(study_id), "category")
 
 
+def of_model(study_id: str, revision: int, model: str) -> pd.DataFrame:
+    """The study's readouts of one model."""
+    require(Permission.READ)
+    return _of_model(study_id, revision, model).copy(deep=False)
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _of_model(study_id: str, revision: int, model: str) -> pd.DataFrame:
+    frame = session.readouts(study_id, revision)
+    return frame[frame["model"] == model]
+
+
+def choices(study_id: str) -> Choices:
+    """What the study's readouts offer to choose from."""
+    require(Permission.READ)
+    return _choices(study_id, session.store().revision(study_id))
+
+
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _choices(study_id: str, revision: int) -> Choices:
+    return surface.choices(session.readouts(study_id, revision))
+
+
 @st.cache_resource(show_spinner=False, max_entries=24)
 def _column(study_id: str, revision: int, name: str) -> dict[str, str]:
     items = session.study_items(study_id)
@@ -67,8 +93,7 @@ def _column(study_id: str, revision: int, name: str) -> dict[str, str]:
 @st.cache_data(show_spinner=False, max_entries=32)
 def label_warnings(study_id: str, revision: int, model: str) -> list[str]:
     """Where labels cannot be read as first tokens at all."""
-    frame = session.readouts(study_id, revision)
-    return label_mass.unreadable_labels(frame[frame["model"] == model])
+    return label_mass.unreadable_labels(of_model(study_id, revision, model))
 
 
 def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None = None) -> tuple[Cells, Cells]:
@@ -79,9 +104,8 @@ def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None
 
 @st.cache_resource(show_spinner=False, max_entries=48)
 def _cells(study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None) -> tuple[Cells, Cells]:
-    frame = session.readouts(study_id, revision)
-    frame = frame[frame["model"] == model]
-    order = list(dict.fromkeys(frame["item_id"]))
+    frame = of_model(study_id, revision, model)
+    order = list(frame["item_id"].unique())
     if axis is None:
         return surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful), order)
     return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful), order)
@@ -101,6 +125,5 @@ def answer(study_id: str, model: str, field: str, faithful: str, axis: str | Non
 def _answer(
     study_id: str, revision: int, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
 ) -> Claim:
-    frame = session.readouts(study_id, revision)
     heat = session.temperature(study_id, model)
-    return surface_claim(frame[frame["model"] == model], field, faithful, axis, dict(closed_gates), heat)
+    return surface_claim(of_model(study_id, revision, model), field, faithful, axis, dict(closed_gates), heat)

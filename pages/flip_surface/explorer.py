@@ -36,15 +36,14 @@ def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
 @st.fragment
 def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     """What was selected, and the inspector or the items that flip most."""
-    clicked, brush = map_events(
-        key="map-events", selected=_selected(view), n_selected=selected_items.n_selected(view, flipmap), on_column=_turn_column
+    map_events(
+        key="map-events",
+        selected=_selected(view),
+        n_selected=selected_items.n_selected(view, flipmap),
+        on_cell=lambda clicked: _open(view, flipmap, clicked),
+        on_brush=lambda brush: _keep(view, flipmap, brush),
+        on_column=_turn_column,
     )
-    if clicked and clicked["version"] == flipmap.version:
-        _open(view, flipmap, clicked)
-        st.rerun(scope="fragment")
-    if brush and brush["version"] == flipmap.version:
-        selected_items.keep(view, flipmap, brush["ranges"])
-        st.rerun(scope="fragment")
     if st.session_state.pop("column-turned", False):
         st.rerun()
     selected_items.bar(view, flipmap)
@@ -53,7 +52,9 @@ def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
 
 
 def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
-    """The outputs behind a cell, into the link."""
+    """The outputs behind a cell, into the link; nothing where the map is another one now."""
+    if clicked["version"] != flipmap.version:
+        return
     axis, variant = column_parts(clicked["column"])
     position = int(clicked["position"])
     if not 0 <= position < len(flipmap.items):
@@ -65,20 +66,23 @@ def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
     open_item(flipmap.items[position], axis=axis, readout=readout, **more)
 
 
+def _keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
+    if brush["version"] == flipmap.version:
+        selected_items.keep(view, flipmap, brush["ranges"])
+
+
 def _model(view: View) -> str:
     """The model whose outputs are read: that of the row where models stand on one map."""
     of = st.query_params.get("of", "")
     return of if view.group == "model" and of in view.models else view.model
 
 
-def _turn_column() -> None:
+def _turn_column(turn: dict) -> None:
     """An axis's head was clicked: its variants come beside it, or go."""
-    turn = (st.session_state.get("map-events") or {}).get("column")
-    if turn:
-        opened = list(st.session_state.get(OPENED, ()))
-        axis = turn["axis"]
-        st.session_state[OPENED] = [one for one in opened if one != axis] if axis in opened else [*opened, axis]
-        st.session_state["column-turned"] = True
+    opened = list(st.session_state.get(OPENED, ()))
+    axis = turn["axis"]
+    st.session_state[OPENED] = [one for one in opened if one != axis] if axis in opened else [*opened, axis]
+    st.session_state["column-turned"] = True
 
 
 def _selected(view: View) -> dict | None:

@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.boards.flip_map import flip_table
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
-from flipcore.stats.flips.surface import opened_axes
+from flipcore.stats.flips.surface import Choices
 from pages.common import screen, session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain
@@ -23,9 +23,9 @@ SORTS = {
 COMPARISONS = ["side by side", "difference"]
 
 
-def _behind_view(frame, leading: str) -> dict:
+def _behind_view(choices: Choices, leading: str) -> dict:
     """Model, extractors, order and opened axes; `leading` is the extractor that is compared at first."""
-    models, names = (list(dict.fromkeys(frame[column])) for column in ("model", "extractor"))
+    models, names = choices.models, choices.extractors
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
         field, faithful = (
@@ -45,7 +45,7 @@ def _behind_view(frame, leading: str) -> dict:
         sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.__getitem__)
         opened = st.multiselect(
             "Axes with their variants",
-            opened_axes(frame),
+            choices.opened_axes,
             key=OPENED,
             bind="query-params",
             format_func=lambda name: name.replace("_", " "),
@@ -55,10 +55,11 @@ def _behind_view(frame, leading: str) -> dict:
     return {"model": model, "field": field, "faithful": faithful, "titles": titles, "sort": sort, "opened": tuple(opened)}
 
 
-def controls(study_id: str, frame) -> View:
+def controls(study_id: str) -> View:
     """Groups, comparison, search and filter in sight, what is changed rarely behind "View"; all of it in the link."""
-    settings = _behind_view(frame, cached.leading_extractor(study_id))
-    groups = _groups(study_id, list(dict.fromkeys(frame["model"])))
+    choices = cached.choices(study_id)
+    settings = _behind_view(choices, cached.leading_extractor(study_id))
+    groups = _groups(study_id, choices.models)
     group = st.selectbox(
         "Rows",
         list(groups),
@@ -111,11 +112,11 @@ def _groups(study_id: str, models: list[str]) -> dict[str, str]:
     return {name: "one row an item" if name == "items" else f"by {name}" for name, offered in there.items() if offered}
 
 
-def picture(study_id: str, frame) -> None:
+def picture(study_id: str) -> None:
     """The answer, the controls, the map with its inspector."""
     answer_place = st.container(gap=None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
-        view = controls(study_id, frame)
+        view = controls(study_id)
     one_axis = view.opened[0] if len(view.opened) == 1 else None
     answer = cached.answer(study_id, view.model, view.field, view.faithful, one_axis)
     answer_place.markdown(f"## {plain(answer.text)}")
@@ -133,11 +134,10 @@ def picture(study_id: str, frame) -> None:
 
 study_id = page_header("Flip surface", "Where do answers flip, and is it the model or the extractor?")
 if study_id is not None:
-    frame = session.readouts(study_id)
-    if frame.empty:
+    if not cached.choices(study_id).models:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
-        picture(study_id, frame)
+        picture(study_id)
 
 how_to_read(
     "A row is an item, a column one kind of harmless change. The darker a cell, the more pairs of its variants get "

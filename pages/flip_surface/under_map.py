@@ -10,12 +10,12 @@ from flipcore.stats.flips.readout_mismatch import disagreements
 from pages.common import session
 from pages.common.inspector import open_item
 from pages.common.notes import plain
+from pages.flip_surface.cached import of_model
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _disagreements(study_id: str, model: str, revision: int):
-    frame = session.readouts(study_id, revision)
-    return disagreements(frame[frame["model"] == model])
+    return disagreements(of_model(study_id, revision, model))
 
 
 def disagreement(study_id: str, model: str, title_of) -> None:

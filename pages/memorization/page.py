@@ -38,7 +38,7 @@ if study_id is not None:
     elif frame.empty:
         st.info("Nothing has come back yet. This page fills as answers arrive.", icon=":material/hourglass_empty:")
     else:
-        models, kinds = list(dict.fromkeys(frame["model"])), [kind for kind in KINDS if kind in set(frame["kind"])]
+        models, kinds = list(frame["model"].unique()), [kind for kind in KINDS if kind in set(frame["kind"])]
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
             passages = tab == "pearl" and "completion" in kinds
@@ -65,6 +65,6 @@ if study_id is not None:
             with shown_problem():
                 TABS[tab].show(view, mode, settings, controls)
             if st.query_params.get("item") and tab != "truth":
-                inspector_place(study_id, model, list(dict.fromkeys(view.frame["item_id"])), sheet=True)
+                inspector_place(study_id, model, list(view.frame["item_id"].unique()), sheet=True)
             st.caption(modes.note(mode, study_id, "at every position of a cut-off at once"))
             record.history(study_id)

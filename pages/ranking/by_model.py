@@ -24,7 +24,7 @@ NO_BAR = {"displayModeBar": False}
 
 def flip_surfaces(view: View) -> None:
     """Small multiples of the flip surface, on the same rows and one scale."""
-    names = list(dict.fromkeys(view.readouts()["extractor"]))
+    names = list(view.readouts()["extractor"].unique())
     st.subheader("Where each model flips", anchor=False)
     extractor = st.segmented_control(
         "Extractor", names, default=names[0], required=True, key="panels-of", format_func=title_of, label_visibility="collapsed"

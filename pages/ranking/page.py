@@ -21,7 +21,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
     """Level, reference extractor and role: those of the lock, or what the controls are left at."""
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
-    names = list(dict.fromkeys(session.readouts(study_id, lock=lock_id)["extractor"]))
+    names = list(session.readouts(study_id, lock=lock_id)["extractor"].unique())
     roles = cached.roles(study_id, lock_id)
     own = view["reference"] if view["reference"] in names else default_reference(names)
     role = view["role"] if view["role"] in roles else roles[0]

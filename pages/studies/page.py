@@ -7,7 +7,6 @@ import streamlit as st
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
 from flipcore.store.merge import merge
-from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
@@ -42,7 +41,7 @@ look = st.container()
 import_recorded.section()
 
 
-rows = studies.studies(session.store()).to_dict("records")
+rows = session.all_studies().to_dict("records")
 hits = [row for row in rows if matches(row, words)]
 if not rows:
     st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")

@@ -45,3 +45,13 @@ def test_memory_is_bound_meanwhile_and_free_afterwards(tmp_path):
 
 def memory_limit(store) -> str:
     return store.rows("SELECT value FROM duckdb_settings() WHERE name = 'memory_limit'")[0][0]
+
+
+def test_the_revision_of_all_grows_with_every_study(tmp_path):
+    store = Store.open(tmp_path / "flips.duckdb")
+    seen = [store.revision_of_all]
+    for studies in (["a"], ["b"], [""]):
+        store.touch(studies)
+        seen.append(store.revision_of_all)
+    store.close()
+    assert seen == sorted(set(seen)) and store.revision("a") == 2

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
@@ -102,8 +103,11 @@ def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.nda
     """Sum and number of rows of each cluster, in order of first appearance. Raises BadInput for unequal lengths."""
     if len(clusters) != len(x):
         raise BadInput(f"{len(x)} values came with {len(clusters)} cluster names; give one name a value.")
-    codes: dict = {}
-    code = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=int)
+    if isinstance(clusters, np.ndarray) and clusters.ndim == 1 and clusters.dtype.kind in "OUS":
+        code = pd.factorize(clusters, use_na_sentinel=False)[0]
+    else:
+        codes: dict = {}
+        code = np.array([codes.setdefault(c, len(codes)) for c in clusters], dtype=int)
     return np.bincount(code, weights=x), np.bincount(code).astype(float)
 
 

@@ -68,7 +68,7 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
     """All pairs of readouts of one model. Absent readouts and answers that were cut off are in no pair."""
     frame = frame.drop_duplicates(["item_id", "variant_id", "sample", "extractor"])
     family_of = dict(zip(frame["item_id"], frame["family"], strict=True)) if "family" in frame else {}
-    names = list(dict.fromkeys(frame["extractor"]))
+    names = list(frame["extractor"].unique())
     key = ["item_id", "variant_id", "sample"]
     there = frame[~frame["status"].isin((ABSENT, CUT))].assign(readout=lambda f: f["answer"].fillna(_UNREADABLE))
     wide = there.pivot(index=key, columns="extractor", values="readout").reindex(columns=names)
@@ -95,8 +95,9 @@ def disagreements(frame: pd.DataFrame) -> Disagreements:
 def _differing(pairs: pd.DataFrame, family_of: Mapping[str, str]) -> Estimate:
     """The share of rows whose two answers differ, with its interval over items, or over families where items share one."""
     differ = (pairs.iloc[:, 0] != pairs.iloc[:, 1]).astype(float)
-    items = pairs.index.get_level_values("item_id").to_numpy()
-    families = np.array([family_of.get(item, item) for item in items], dtype=object)
+    items = pairs.index.get_level_values("item_id").to_numpy(dtype=object)
+    code, names = pd.factorize(items)
+    families = np.array([family_of.get(name, name) for name in names], dtype=object)[code]
     if len(set(families)) == len(set(items)):
         return mean_interval(differ.to_numpy(), items)
     few = len(set(families)) < MIN_N

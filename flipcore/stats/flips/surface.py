@@ -44,6 +44,9 @@ class Block:
     cut: np.ndarray
 
 
+_READ = ["item_id", "axis", "variant", "position", "sample", "status", "answer"]
+
+
 def block(frame: pd.DataFrame) -> Block:
     """Readouts of one model, axis and extractor, coded; a variant's column is its position within the item."""
     item_codes, items = pd.factorize(frame["item_id"], sort=False)
@@ -65,8 +68,8 @@ def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.nd
 
 def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> Cells:
     """T_i of every item and axis under one extractor. `frame`: readouts of one model."""
-    frame = frame[frame["extractor"] == extractor]
-    items, axes = list(dict.fromkeys(frame["item_id"])), sorted(frame["axis"].unique(), key=_place)
+    frame = frame.loc[frame["extractor"] == extractor, _READ]
+    items, axes = list(frame["item_id"].unique()), sorted(frame["axis"].unique(), key=_place)
     row = {item: i for i, item in enumerate(items)}
     rate, unreadable, cut = np.full((3, len(items), len(axes)), np.nan)
     for c, axis in enumerate(axes):
@@ -109,8 +112,22 @@ def _cut(codes: np.ndarray, cut: np.ndarray, over) -> np.ndarray:
 
 def opened_axes(frame: pd.DataFrame) -> list[str]:
     """Axes with variants to open: those that changed something. The noise floor has none, nor an axis that is not harmless."""
-    changed = frame[(frame["variant"] != BASE) & (frame["axis"] != IDENTITY)]
-    return list(dict.fromkeys(changed["axis"]))
+    changed = (frame["variant"] != BASE) & (frame["axis"] != IDENTITY)
+    return list(frame["axis"][changed].unique())
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What readouts offer to choose from, in the order in which they stand there."""
+
+    models: list[str]
+    extractors: list[str]
+    opened_axes: list[str]
+
+
+def choices(frame: pd.DataFrame) -> Choices:
+    """The models, extractors and axes with variants that a study's readouts hold."""
+    return Choices(list(frame["model"].unique()), list(frame["extractor"].unique()), opened_axes(frame))
 
 
 def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:

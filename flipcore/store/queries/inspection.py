@@ -93,27 +93,23 @@ class Inspection:
 
 
 _VARIANTS = """
-SELECT v.variant_id, s.key, s.compared_with, v.parts, v.system, v.option_order, v.labels, v.target, s.params
-FROM study_variants s JOIN variants v USING (variant_id)
-WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis ORDER BY s.position
+SELECT variant_id, key, compared_with, params FROM study_variants
+WHERE study_id = $study_id AND item_id = $item_id AND axis = $axis ORDER BY position
 """
+_PROMPTS = "SELECT variant_id, parts, system, option_order, labels, target FROM variants WHERE variant_id IN ({ids})"
+_SOURCES = """
+SELECT variant_id, sample, extractor, call_id FROM readout_sources
+WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis ORDER BY position
+"""
+_ANSWERS = """
+SELECT call_id, text, error, request, raw_reply, reasoning, finish_reason, tokens, n_tokens_out, n_tokens_reasoning,
+       coalesce(request->>'$.continuation', ''), top_logprobs::VARCHAR
+FROM completions WHERE call_id IN ({ids})
+"""
+_NO_ANSWER = (None,) * 11  # of a source that this file does not hold
 _READINGS = """
-WITH last AS (
-    SELECT variant_id, sample, extractor, arg_max(call_id, position) AS call_id FROM readout_sources
-    WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis GROUP BY ALL),
-places AS (
-    SELECT s.variant_id, s.sample, s.extractor,
-           list([coalesce(c.request->>'$.continuation', ''), c.top_logprobs::VARCHAR] ORDER BY position) AS alternatives
-    FROM readout_sources s JOIN completions c USING (call_id)
-    WHERE s.study_id = $study_id AND s.item_id = $item_id AND s.axis = $axis AND s.model = $model
-      AND c.top_logprobs IS NOT NULL GROUP BY ALL)
-SELECT r.variant_id, r.sample, r.extractor, r.status, r.answer, r.value, r.is_correct, r.span_start, r.span_end, r.reason,
-       r.probabilities, r.label_mass, c.text, c.error, c.request, c.raw_reply, c.reasoning,
-       c.finish_reason, places.alternatives, c.tokens, c.n_tokens_out, c.n_tokens_reasoning
-FROM readouts r LEFT JOIN last USING (variant_id, sample, extractor) LEFT JOIN completions c USING (call_id)
-LEFT JOIN places USING (variant_id, sample, extractor)
-WHERE r.study_id = $study_id AND r.model = $model AND r.item_id = $item_id AND r.axis = $axis
-ORDER BY r.sample, r.extractor
+SELECT variant_id, sample, extractor, status, answer, value, is_correct, span_start, span_end, reason, probabilities, label_mass
+FROM readouts WHERE study_id = $study_id AND model = $model AND item_id = $item_id AND axis = $axis ORDER BY sample, extractor
 """
 _ITEM = f"""
 SELECT item_id, dataset, kind, question, options, target, category, solution
@@ -129,32 +125,60 @@ def inspection(store: Store, study_id: str, model: str, item_id: str, axis: str)
         return None
     key, dataset, kind, question, options, target, category, solution = item_rows[0]
     item = Item(key, dataset, kind, question, tuple(options), target, category, None, solution)
+    place = {"study_id": study_id, "item_id": item_id, "axis": axis}
     readings: dict[str, list[SampleView]] = {}
-    for row in store.rows(_READINGS, study_id=study_id, model=model, item_id=item_id, axis=axis):
-        readings.setdefault(row[0], []).append(_reading(row[1:]))
-    variants = tuple(
-        SeenVariant(
-            variant_id,
-            name,
-            base_id,
-            "".join(text for _, text in json.loads(parts)),
-            system,
-            tuple(order),
-            tuple(labels),
-            tuple(readings.get(variant_id, ())),
-            target,
-            is_harmless(axis, name, params),
+    answers = _answers_by_place(store, model=model, **place)
+    for variant_id, sample, extractor, *reading in store.rows(_READINGS, model=model, **place):
+        view = _reading((sample, extractor, *reading), answers.get((variant_id, sample, extractor), []))
+        readings.setdefault(variant_id, []).append(view)
+    rows = store.rows(_VARIANTS, **place)
+    prompts = _by_id(store, _PROMPTS, [variant_id for variant_id, *_ in rows])
+    variants = []
+    for variant_id, name, base_key, params in rows:
+        if variant_id not in prompts:
+            continue
+        parts, system, order, labels, target = prompts[variant_id]
+        variants.append(
+            SeenVariant(
+                variant_id,
+                name,
+                base_key,
+                "".join(text for _, text in json.loads(parts)),
+                system,
+                tuple(order),
+                tuple(labels),
+                tuple(readings.get(variant_id, ())),
+                target,
+                is_harmless(axis, name, params),
+            )
         )
-        for variant_id, name, base_id, parts, system, order, labels, target, params in store.rows(
-            _VARIANTS, study_id=study_id, item_id=item_id, axis=axis
-        )
-    )
-    return Inspection(item, variants)
+    return Inspection(item, tuple(variants))
 
 
-def _reading(row: tuple) -> SampleView:
-    (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass, *rest) = row
-    text, error, request, raw, reasoning, finish, alternatives, tokens, n_out, n_reasoning = rest
+def _answers_by_place(store: Store, **place: str) -> dict[tuple[str, int, str], list[tuple]]:
+    """(variant, sample, extractor) -> the completions that it was read from, in order."""
+    sources = store.rows(_SOURCES, **place)
+    answers = _by_id(store, _ANSWERS, list({call_id for *_, call_id in sources}))
+    by_place: dict[tuple[str, int, str], list[tuple]] = {}
+    for variant_id, sample, extractor, call_id in sources:
+        by_place.setdefault((variant_id, sample, extractor), []).append(answers.get(call_id, _NO_ANSWER))
+    return by_place
+
+
+def _by_id(store: Store, sql: str, ids: list[str]) -> dict[str, tuple]:
+    """Id -> the rest of its row. The ids stand in the query one by one, so that DuckDB looks them up in its index: a join reads the
+    texts of every study."""
+    if not ids:
+        return {}
+    params = {f"id_{place}": one for place, one in enumerate(ids)}
+    query = sql.format(ids=", ".join(f"${name}" for name in params))
+    return {row[0]: row[1:] for row in store.rows(query, **params)}
+
+
+def _reading(row: tuple, answers: list[tuple]) -> SampleView:
+    """`answers` are the completions that it was read from; its text is the last one's."""
+    (sample, extractor, status, answer, value, right, start, end, reason, probabilities, mass) = row
+    text, error, request, raw, reasoning, finish, tokens, n_out, n_reasoning, *_ = answers[-1] if answers else _NO_ANSWER
     return SampleView(
         sample,
         extractor,
@@ -172,7 +196,7 @@ def _reading(row: tuple) -> SampleView:
         raw or "",
         reasoning or "",
         finish or "",
-        tuple((behind, tuple(json.loads(top).items())) for behind, top in alternatives or ()),
+        tuple((behind, tuple(json.loads(top).items())) for *_, behind, top in answers if top is not None),
         tuple((token, nats) for token, nats in json.loads(tokens)) if tokens else (),
         n_out,
         n_reasoning,

@@ -260,3 +260,9 @@ def test_an_interval_for_a_share_ends_at_1_and_one_without_bounds_does_not():
     values = [1.0] * 39 + [0.5]
     assert mean_interval(values).high == 1 < mean_interval(values, bounds=None).high
     assert mean_interval([2.0] * 39 + [1.0]).high > 1.9  # no shares, whatever the default says
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda names: np.array(names, dtype=object)], ids=["list", "text", "object"])
+def test_clusters_stand_in_order_of_appearance_whatever_holds_their_names(kind):
+    sums, sizes = intervals.cluster_sums(np.array([1.0, 2.0, 4.0, 8.0]), kind(["b", "a", "b", "c"]))
+    assert sums.tolist() == [5.0, 2.0, 8.0] and sizes.tolist() == [2.0, 1.0, 1.0]
