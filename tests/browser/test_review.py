@@ -37,7 +37,7 @@ def address(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def chromium():
+def chromium(address):  # the study runs first: a browser keeps an event loop of its own
     with browser_page() as opened:
         yield opened.context.browser
 
