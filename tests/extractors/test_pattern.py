@@ -64,7 +64,7 @@ def test_a_pattern_that_never_ends_is_stopped_and_says_so(expression):
         ({"expression": "(((((a{1000}){1000}){1000}){1000}){1000})"}, "counted repeats"),
         ({"expression": "a{1000000000}"}, "counted repeats"),
         ({"expression": "(" * 400}, "is no regular expression"),
-        ({"expression": 7}, "of the kind of"),
+        ({"expression": 7}, "it must be text in quotes"),
     ],
 )
 def test_a_bad_pattern_is_a_sentence_when_it_is_declared(params, sentence):

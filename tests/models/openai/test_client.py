@@ -49,7 +49,7 @@ SCORE = Request("score", "The metal is", continuation=" red tin")
 
 def test_a_text_comes_back_with_its_tokens_price_and_the_parameters_that_matter():
     with Server() as server:
-        made = ask(server.url, WORDS, sample=3)
+        made = ask(server.url, WORDS, sample=3, timeout_s=30.0)  # the first call of the process also imports the client
     assert (made.status, made.text, made.finish_reason, made.n_attempts) == ("ok", TEXT, "stop", 1)
     assert made.cost_usd == pytest.approx((20 * 1.0 + 5 * 2.0) / 1e6)
     assert made.latency_s > 0
