@@ -1,5 +1,6 @@
 """A copy of the running database in one file."""
 
+import datetime as dt
 import threading
 
 import pytest
@@ -29,10 +30,11 @@ def test_what_was_stored_before_is_in_the_copy_and_writing_goes_on(store, monkey
         target=lambda: [store.writer.add("store_info", [{"key": f"after {i}", "value": "x"}]) for i in range(50)]
     )
     later.start()
+    moment = backup.now()
+    monkeypatch.setattr(backup, "now", lambda: moment)  # a copy is named by its second, which may pass meanwhile or not
     path = back_up(store)
     later.join()
-    moment = backup.now()
-    monkeypatch.setattr(backup, "now", lambda: moment)
+    monkeypatch.setattr(backup, "now", lambda: moment + dt.timedelta(seconds=1))
     again = back_up(store)
     with pytest.raises(BadInput, match="there already"):
         back_up(store)

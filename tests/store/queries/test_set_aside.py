@@ -30,6 +30,7 @@ from flipcore.store.queries import (
     exchange,
     holdout,
     inspection,
+    invitations,
     judges,
     locks,
     memory,
@@ -66,6 +67,10 @@ WRITES |= {
     "keep_move",
     "keep_flip_mark",
     "keep_aside",
+    "keep_invitation",
+    "keep_event",
+    "keep_first_use",
+    "replace_name",
 }
 NOTE = "a note that quotes the item"
 
@@ -167,6 +172,10 @@ CALLS = {
     "review.flip_marks": lambda s: review.flip_marks(s, S, READER, "paraphrase", "regex"),
     "review.sources_of_pairs": lambda s: review.sources_of_pairs(s),
     "review.verdicts_of": lambda s: review.verdicts_of(s, review.EVERY),
+    "invitations.by_id": lambda s: invitations.by_id(s),
+    "invitations.invitations": lambda s: invitations.invitations(s),
+    "invitations.acts": lambda s: invitations.acts(s),
+    "invitations.names": lambda s: invitations.names(s),
     "vectors.vectors": lambda s: vectors.vectors(s, "words", "1", ["hash"]),
     "vectors.accuracies": lambda s: vectors.accuracies(s, hidden_ids(s)),
 }
