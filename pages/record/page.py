@@ -46,8 +46,7 @@ if record:
         st.caption(f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files hold all of them.")
 else:
     st.info(
-        "No decision is written down here. Drag a threshold on Decomposition, Memorization or Holdout, then press "
-        "**Write to record**.",
+        "No decision is written down here. Drag a threshold on a page that has one, then press **Write to record**.",
         icon=":material/history_edu:",
     )
 questions.show(choices["study_id"])
