@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -127,7 +128,7 @@ def test_the_word_is_withheld_where_another_lock_had_opened_the_items(store):
 @pytest.mark.parametrize("is_earlier", [True, False])
 def test_the_word_is_withheld_where_an_earlier_study_shows_the_answers(store, is_earlier):
     """A later one shows nothing of them before the lock."""
-    other = Study(**{**vars(STUDY), "name": "all of it", "confirmatory_share": 0.0})
+    other = replace(STUDY, name="all of it", confirmatory_share=0.0)
     runner.run(other, store)
     if is_earlier:
         sql = "UPDATE studies SET created_at = '2020-01-01' WHERE study_id = $other"
