@@ -58,7 +58,9 @@ def test_axe_finds_nothing_serious(page, address, name, theme, width):
         page.keyboard.press("Enter")
         page.locator(".review .pair").wait_for()
     settled(page)
-    page.wait_for_function("getComputedStyle(document.documentElement).getPropertyValue('--page') !== ''")  # the page's own style
+    page.wait_for_function(
+        "getComputedStyle(document.documentElement).getPropertyValue('--page') !== ''"
+    )  # the page's own style
     page.wait_for_timeout(500)  # a chart takes the theme's colours a moment after its place is drawn
     assert faults(page) == []
 

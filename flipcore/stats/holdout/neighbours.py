@@ -72,8 +72,8 @@ def cosine_counts(units: np.ndarray, n_bins: int = 80, low: float = -1.0, high: 
 
 
 def mean_cosine(units: np.ndarray, level: float = 0.95) -> Estimate:
-    """Mean cosine over all pairs of a set, with t limits from the entries' own means (a U-statistic of order 2: its variance
-    is four times that of the entries' means). Below ten entries: no interval."""
+    """Mean cosine over all pairs of a set, with t limits from the jackknife over entries (`_jackknife_variance`). Below ten
+    entries: no interval."""
     n = len(units)
     if n < 2:
         return missing(n, level, "A set of fewer than two entries has no pairs.")
@@ -82,12 +82,12 @@ def mean_cosine(units: np.ndarray, level: float = 0.95) -> Estimate:
     value = float(means.mean())
     if n < N_NEAREST:
         return Estimate(value, math.nan, math.nan, level, "none", n, None, f"No interval: {n} entries.")
-    half = t_quantile(0.5 + level / 2, n - 1) * 2 * float(means.std(ddof=1)) / math.sqrt(n)
+    half = t_quantile(0.5 + level / 2, n - 1) * math.sqrt(_jackknife_variance(means))
     return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
 
 
 def likeness_difference(target: np.ndarray, retro: np.ndarray, paired: bool = False, level: float = 0.95) -> Estimate:
-    """Mean cosine over the pairs of `retro` less that of `target`, with t limits from the entries' own means; `paired`: row i of
+    """Mean cosine over the pairs of `retro` less that of `target`, with t limits from the jackknife over entries; `paired`: row i of
     retro was written from row i of target. Below ten entries in one set: no interval."""
     fewest, n = min(len(target), len(retro)), len(target) + len(retro)
     if fewest < 2:
@@ -97,9 +97,16 @@ def likeness_difference(target: np.ndarray, retro: np.ndarray, paired: bool = Fa
     if fewest < N_NEAREST:
         return Estimate(value, math.nan, math.nan, level, "none", n, None, f"No interval: {fewest} entries in one set.")
     parts = [means[1] - means[0]] if paired else means
-    se = 2 * math.sqrt(sum(float(part.var(ddof=1)) / len(part) for part in parts))
+    se = math.sqrt(sum(_jackknife_variance(part) for part in parts))
     half = t_quantile(0.5 + level / 2, fewest - 1) * se
     return Estimate(value, value - half, value + half, level, "clt_cluster", n, None)
+
+
+def _jackknife_variance(means: np.ndarray) -> float:
+    """Of the mean over all pairs, from the entries' own means (a U-statistic of order 2; Arvesen 1969): four times the variance of
+    their mean, times ((n - 1)/(n - 2))², without which 15 entries beside 150 were called unlike in .062 of clean sets at .05."""
+    n = len(means)
+    return 4 * float(means.var(ddof=1)) / n * ((n - 1) / (n - 2)) ** 2
 
 
 def _own_means(rows: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from scipy.stats import t as student
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -144,3 +145,11 @@ def test_labels_that_do_not_fit_are_refused():
             mixing(rows, np.array(labels))
     with pytest.raises(BadInput, match="equally long"):
         mixing(rows, np.array([0, 0, 0, 0, 1, 1]), paired=True)
+
+
+def test_the_interval_of_likeness_is_the_jackknifes():
+    rows = directions(15, seed=4)
+    without = [mean_cosine(np.delete(rows, i, axis=0)).value for i in range(15)]
+    se = math.sqrt(14 / 15 * sum((one - np.mean(without)) ** 2 for one in without))
+    found = mean_cosine(rows)
+    assert found.high - found.value == pytest.approx(student.ppf(0.975, 14) * se)
