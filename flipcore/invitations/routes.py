@@ -9,7 +9,6 @@ import base64
 import hashlib
 import json
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -17,6 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from flipcore.access import policy
+from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.links import COOKIE, ENTER, Entry, enter
 from flipcore.store.connection import Store
@@ -59,7 +59,7 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         return HTMLResponse(_PAGE, headers=_HEADERS)
 
     async def exchange(request: Request) -> Response:
-        if not same_origin(request) or not request.headers.get("content-type", "").startswith("application/json"):
+        if not is_same_origin(request.headers) or not request.headers.get("content-type", "").startswith("application/json"):
             return JSONResponse({"sentence": "Open the link itself in a browser."}, 403, _HEADERS)
         token = await _token(request)
         if not policy.is_on():
@@ -71,7 +71,7 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         return _reply(request, entry, base)
 
     async def leave(request: Request) -> Response:
-        if not same_origin(request):
+        if not is_same_origin(request.headers):
             return JSONResponse({"sentence": "Leave from the dashboard itself."}, 403, _HEADERS)
         response = JSONResponse({"sentence": "You left.", "place": f"{base}/"}, headers=_HEADERS)
         response.delete_cookie(COOKIE, path=base or "/")
@@ -107,9 +107,3 @@ def _reply(request: Request, entry: Entry, base: str) -> Response:
         COOKIE, entry.cookie, max_age=entry.seconds, path=base or "/", httponly=True, samesite="lax", secure=is_secure
     )
     return response
-
-
-def same_origin(request: Request) -> bool:
-    """Whether the page that sends this was served here. A browser always says where a POST comes from."""
-    origin = request.headers.get("origin", "")
-    return bool(origin) and urlsplit(origin).netloc == request.headers.get("host", "")

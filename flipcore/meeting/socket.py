@@ -6,13 +6,13 @@ import asyncio
 import json
 import time
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from flipcore.access.acting import require, signature
 from flipcore.access.levels import Permission
+from flipcore.access.origins import is_same_origin
 from flipcore.core.errors import FlipscopeError
 from flipcore.meeting.messages import Refusal, message_of, name_of
 from flipcore.meeting.rooms import Mailbox, Member, Room, Rooms
@@ -40,7 +40,7 @@ class Endpoint:
 
     async def serve(self, socket: WebSocket) -> None:
         """One socket from its opening to its end; nothing that is sent raises anything here."""
-        if not same_origin(socket) or self._n_open >= MOST_SOCKETS:
+        if not is_same_origin(socket.headers) or self._n_open >= MOST_SOCKETS:
             await socket.close(1008)  # before it is accepted: HTTP 403
             return
         await socket.accept()
@@ -150,10 +150,3 @@ async def _text(socket: WebSocket, seconds: float) -> str:
     if message.get("text") is None:
         raise Refusal("A message came that is no text. Reload the page.", 1003)
     return message["text"]
-
-
-def same_origin(socket: WebSocket) -> bool:
-    """Whether the page that opens the socket came from this server. A browser always says where its page came from, so what does
-    not say it is no page of ours."""
-    origin, host = socket.headers.get("origin", ""), socket.headers.get("host", "")
-    return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
