@@ -24,6 +24,8 @@ from flipcore.core.paths import DATABASE
 from flipcore.store import migrations
 from flipcore.store.writer import Writer
 
+_BATCH = 2_000  # rows that are held at once
+
 
 def default_path() -> Path:
     """`FLIPSCOPE_DB`, or data/flips.duckdb of the project."""
@@ -60,12 +62,12 @@ class Store:
         return cls(connection, path)
 
     def cursor(self) -> DuckDBPyConnection:
-        """A cursor for one thread; close it after use."""
+        """A cursor for one thread; close it after use. Raises AccessDenied for whoever may not read results."""
+        require_read()
         return self._connection.cursor()
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
         """The rows of a query as a DataFrame."""
-        require_read()
         cursor = self.cursor()
         try:
             with warnings.catch_warnings():
@@ -76,7 +78,6 @@ class Store:
 
     def rows(self, sql: str, **params) -> list[tuple]:
         """The rows of a query as tuples."""
-        require_read()
         cursor = self.cursor()
         try:
             return cursor.execute(sql, params or None).fetchall()
@@ -85,12 +86,22 @@ class Store:
 
     def rows_of(self, sql: str, **params) -> list[dict]:
         """The rows of a query as dictionaries of plain values; NULL is None. No time stamps: DuckDB wants pytz for them."""
-        require_read()
         cursor = self.cursor()
         try:
             query = cursor.execute(sql, params or None)
             names = [column[0] for column in query.description]
             return [dict(zip(names, row, strict=True)) for row in query.fetchall()]
+        finally:
+            cursor.close()
+
+    def stream(self, sql: str, **params) -> Iterator[dict]:
+        """The rows of a query as dictionaries, a batch at a time, so that a large answer takes little memory."""
+        cursor = self.cursor()
+        try:
+            query = cursor.execute(sql, params or None)
+            names = [column[0] for column in query.description]
+            while batch := query.fetchmany(_BATCH):
+                yield from (dict(zip(names, row, strict=True)) for row in batch)
         finally:
             cursor.close()
 

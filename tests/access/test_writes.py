@@ -27,7 +27,7 @@ from flipcore.runs.rereading import reread
 from flipcore.runs.runner import run
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
-from flipcore.store.queries import budgets, decisions, holdout, judges, locks, review, studies
+from flipcore.store.queries import budgets, decisions, exchange, holdout, judges, locks, planning, review, studies
 from flipcore.store.schema import tables
 from flipcore.store.uploads import keep_upload
 
@@ -176,6 +176,9 @@ def test_a_reviewer_reads_only_what_judging_needs(store):
             lambda: holdout.answers(store, "s1", "ada"),
             lambda: judges.labels(store),
             lambda: store.rows("SELECT name FROM invitations"),
+            lambda: list(exchange.exchanged(store, "any")),
+            lambda: list(planning.written_answers(store, "any", ["choice"])),
+            store.cursor,
         ):
             with pytest.raises(AccessDenied):
                 read()

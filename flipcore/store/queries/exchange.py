@@ -34,20 +34,12 @@ FROM readout_sources l JOIN study_items i USING (study_id, item_id) JOIN complet
 JOIN variants v USING (variant_id)
 WHERE l.study_id = $study_id AND {OPEN} ORDER BY c.model, l.item_id, l.axis, l.variant_id, c.sample, c.call_id
 """
-_BATCH = 2_000
 
 
 def exchanged(store: Store, study_id: str) -> Iterator[dict]:
     """Each readout with its item, variant and the text that it was read from (of a judge: the answer that was judged), a batch
     at a time, so that a large study takes little memory."""
-    cursor = store.cursor()
-    try:
-        result = cursor.execute(_ROWS, {"study_id": study_id})
-        names = [column[0] for column in result.description]
-        while batch := result.fetchmany(_BATCH):
-            yield from (dict(zip(names, row, strict=True)) for row in batch)
-    finally:
-        cursor.close()
+    return store.stream(_ROWS, study_id=study_id)
 
 
 def completions(store: Store, study_id: str) -> pd.DataFrame:

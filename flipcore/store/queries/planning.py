@@ -75,11 +75,4 @@ ORDER BY a.model, a.item_id, a.axis, a.variant_id, a.sample
 
 def written_answers(store: Store, study_id: str, kinds: list[str]) -> Iterator[dict]:
     """Every stored answer in words of a study to items of these kinds, with its item and prompt, a batch at a time."""
-    cursor = store.cursor()
-    try:
-        result = cursor.execute(_ANSWERS, {"study_id": study_id, "kinds": kinds, "continuation": CONTINUATION})
-        names = [column[0] for column in result.description]
-        while batch := result.fetchmany(2_000):
-            yield from (dict(zip(names, row, strict=True)) for row in batch)
-    finally:
-        cursor.close()
+    return store.stream(_ANSWERS, study_id=study_id, kinds=kinds, continuation=CONTINUATION)
