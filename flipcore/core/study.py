@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -200,6 +200,8 @@ def _own_prompt(row: Any) -> OwnPrompt:
 def _from_table(kind: type[T], row: Any, where: str) -> T:
     """A part of the study from a table, with a sentence for what does not fit."""
     instance = declared(kind, row, where)
+    # a whole number stays as it was written: the id is the hash of the declaration, and 1 is not 1.0 there
+    instance = replace(instance, **{key: value for key, value in row.items() if type(value) is int})  # type: ignore[type-var]
     for key, value in row.items():
         _check_bounds(where, key, value)
     if isinstance(instance, ItemSource) and instance.role not in ROLES:
