@@ -7,7 +7,7 @@ lists, and what comes out is bounded too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from flipcore.core.records import Item
 
 if TYPE_CHECKING:
     from jinja2 import Template
-    from jinja2.nodes import Node
+    from jinja2.nodes import Filter, Node
 
 FIELDS = {
     "question": "the question as this variant words it",
@@ -75,14 +75,23 @@ def rendered(text: str, fields: Mapping[str, Any], what: str = "The template") -
 
     template = _template(text, what)
     try:
-        out = template.render(fields)
+        out = _bounded(template.generate(fields), what)
     except TemplateError as error:
         raise BadInput(f"{what} cannot be filled: {error}. Its fields are {', '.join(FIELDS)}.") from error
     except (TypeError, ValueError, ArithmeticError) as error:
         raise BadInput(f"{what} cannot be filled: {error}. Use the fields as text or in a loop.") from error
-    if len(out) > MOST_OUT:
-        raise BadInput(f"{what} gives {len(out):,} characters; at most {MOST_OUT:,} are sent. Shorten it.")
     return out
+
+
+def _bounded(pieces: Iterator[str], what: str) -> str:
+    """The pieces together, given up as soon as they are too long."""
+    out, n = [], 0
+    for piece in pieces:
+        out.append(piece)
+        n += len(piece)
+        if n > MOST_OUT:
+            raise BadInput(f"{what} gives more than {MOST_OUT:,} characters; at most {MOST_OUT:,} are sent. Shorten it.")
+    return "".join(out)
 
 
 @lru_cache(maxsize=64)
@@ -116,17 +125,32 @@ def _check(node: Node, what: str, n_loops: int, names: frozenset[str]) -> None:
         raise BadInput(f"{line} uses {kind.lower()}; a template may hold fields, if, for over options and the filters.")
     if isinstance(node, nodes.Filter) and node.name not in FILTERS:
         raise BadInput(f"{line} uses the filter {node.name!r}; there are {', '.join(FILTERS)}.")
+    if isinstance(node, nodes.Filter) and node.name == "join" and not _joins_a_list(node):
+        raise BadInput(
+            f"{line} joins something else than {', '.join(_LISTS)}, or with more than one text. Write the text itself."
+        )
     if isinstance(node, nodes.For):
         n_loops += 1
         if not (isinstance(node.iter, nodes.Name) and node.iter.name in _LISTS) or node.recursive or n_loops > MOST_LOOPS:
             raise BadInput(f"{line} loops over something else than {', '.join(_LISTS)}, or more than {MOST_LOOPS} deep.")
-        names |= {"loop", *(one.name for one in node.target.find_all(nodes.Name)), getattr(node.target, "name", "loop")}
+        own = {*(one.name for one in node.target.find_all(nodes.Name)), getattr(node.target, "name", "loop")}
+        if own & set(_LISTS):
+            raise BadInput(f"{line} calls one of the things that it loops over like a list. Choose another name.")
+        names |= {"loop", *own}
     if isinstance(node, nodes.Name) and node.ctx == "load" and node.name not in names:
         raise BadInput(f"{line} reads {node.name!r}; the fields are {', '.join(FIELDS)}.")
     if isinstance(node, nodes.Getattr) and not (isinstance(node.node, nodes.Name) and node.node.name == "loop"):
         raise BadInput(f"{line} reads an attribute; only loop has any.")
     for child in node.iter_child_nodes():
         _check(child, what, n_loops, names)
+
+
+def _joins_a_list(node: Filter) -> bool:
+    """Whether a join is of one of the lists with a text that stands there: joins of joins multiply, and so do joins of letters."""
+    from jinja2 import nodes
+
+    is_list = isinstance(node.node, nodes.Name) and node.node.name in _LISTS
+    return is_list and len(node.args) <= 1 and all(isinstance(one, nodes.Const) for one in node.args)
 
 
 def examples_text(examples: Sequence[ItemView], template: str, between: str) -> str:

@@ -50,6 +50,11 @@ def test_text_of_an_item_is_never_a_template():
         ("{% for x in question %}{% endfor %}", "loops over something else"),
         ("{% for a in options %}{% for b in options %}{% for c in options %}{% endfor %}{% endfor %}{% endfor %}", "2 deep"),
         ("{{ question | replace('', 'aa') }}", "the filter 'replace'"),
+        ("{{ question | join(question) }}", "joins something else"),
+        ("{{ options | join(options | join(options | join(question))) }}", "joins something else"),
+        ("{{ options | join('', 'upper') }}", "joins something else"),
+        ("{% for options in options %}{{ options | join('--') }}{% endfor %}", "like a list"),
+        ("{% for a, labels in choices %}{{ labels | join('--') }}{% endfor %}", "like a list"),
         ("{{ self }}", "reads 'self'; the fields are question"),
         ("{{ options[9] }}", "cannot be filled"),
         ("{{ question + 1 }}", "uses add"),
@@ -69,3 +74,18 @@ def test_a_deep_or_long_template_ends_quickly_with_a_sentence():
     many = "{% for a in options %}{% for b in options %}{{ question }}{% endfor %}{% endfor %}" * 200
     assert rendered(many, SHOWN.fields()).count("Which one?") == 1800
     assert time.perf_counter() - start < 5
+
+
+def test_what_loops_write_is_stopped_where_it_grows_too_long():
+    class Counted(str):
+        n_times = 0
+
+        def __str__(self):
+            Counted.n_times += 1
+            return "x" * MOST_OUT
+
+    fields = SHOWN.fields() | {"question": Counted()}
+    with pytest.raises(BadInput, match=f"at most {MOST_OUT:,} are sent"):
+        rendered("{% for a in options %}{% for b in options %}{{ question }}{% endfor %}{% endfor %}", fields)
+    assert Counted.n_times <= 2
+    assert rendered("{{ options | join(', ') }}|{{ labels | join }}", SHOWN.fields()) == "ash, oak, tin|abc"
