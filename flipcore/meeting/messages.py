@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from typing import Any
 
 from flipcore.core.errors import FlipscopeError
@@ -12,6 +12,7 @@ from flipcore.core.links import shared_query
 
 MOST_CHARACTERS = 6_000  # of one message
 MOST_NAME, MOST_TEXT, MOST_VALUES, MOST_QUERY, MOST_BOARD = 40, 120, 24, 3_000, 400
+NO_PAGE = "A message names no page of Flipscope. Reload the page."
 PAGE = re.compile(r"[a-z_]{0,40}")
 
 
@@ -45,8 +46,11 @@ def name_of(text: object) -> str:
 def place_of(message: dict[str, Any]) -> dict[str, str]:
     """Where the presenter is: {page, query}, without what belongs to one person's link. Raises Refusal."""
     page, query = message.get("page"), message.get("query")
-    if not isinstance(page, str) or not PAGE.fullmatch(page) or not isinstance(query, str) or len(query) > MOST_QUERY:
-        raise Refusal("A message names no page of Flipscope. Reload the page.")
+    # a browser escapes what is not ASCII
+    if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
+        raise Refusal(NO_PAGE)
+    if not isinstance(page, str) or not PAGE.fullmatch(page):
+        raise Refusal(NO_PAGE)
     return {"page": page, "query": shared_query(query)}
 
 
@@ -64,4 +68,4 @@ def position_of(message: dict[str, Any]) -> dict[str, Any]:
 def _is_value(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= MOST_TEXT
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max

@@ -90,7 +90,10 @@ class Room:
 
     def enter(self, mailbox: Mailbox, name: str, ticket: str, now: float) -> Member:
         """A new member, or the one who comes back with a ticket; a second socket with the same ticket replaces the first."""
-        member = next((one for one in self.members.values() if ticket and secrets.compare_digest(one.ticket, ticket)), None)
+        secret = ticket.encode(errors="replace")  # as bytes, because texts beyond ASCII cannot be compared so
+        member = next(
+            (one for one in self.members.values() if secret and secrets.compare_digest(one.ticket.encode(), secret)), None
+        )
         if member is None:
             if len(self.members) >= MOST_MEMBERS:
                 raise Refusal(f"This meeting is full: {MOST_MEMBERS} people are in it. Look at the presenter's screen.", 1013)

@@ -12,6 +12,7 @@ from flipcore.access.origins import is_same_origin
         ("https://flips.example.org.evil.example", "flips.example.org", False),
         ("https://flips.example.org@evil.example", "flips.example.org", False),
         ("null", "flips.example.org", False),
+        ("http://[", "flips.example.org", False),
         ("", "flips.example.org", False),
         ("", "", False),
     ],

@@ -27,7 +27,16 @@ def test_a_place_leaves_out_what_belongs_to_one_persons_link():
 
 @pytest.mark.parametrize(
     ("page", "query"),
-    [("../x", ""), ("Decomposition", ""), ("a/b", ""), (None, ""), ("home", None), ("home", "x" * 5_000), ("http://x", "")],
+    [
+        ("../x", ""),
+        ("Decomposition", ""),
+        ("a/b", ""),
+        (None, ""),
+        ("home", None),
+        ("home", "x" * 5_000),
+        ("http://x", ""),
+        ("home", "a=\ud800"),
+    ],
 )
 def test_a_place_outside_flipscope_is_refused(page, query):
     with pytest.raises(Refusal, match="names no page"):
@@ -47,7 +56,7 @@ def test_any_other_position_is_refused(at):
         position_of({"board": "b", "at": at})
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "9" * 400])
 def test_a_number_that_is_none_is_refused(number):
     with pytest.raises(Refusal, match="finite"):
         position_of(json.loads(f'{{"board": "b", "at": {{"x": {number}}}}}'))

@@ -102,8 +102,9 @@ def test_a_follower_moves_nothing(meeting, message):
     assert meeting.messages() == [{}, {}, {}] and meeting.room.presenter == 1 and meeting.room.state == {}
 
 
-def test_a_code_alone_or_a_forged_ticket_makes_nobody_presenter(meeting):
-    forged = meeting.join(ticket="x" * 32)
+@pytest.mark.parametrize("ticket", ["x" * 32, "é", "\ud800"])
+def test_a_code_alone_or_a_forged_ticket_makes_nobody_presenter(meeting, ticket):
+    forged = meeting.join(ticket=ticket)
     assert forged.number == 4 and meeting.messages()[-1]["room"]["presents"] is False
 
 

@@ -122,7 +122,7 @@ def test_a_followers_state_is_refused_with_a_sentence_and_reaches_nobody(server,
     assert late.until("pong"), "no position came before it"
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://"])
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "https://", "http://["])
 def test_a_page_of_another_origin_is_shut_out(server, origin):
     with pytest.raises(InvalidStatus) as refused:
         Client(server, {"do": "open"}, origin=origin)
