@@ -41,12 +41,17 @@ def check_embargo(item_ids: Collection[str], model: str, *, may_send: bool, how:
         )
 
 
-def check_judge(study_plan: Plan) -> Plan:
-    """The same of a study that is about to run and its judge, unless the judge is asked about the items itself; the plan."""
+def check_judge(study_plan: Plan, store: Store) -> Plan:
+    """The same of a study that is about to run and its judge, unless the judge is asked about the items itself; the plan. An item
+    is under embargo here as it is everywhere, whatever its role in this study."""
     study = study_plan.study
     if study.judge is None or study.judge in {use.name for use in study.models}:
         return study_plan
-    retro_ids = [item_plan.item.item_id for item_plan in study_plan.items if item_plan.role == "retro"]
+    ids = {item_plan.item.item_id for item_plan in study_plan.items}
+    # what this study names so, or its own file says, may not be stored yet
+    here = {
+        one.item.item_id for one in study_plan.items if one.role == "retro" or one.item.meta.get("embargo") in (True, "true")
+    }
     how = "Write judge_sees_retro = true in the study to allow it, or leave the judge out."
-    check_embargo(retro_ids, study.judge, may_send=study.judge_sees_retro, how=how)
+    check_embargo(here | under_embargo(store, ids), study.judge, may_send=study.judge_sees_retro, how=how)
     return study_plan

@@ -47,7 +47,7 @@ def run(
     """Runs a study to its end, its cap or its cancellation: how far it came. Raises OverBudget before the first call when what is
     missing would pass the cap. A pilot (`record=False`) stores only completions and their price."""
     require(Permission.RUN)
-    study_plan, cards = check_judge(plan(study, store, items_limit)), model_cards()
+    study_plan, cards = check_judge(plan(study, store, items_limit), store), model_cards()
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), study.judge) if name}
     is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())

@@ -64,14 +64,25 @@ def test_an_annotator_is_sent_none_of_them_unasked(store):
         ask_model(store, survey, {}, "away", CARDS)
 
 
-def test_the_judge_of_a_study_is_sent_none_of_them_unasked():
-    study = SimpleNamespace(judge="away", models=(ModelUse("m"),), judge_sees_retro=False)
-    items = [SimpleNamespace(item=SimpleNamespace(item_id="new"), role="retro")]
-    plan = SimpleNamespace(study=study, items=items)
+def planned(role, item_id, meta=None, **changes):
+    study = {"judge": "away", "models": (ModelUse("m"),), "judge_sees_retro": False} | changes
+    item = SimpleNamespace(item_id=item_id, meta=meta or {})
+    return SimpleNamespace(study=SimpleNamespace(**study), items=[SimpleNamespace(item=item, role=role)])
+
+
+@pytest.mark.parametrize(
+    "role_item_meta",
+    [("retro", "nowhere"), ("target", "new"), ("target", "secret"), ("benchmark", "fresh", {"embargo": True})],
+    ids=["retro here", "retro in another study", "says so in the store", "says so itself"],
+)
+def test_the_judge_of_a_study_is_sent_none_of_them_unasked(store, role_item_meta):
     with pytest.raises(BadInput, match="judge_sees_retro = true"):
-        check_judge(plan)
+        check_judge(planned(*role_item_meta), store)
     for changes in ({"judge_sees_retro": True}, {"judge": None}, {"models": (USE,)}, {"judge": "module:function"}):
-        other = SimpleNamespace(study=SimpleNamespace(**vars(study) | changes), items=items)
-        assert check_judge(other) is other
-    target = SimpleNamespace(study=study, items=[SimpleNamespace(item=items[0].item, role="target")])
-    assert check_judge(target) is target
+        other = planned(*role_item_meta, **changes)
+        assert check_judge(other, store) is other
+
+
+def test_the_judge_of_a_study_is_sent_everything_else(store):
+    target = planned("target", "old")
+    assert check_judge(target, store) is target
