@@ -1,6 +1,7 @@
 """A study's own prompt put in the place of its layout: which examples stand before an item, and every variant in those words.
 
-An item that this study or an earlier one set aside is nobody's example, and no item is its own.
+An item that this study or an earlier one set aside is nobody's example, no item is its own, and none of another role in the study is,
+wherever the examples come from.
 """
 
 from __future__ import annotations
@@ -63,7 +64,12 @@ class PromptPlan:
         if own.same_category:
             pool = tuple(one for one in pool if one.category == item.category)
         order = list(dict.fromkeys([*self._order(item, len(pool)), *range(len(pool))]))
-        usable = [pool[i] for i in order if pool[i].item_id not in self.hidden | {item.item_id} and pool[i].target is not None]
+        role, others = self.roles.get(item.item_id, ""), self.hidden | {item.item_id}
+        usable = [
+            one
+            for one in (pool[i] for i in order)
+            if one.item_id not in others and one.target is not None and self.roles.get(one.item_id, role) == role
+        ]
         if len(usable) < own.n_examples:
             where = f" of the category {item.category!r}" if own.same_category else ""
             raise BadInput(f"{own.n_examples} examples{where} were asked for, and {len(usable)} may be shown. Ask for fewer.")

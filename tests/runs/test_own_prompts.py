@@ -120,6 +120,24 @@ def test_examples_come_from_a_split_first_drawn_or_as_lm_eval_takes_them(tmp_pat
     assert drawn != first
 
 
+def test_an_item_of_another_role_is_nobodys_example_though_it_stands_in_the_split():
+    """The right answers of the target would teach what the retro set is asked, and the other way round."""
+    source = ItemSource("flipscope_choice", n=12)
+    study = replace(
+        STUDY,
+        items=(ItemSource("flipscope_choice", n=6, role="target"), ItemSource("pocket_choice", n=2, role="retro")),
+        axes=(Part("identity"),),
+        prompt=replace(MINE, n_examples=5, examples_from=source),
+    )
+    planned = plan(study).items
+    targets = [one.item.question for one in planned if one.role == "target"]
+    fronts = {one.item.item_id: dict(one.variants[0].prompt.parts)["examples"] for one in planned}
+    retro = [fronts[one.item.item_id] for one in planned if one.role == "retro"]
+    assert len(retro) == 2 and not [question for question in targets if any(question in front for front in retro)]
+    own = [fronts[one.item.item_id] for one in planned if one.role == "target"]
+    assert any(question in front for question in targets for front in own)  # the walk would see one
+
+
 def test_a_python_stream_is_reproduced_call_by_call():
     import random
 
