@@ -1,6 +1,7 @@
 """A study as a folder that the Hugging Face hub reads: readouts, items and completions as Parquet, and a card.
 
-Items whose licence is unknown or forbids changed copies are left out with everything that was read from them, and counted. Nobody is
+Items whose licence is unknown or forbids changed copies are left out with everything that was read from them, and counted; where any
+example before a question may be such an item, a note stands for the examples. Nobody is
 named. What is set aside stays out, as in every export.
 """
 
@@ -28,6 +29,8 @@ from flipcore.store.queries import exchange, review, studies
 from flipcore.text.tables import markdown_text
 
 UNKNOWN = "unknown"
+NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
+_OF_OTHERS = ("examples", "shots")  # the parts of a prompt that show other items
 COMPLETIONS = {
     "call_id": "the call; its id is the hash of model, request and sample",
     "model": "the model that was asked",
@@ -37,7 +40,7 @@ COMPLETIONS = {
     "sample": "which of several answers to one prompt, from 0",
     "status": "ok or failed",
     "system": "the system prompt",
-    "prompt": "what was sent",
+    "prompt": "what was sent; a note stands for examples that may not be passed on",
     "text": "what came back",
     "reasoning": "what the model wrote before its answer",
     "finish_reason": "how the answer ended; empty where that is not recorded",
@@ -107,9 +110,12 @@ def dataset_folder(store: Store, study_id: str, license: str = "", language: str
             f"No item may be passed on: nobody has said under which licence {', '.join(why) or 'the items'} may be. "
             "Name it, as cc-by-4.0, if you may publish them."
         )
-    frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in _frames(store, study_id, items).items()}
-    files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
     whole, study = whole_study(store, study_id), studies.declared(store, study_id)
+    split = study.prompt.examples_from if study.prompt else None
+    shows_examples = not why and (split is None or may_be_passed_on(_license(split.dataset) or license))
+    every = _frames(store, study_id, items, shows_examples)
+    frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in every.items()}
+    files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
     folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
     card = _card(store, study, whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
     return DatasetFolder({"README.md": card.encode(), **files}, folder.n_items, folder.n_left_out, folder.why)
@@ -119,14 +125,19 @@ def _license(dataset: str) -> str:
     return LOADERS[dataset].license if dataset in LOADERS else ""
 
 
-def _frames(store: Store, study_id: str, items: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def _frames(store: Store, study_id: str, items: pd.DataFrame, shows_examples: bool) -> dict[str, pd.DataFrame]:
     completions = exchange.completions(store, study_id)
-    completions["prompt"] = ["".join(text for _, text in json.loads(parts)) for parts in completions["parts"]]
+    completions["prompt"] = [_prompt(json.loads(parts), shows_examples) for parts in completions["parts"]]
     return {
         "readouts": studies.readouts(store, study_id, everything=True)[list(READOUTS)],
         "items": items[list(ITEMS)],
         "completions": completions[list(COMPLETIONS)],
     }
+
+
+def _prompt(parts: list[tuple[str, str]], shows_examples: bool) -> str:
+    """What was sent; without the examples where any of them may be of items that are left out."""
+    return "".join(text if shows_examples or name not in _OF_OTHERS else NO_EXAMPLES for name, text in parts)
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:

@@ -9,8 +9,8 @@ import pytest
 
 from flipcore import __main__ as command_line
 from flipcore.core.errors import BadInput
-from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.handouts.dataset import COMPLETIONS, TABLES, dataset_folder, may_be_passed_on
+from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
+from flipcore.handouts.dataset import COMPLETIONS, NO_EXAMPLES, TABLES, dataset_folder, may_be_passed_on
 from flipcore.store.connection import Store
 from tests.stores import store_with
 
@@ -42,6 +42,35 @@ def here(tmp_path_factory):
     store = Store.open(store_with(folder, study))
     yield store, study.study_id
     store.close()
+
+
+@pytest.fixture(scope="module")
+def with_examples(tmp_path_factory):
+    """(store, study id): shipped items whose prompts show examples of a file whose licence nobody has named."""
+    folder = tmp_path_factory.mktemp("examples")
+    own = folder / "own.jsonl"
+    rows = [{"question": f"Private question {i}?", "options": ["a", "b"], "answer": 0} for i in range(3)]
+    own.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    source = ItemSource("file", path=str(own), columns={"question": "question", "options": "options", "target": "answer"})
+    study = Study(
+        name="with examples",
+        items=(ItemSource("flipscope_choice", n=3),),
+        axes=(Part("identity"),),
+        extractors=(Part("regex"),),
+        models=(ModelUse("simulated-clean"),),
+        prompt=OwnPrompt(template="{{ question }}\n{{ choices }}\nReply:", n_examples=2, examples_from=source),
+    )
+    store = Store.open(store_with(folder, study))
+    yield store, study.study_id
+    store.close()
+
+
+def test_examples_of_an_unknown_licence_are_left_out_of_the_prompts(with_examples):
+    prompts = frames(dataset_folder(*with_examples))["completions"]["prompt"]
+    assert len(prompts) and not prompts.str.contains("Private question").any()
+    assert prompts.str.startswith(NO_EXAMPLES).all() and prompts.str.endswith("Reply:").all()
+    named = frames(dataset_folder(*with_examples, license="cc-by-4.0"))["completions"]["prompt"]
+    assert named.str.contains("Private question 1").all() and not named.str.contains(NO_EXAMPLES, regex=False).any()
 
 
 def frames(folder):
