@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.holdout import inflation_claim
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
-from flipcore.reports.holdout import ways
+from flipcore.reports.holdout import inflation_of
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.whole_study import WholeStudy, study_of, whole_study
 from flipcore.stats.base.estimate import Estimate
@@ -124,9 +123,7 @@ class StudyView:
     def holdout(self) -> Result:
         """How much better each model answers the target than the retro set."""
         every = conditions(holdout_queries.accuracies(self.store, self.study_id))
-        way = ways(every)[0] if every else None
-        selection = [one for one in every if (one.extractor, one.layout) == way]
-        claim = inflation_claim(selection)
+        selection, claim = inflation_of(every, self.whole.report.closed_gates)
         rows = [_row({"model": one.model, "quantity": "inflation"}, one.inflation(), claim) for one in selection]
 
         def draw(theme: Any) -> go.Figure:

@@ -68,6 +68,14 @@ def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as
         assert study.holdout().frame["n"].iloc[0] == 24 and study.holdout().figure().data
 
 
+def test_inflation_that_a_judge_read_is_withheld_behind_its_gate(path, monkeypatch):
+    monkeypatch.setattr("flipcore.reports.whole_study.reasons", lambda *_: {"regex": "Nobody has labelled a text."})
+    with flipcore.open(path) as flipscope:
+        inflation = flipscope.study("Demo").holdout()
+        assert [one.text for one in inflation.claims] == ["Not claimed: Nobody has labelled a text."]
+        assert not inflation.frame["is_claimed"].any()
+
+
 def test_a_closed_gate_withholds_its_claim_here_too(path):
     """Nobody has reviewed the paraphrases of this study."""
     with flipcore.open(path) as flipscope:

@@ -6,13 +6,12 @@ from typing import Any
 
 from flipcore.boards.parts import part
 from flipcore.boards.ranking import board
-from flipcore.claims.holdout import inflation_claim
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
 from flipcore.handouts.figures import figure, interval_rows
 from flipcore.handouts.markup import Markup, paragraph, section, tag
-from flipcore.reports.holdout import ways
+from flipcore.reports.holdout import inflation_of
 from flipcore.reports.ranking import LEVEL, pair_rows, way_rows
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import Condition, conditions
@@ -53,11 +52,9 @@ def inflation_part(c: Contents) -> Markup | None:
     every = _conditions(c)
     if not every:
         return None
-    way = ways(every)[0]
-    mine = [one for one in every if (one.extractor, one.layout) == way]
-    claim = inflation_claim(mine).not_claimed(c.closed_gates.get(way[0], ""))
+    mine, claim = inflation_of(every, c.closed_gates)
     rows = [(one.model, one.inflation(), one.inflation().text_pp()) for one in mine]
-    read = f"read by {title_of(way[0]).lower()}, {way[1]}"
+    read = f"read by {title_of(mine[0].extractor).lower()}, {mine[0].layout}"
     caption = f"Accuracy on target less accuracy on retro, percentage points, {read}; 95 % intervals. {c.provenance}."
     return section(
         "Is the holdout fair?",

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from flipcore.claims.claim import Claim
+from flipcore.claims.gates import reason
+from flipcore.claims.holdout import inflation_claim
 from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
 from flipcore.models import model_cards
 from flipcore.stats.base.estimate import number_text
@@ -25,13 +28,28 @@ def ways(conditions: Sequence[Condition]) -> list[tuple[str, str]]:
     )
 
 
+def inflation_of(
+    conditions: Sequence[Condition], closed_gates: Mapping[str, str], way: tuple[str, str] | None = None
+) -> tuple[list[Condition], Claim]:
+    """The conditions of one way of reading and asking, the plainest where none is given, and what may be claimed of them:
+    `closed_gates` (axis or extractor -> why) withholds what a judge read that has not passed."""
+    extractor, layout = way or next(iter(ways(conditions)), ("", ""))
+    mine = [one for one in conditions if (one.extractor, one.layout) == (extractor, layout)]
+    return mine, inflation_claim(mine).not_claimed(reason(dict(closed_gates), extractor=extractor))
+
+
 def difficulty_result(
-    conditions: Sequence[Condition], states: Mapping[str, PreRelease]
+    conditions: Sequence[Condition], states: Mapping[str, PreRelease], closed_gates: Mapping[str, str] | None = None
 ) -> tuple[HoldoutTest, str] | tuple[None, str]:
     """(test, how it was made) by the models that were trained before the target was published, or (None, why there is none).
-    `states` says of each model whether it can have seen the target."""
+    `states` says of each model whether it can have seen the target. What an extractor behind a closed gate read does not count."""
     if not conditions:
         return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
+    shut = closed_gates or {}
+    withheld = [shut[one.extractor] for one in conditions if one.extractor in shut]
+    conditions = [one for one in conditions if one.extractor not in shut]
+    if not conditions:
+        return None, f"Not run: {' '.join(dict.fromkeys(withheld))}"
     blind = [one for one in conditions if states[one.model].state == BEFORE]
     if not blind:
         return None, "Not run: it needs a model trained before the benchmark was published. " + " ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -16,7 +17,7 @@ from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
 from flipcore.store.queries import holdout
 from flipcore.vectors import classifiers, embeddings
 from flipcore.vectors.embeddings import entry_text
-from pages.common import session
+from pages.common import gates, session
 from pages.holdout.prediction import prediction
 
 START: dict[str, Any] = {
@@ -92,10 +93,21 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     return list(by_label.values())
 
 
+def closed_gates(sets: Sets, conditions: Sequence[Condition]) -> dict[str, str]:
+    """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is missing."""
+    names = {one.extractor for one in conditions}
+    shut: dict[str, str] = {}
+    for study_id in sets.study_ids:
+        own = names & {part.name for part in session.declared(study_id).extractors}
+        shut |= gates.closed_gates(study_id, (), own)
+    return shut
+
+
 def difficulty(sets: Sets, confirmatory: bool):
     """(test, how) by all models from before the target, or (None, why there is none)."""
     candidates = all_conditions(sets, confirmatory)
-    return difficulty_result(candidates, checked_models(sets.target, list(dict.fromkeys(one.model for one in candidates))))
+    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in candidates)))
+    return difficulty_result(candidates, states, closed_gates(sets, candidates))
 
 
 def four_tests(sets: Sets, view: dict, confirmatory: bool):

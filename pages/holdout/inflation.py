@@ -6,8 +6,7 @@ import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.charts.theme import colours
-from flipcore.claims.holdout import inflation_claim
-from flipcore.reports.holdout import checked_models, ways
+from flipcore.reports.holdout import checked_models, inflation_of, ways
 from flipcore.reports.holdout_sets import Sets, pocket_study
 from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
@@ -39,8 +38,8 @@ def in_a_line(sets: Sets, confirmatory: bool) -> None:
     """What this tab opens with, for the verdict above it; nothing before a model has answered."""
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     if conditions:
-        subset = [one for one in conditions if (one.extractor, one.layout) == ways(conditions)[0]]
-        st.markdown(f"**{plain(inflation_claim(subset).text)}**")
+        _, claim = inflation_of(conditions, cached.closed_gates(sets, conditions))
+        st.markdown(f"**{plain(claim.text)}**")
 
 
 def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
@@ -56,9 +55,9 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )
     )
-    subset = sorted((one for one in conditions if (one.extractor, one.layout) == way), key=lambda one: -one.inflation().value)
+    selection, claim = inflation_of(conditions, cached.closed_gates(sets, conditions), way)
+    subset = sorted(selection, key=lambda one: -one.inflation().value)
     rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in subset]
-    claim = inflation_claim(subset)
     st.markdown(f"#### {plain(claim.text)}")
     states = checked_models(sets.target, list(dict.fromkeys(one.model for one in subset)))
     before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)

@@ -8,10 +8,9 @@ from flipcore.charts.bars import decomposition_bars
 from flipcore.charts.by_model import flip_panels
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.theme import colours
-from flipcore.claims.holdout import inflation_claim
 from flipcore.extractors import title_of
 from flipcore.reports.by_model import flip_rows, memory_rows
-from flipcore.reports.holdout import ways
+from flipcore.reports.holdout import inflation_of
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.queries import holdout
 from pages.common import session
@@ -55,10 +54,9 @@ def memory_and_inflation(view: View) -> None:
     """Detectors and inflation of every model, where the study has them. Nothing of what was set aside is in them."""
     sets = conditions(holdout.accuracies(session.store(), view.study_id))
     if sets:
-        way = ways(sets)[0]
-        here = [one for one in sets if (one.extractor, one.layout) == way]
+        here, claim = inflation_of(sets, dict(view.closed_gates))
         st.subheader("Inflation, model by model", anchor=False)
-        st.markdown(plain(inflation_claim(here).text))
+        st.markdown(plain(claim.text))
         bars = [Inflated(one.model, *one.accuracies, one.inflation()) for one in here]
         st.plotly_chart(inflation_figure(bars, colours(st.context.theme.type)), key="inflated", theme=None, config=NO_BAR)
     if not _tests_memory(view.study_id):

@@ -8,8 +8,8 @@ from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.slopes import slopes
 from flipcore.charts.split_bar import split_bar
 from flipcore.charts.theme import colours
-from flipcore.claims.holdout import inflation_claim
 from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_to_open
+from flipcore.reports.holdout import inflation_of
 from flipcore.runs.demo import demo_studies
 from pages.common import session
 from pages.common.headline import headline, memory_headline
@@ -72,7 +72,8 @@ def _holdout(study_id: str) -> None:
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if conditions:
-        st.markdown(plain(inflation_claim(conditions).text))
+        _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions))
+        st.markdown(plain(claim.text))
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
     st.page_link(

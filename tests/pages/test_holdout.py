@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.surveys.sheets import Survey, new_survey, sheet
+from flipcore.claims import gates
 from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, sets_of_sources
 from flipcore.runs import demo, runner
@@ -69,12 +70,18 @@ def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path
         assert [said for said in PARTS.values() if said in words(app)] == [said_there]
 
 
-def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path):
+def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, monkeypatch):
     store = Store.open(path)
     runner.run(STUDY, store)
     store.close()
     app = shown(sets=f"study:{STUDY.study_id}", part="Inflation")
     assert not app.exception and "answer the target better than retro" in words(app)
+    with monkeypatch.context() as patch:
+        patch.setattr(gates, "closed_gates", lambda _store, _study, _axes, names, *_: dict.fromkeys(names, "Nobody labelled."))
+        for part in ("Inflation", "Tests"):
+            app = shown(sets=f"study:{STUDY.study_id}", part=part)
+            assert "answer the target better than retro" not in words(app)
+            assert ("Not claimed: Nobody labelled." if part == "Inflation" else "Not run: Nobody labelled.") in words(app)
     app = shown(sets=f"study:{STUDY.study_id}", part="Tests")
     assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)
 

@@ -6,7 +6,15 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from flipcore.reports.holdout import bound_text, checked_models, component_axes, difficulty_result, entry_rows, ways
+from flipcore.reports.holdout import (
+    bound_text,
+    checked_models,
+    component_axes,
+    difficulty_result,
+    entry_rows,
+    inflation_of,
+    ways,
+)
 from flipcore.stats.holdout.difficulty import conditions, pre_release
 from flipcore.stats.holdout.verdict import difficulty_test
 from tests.stats.holdout.test_difficulty import rows
@@ -31,6 +39,19 @@ def test_without_a_model_from_before_there_is_a_reason_and_no_test():
     assert (
         test is None and why == f"Not run: it needs a model trained before the benchmark was published. {STATES['n'].sentence}"
     )
+
+
+def test_what_a_judge_read_behind_its_closed_gate_is_withheld_and_does_not_count():
+    every = conditions(pd.DataFrame(rows(extractor="judge") + rows()))
+    shut = {"judge": "Nobody has labelled a text."}
+    mine, claim = inflation_of(every, shut)
+    assert [one.extractor for one in mine] == ["regex"] and not claim.withheld
+    mine, claim = inflation_of(every, shut, ("judge", "plain"))
+    assert [one.extractor for one in mine] == ["judge"] and claim.text == "Not claimed: Nobody has labelled a text."
+    _, how = difficulty_result(every, STATES, shut)
+    assert how.startswith("conditions 1 (m, regex")
+    assert difficulty_result(every[:1], STATES, shut) == (None, "Not run: Nobody has labelled a text.")
+    assert inflation_of([], shut)[1].text == "No model has answered both sets, so there is no inflation to show."
 
 
 def test_the_plain_layout_and_the_preferred_extractor_come_first():
