@@ -12,7 +12,7 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +20,7 @@ import pandas as pd
 from flipcore import __version__
 from flipcore.annotation.paraphrases.publish import check_codes
 from flipcore.core.errors import BadInput
-from flipcore.core.study import Study
+from flipcore.core.study import ItemSource, Study
 from flipcore.datasets import LOADERS
 from flipcore.handouts.data_part import ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
@@ -216,7 +216,7 @@ def _card(
         n_people=_n_people(store, study),
         licenses=_line("; ".join(f"{name} {one}" for name, one in licenses.items())),
         columns="\n".join(f"**{name}**\n\n{markdown_text(_meanings(columns))}" for name, columns in TABLES.items()),
-        toml=study.to_toml().strip().replace("```", "` ` `"),
+        toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
     )
 
 
@@ -232,6 +232,18 @@ def _meanings(columns: Mapping[str, str]) -> list[dict[str, object]]:
 def _line(text: str) -> str:
     """Text of a study on one line of Markdown, letter by letter."""
     return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in " ".join(text.split()))
+
+
+def _without_folders(study: Study) -> Study:
+    """Local files by their name alone: a folder may name a person."""
+
+    def named(source: ItemSource) -> ItemSource:
+        return replace(source, path=source.path and Path(source.path).name)
+
+    prompt = study.prompt
+    if prompt and prompt.examples_from:
+        prompt = replace(prompt, examples_from=named(prompt.examples_from))
+    return replace(study, items=tuple(map(named, study.items)), prompt=prompt)
 
 
 def _n_people(store: Store, study: Study) -> int:

@@ -12,6 +12,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.handouts.dataset import COMPLETIONS, NO_EXAMPLES, TABLES, dataset_folder, may_be_passed_on
 from flipcore.store.connection import Store
+from flipcore.store.queries import studies
 from tests.stores import store_with
 
 pytestmark = pytest.mark.slow
@@ -98,6 +99,14 @@ def test_items_of_an_unknown_licence_are_left_out_with_their_answers_and_counted
     for name, frame in frames(folder).items():
         assert not frame["item_id"].str.startswith("file/").any(), name
         assert not frame.astype(str).apply(lambda column: column.str.contains("Private question")).to_numpy().any(), name
+
+
+def test_the_card_does_not_name_the_folders_of_whoever_ran_the_study(here, with_examples):
+    for place in (here, with_examples):
+        card = dataset_folder(*place, license="cc-by-4.0").files["README.md"].decode()
+        study = studies.declared(*place)
+        (path,) = [one.path for one in (*study.items, study.prompt and study.prompt.examples_from) if one and one.path]
+        assert "own.jsonl" in card and path.removesuffix("own.jsonl") not in card
 
 
 def test_a_licence_that_the_user_names_lets_them_in(here):
