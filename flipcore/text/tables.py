@@ -68,11 +68,17 @@ def latex_text(rows: Sequence[Row], caption: str = "") -> str:
     """A tabular with the rules of booktabs, in a table with its caption."""
     columns = _columns(rows)
     align = "".join("r" if _is_numeric(rows, name) else "l" for name in columns)
-    body = [" & ".join(map(latex, columns)) + r" \\", r"\midrule"]
-    body += [" & ".join(latex(_plain(value)) for value in row.values()) + r" \\" for row in rows]
+    body = [_latex_row(columns), r"\midrule"]
+    body += [_latex_row([_plain(value) for value in row.values()]) for row in rows]
     inside = [rf"\begin{{tabular}}{{{align}}}", r"\toprule", *body, r"\bottomrule", r"\end{tabular}"]
     head = [r"\begin{table}", r"\centering", *([rf"\caption{{{latex(caption)}}}"] if caption else [])]
     return "\n".join(["% needs \\usepackage{booktabs}", *head, *inside, r"\end{table}"]) + "\n"
+
+
+def _latex_row(cells: Sequence[str]) -> str:
+    """One row; a bracket or star at its start would be an argument of the line before it, which looks over the line's end."""
+    row = " & ".join(map(latex, cells))
+    return f"{'{}' if row.startswith(('[', '*')) else ''}{row} " + r"\\"
 
 
 def latex(text: str) -> str:

@@ -46,6 +46,12 @@ def test_no_hostile_cell_breaks_a_row(name):
     assert table_text(rows, "tex").count(r"\\" + "\n") == 3
 
 
+@pytest.mark.parametrize("first", ["[2pt] model", "* model"])
+def test_the_first_cell_of_a_row_is_no_argument_of_the_line_before_it(first):
+    text = table_text([{first: first, "n": 1}, {first: first, "n": 2}], "tex")
+    assert text.count("\n{}" + first + " & ") == 3
+
+
 def test_no_rows_give_an_empty_table_in_every_format():
     for format in FORMATS:
         assert isinstance(table_text([], format, "nothing"), str)
