@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.handouts.data_part import sentences, tables
-from flipcore.handouts.document import MOST_OUTPUTS, N_OUTPUTS
+from flipcore.handouts.dataset import dataset_folder
+from flipcore.handouts.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.handouts.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
+from pages.common import session
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain, shown_problem
 from pages.report import cached
@@ -26,7 +28,8 @@ def show_report(study_id: str) -> None:
         pressed = st.button("Write the report", type="primary", icon=":material/description:", key="report-write")
     if pressed:
         with shown_problem():
-            text = cached.report_file(study_id, n_outputs)
+            with st.spinner("Writing the report …"):  # anew each time: decisions and moves of a threshold change no revision
+                text = report(session.store(), study_id, n_outputs)
             size = f"{len(text.encode()) / 1e6:.1f} MB"
             st.download_button(f"Save the report ({size})", text, f"{study_id}.html", "text/html", icon=":material/download:")
     st.caption(
@@ -89,7 +92,8 @@ def show_dataset(study_id: str) -> None:
         pressed = st.button("Pack the dataset", type="primary", icon=":material/folder_zip:", key="report-pack")
     if pressed:
         with shown_problem():
-            folder = cached.dataset(study_id, license.strip(), language.strip())
+            with st.spinner("Packing the answers …"):
+                folder = dataset_folder(session.store(), study_id, license.strip(), language.strip())
             st.markdown(plain(folder.sentence))
             st.download_button(
                 "Save the dataset", folder.zipped(), f"{study_id}-dataset.zip", "application/zip", icon=":material/download:"

@@ -6,6 +6,8 @@ from streamlit.testing.v1 import AppTest
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.handouts.document import N_OUTPUTS, report
 from flipcore.store.connection import Store
+from flipcore.store.queries import decisions
+from pages.common import session
 from tests.conftest import ROOT
 from tests.stores import store_with
 
@@ -53,6 +55,21 @@ def test_every_part_hands_something_on(page):
     app.text_input(key="report-language").set_value("no code!").run()
     app.button(key="report-pack").click().run()
     assert any("is no code" in one.value for one in app.error)
+
+
+def test_a_report_that_is_written_again_holds_the_decision_that_was_written_meanwhile(path, page, monkeypatch):
+    texts = []
+
+    def take(label, text, *_args, **_rest):
+        if label.startswith("Save the report"):
+            texts.append(text)
+
+    monkeypatch.setattr("streamlit.download_button", take)
+    app = page("Report")
+    app.button(key="report-write").click().run()
+    decisions.keep_decision(session.store(), STUDY.study_id, "decomposition", "explore", "We go on.", {"level": 0.9}, "Ada")
+    app.button(key="report-write").click().run()
+    assert not app.exception and ["We go on." in text for text in texts] == [False, True]
 
 
 def test_the_page_writes_what_the_command_writes(path):
