@@ -54,8 +54,13 @@ def _items_and_models(c: Contents) -> Iterator[str]:
     roles = Counter(c.items["role"])
     by_role = ", ".join(f"{n:,} {role.replace('_', ' ')}" for role, n in sorted(roles.items()))
     datasets = ", ".join(sorted(set(c.items["dataset"])))
-    yield f"{len(c.items):,} items ({by_role}) of {datasets} were asked in random order (seed {c.study.seed})."
-    yield f"Models: {'; '.join(map(_model, c.study.models))}."
+    items = f"{len(c.items):,} items ({by_role}) of {datasets}"
+    if c.study.is_recorded:  # by whom, in which order and with which settings they were asked is not known here
+        yield f"{items}; their outputs were imported."
+        yield f"Models: {'; '.join(use.name for use in c.study.models)}."
+    else:
+        yield f"{items} were asked in random order (seed {c.study.seed})."
+        yield f"Models: {'; '.join(map(_model, c.study.models))}."
     axes = ", ".join((AXES[part.name].title if part.name in AXES else part.name).lower() for part in c.study.axes)
     extractors = ", ".join(title_of(part.name).lower() for part in c.study.extractors)
     if axes:

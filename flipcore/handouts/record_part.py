@@ -61,7 +61,7 @@ def settings_part(c: Contents) -> Markup:
 
 def _gates(c: Contents) -> list[Markup]:
     if not c.closed_gates:
-        return [paragraph("No gate is closed: everything here may be claimed.")]
+        return [paragraph("No gate is closed.")]
     rows = [
         {"what": title_of(name).replace("_", " "), "why it is not claimed": why} for name, why in sorted(c.closed_gates.items())
     ]

@@ -4,14 +4,17 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from flipcore import __main__ as command_line
 from flipcore.core.errors import BadInput
-from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
+from flipcore.handouts.contents import contents
 from flipcore.handouts.data_part import ITEMS, READOUTS, VALUES
 from flipcore.handouts.document import report
+from flipcore.handouts.methods_text import methods_text
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import decisions
@@ -123,6 +126,18 @@ def test_methods_name_every_interval_with_its_n_and_its_papers(flips):
     entries = files_in(flips)[f"{FLIPS.study_id}.bib"]
     cited = set(re.findall(r"\(([A-Z][a-z]+)[^()]* \d{4}\)", words))
     assert cited and all(name in entries for name in cited)
+
+
+def test_an_imported_study_is_not_said_to_have_been_asked_in_random_order(store):
+    c = contents(store, FLIPS.study_id, 0)
+    words = methods_text(replace(c, study=replace(FLIPS, protocol=Part(RECORDED)))).text
+    assert "random order" not in words and "14 items (14 benchmark) of flipscope_choice; their outputs were imported." in words
+    assert "Models: simulated-artifact-prone." in words and "temperature" in methods_text(c).text
+    assert "asked in random order (seed 0)" in methods_text(c).text
+
+
+def test_open_gates_do_not_promise_that_everything_may_be_claimed(flips):
+    assert "No gate is closed." in flips and "everything here may be claimed" not in flips
 
 
 def test_decisions_and_declaration_are_in_it_as_text(flips, memory):
