@@ -26,7 +26,7 @@ from flipcore.handouts.data_part import ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, review, studies
-from flipcore.text.tables import markdown_text
+from flipcore.text.tables import markdown, markdown_text
 
 UNKNOWN = "unknown"
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
@@ -202,19 +202,19 @@ def _card(
         license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
         language=language,
         configs="\n".join(_config(name, i == 0) for i, name in enumerate(frames)),
-        title=_line(study.name),
+        title=markdown(study.name),
         version=__version__,
         study_id=study.study_id,
         n_items=folder.n_items,
         left_out=f"\n{folder.sentence}\n" if folder.n_left_out else "",
         sentences="\n".join(
-            f"- {_line(f'{model}: {whole.report.headlines[model].sentence}')}" for model in whole.report.headlines
+            f"- {markdown(f'{model}: {whole.report.headlines[model].sentence}')}" for model in whole.report.headlines
         ),
         counts=markdown_text(counts),
         n_models=len(models),
-        models=_line(", ".join(models)),
+        models=markdown(", ".join(models)),
         n_people=_n_people(store, study),
-        licenses=_line("; ".join(f"{name} {one}" for name, one in licenses.items())),
+        licenses=markdown("; ".join(f"{name} {one}" for name, one in licenses.items())),
         columns="\n".join(f"**{name}**\n\n{markdown_text(_meanings(columns))}" for name, columns in TABLES.items()),
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
     )
@@ -227,11 +227,6 @@ def _config(name: str, is_default: bool) -> str:
 
 def _meanings(columns: Mapping[str, str]) -> list[dict[str, object]]:
     return [{"column": name, "meaning": words} for name, words in columns.items()]
-
-
-def _line(text: str) -> str:
-    """Text of a study on one line of Markdown, letter by letter."""
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>|#" else letter for letter in " ".join(text.split()))
 
 
 def _without_folders(study: Study) -> Study:

@@ -12,8 +12,7 @@ from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
 from flipcore.store.schema import tables
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from flipcore.text.tables import FORMULA
 
 
 def export(store: Store, study_id: str, folder: str | Path, format: str = "parquet") -> list[Path]:
@@ -56,12 +55,12 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def neutral(cell: Any) -> Any:
     """Text with an apostrophe in front where a spreadsheet would take it for a formula; anything else as it is."""
-    return "'" + cell if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
+    return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 
 def as_meant(cell: str) -> str:
     """What `neutral` was given."""
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
 
 
 def safe(frame: pd.DataFrame) -> pd.DataFrame:

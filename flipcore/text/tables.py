@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 FORMATS = {"csv": "CSV", "md": "Markdown", "tex": "LaTeX"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -61,7 +61,7 @@ def markdown_text(rows: Sequence[Row], caption: str = "") -> str:
     columns = _columns(rows)
     lines = [_line(columns), _line(["---:" if _is_numeric(rows, name) else "---" for name in columns], escape=False)]
     lines += [_line([_plain(value) for value in row.values()]) for row in rows]
-    return "\n".join([*lines, *(["", _markdown(caption)] if caption else [])]) + "\n"
+    return "\n".join([*lines, *(["", markdown(caption)] if caption else [])]) + "\n"
 
 
 def latex_text(rows: Sequence[Row], caption: str = "") -> str:
@@ -98,7 +98,7 @@ def _plain(value: object) -> str:
 
 def _neutral(cell: str) -> str:
     is_number = cell.replace(".", "", 1).replace("-", "", 1).replace("e", "", 1).replace("+", "", 1).isdigit()
-    return "'" + cell if cell.startswith(_FORMULA) and not is_number else cell
+    return "'" + cell if cell.startswith(FORMULA) and not is_number else cell
 
 
 def _is_numeric(rows: Sequence[Row], name: str) -> bool:
@@ -107,8 +107,9 @@ def _is_numeric(rows: Sequence[Row], name: str) -> bool:
 
 
 def _line(cells: Sequence[str], escape: bool = True) -> str:
-    return "| " + " | ".join(_markdown(cell) if escape else cell for cell in cells) + " |"
+    return "| " + " | ".join(markdown(cell) if escape else cell for cell in cells) + " |"
 
 
-def _markdown(text: str) -> str:
+def markdown(text: str) -> str:
+    """Text on one line of Markdown, letter by letter."""
     return "".join(f"\\{letter}" if letter in _MARKDOWN else letter for letter in " ".join(text.split()))
