@@ -13,12 +13,17 @@ def caption(words: str, estimates: Iterable[Estimate] = ()) -> str:
     return f"{words} {_intervals(there)}".strip()
 
 
+def n_text(ns: Iterable[int]) -> str:
+    """ "n = 20", or "n = 20 to 32" of several; "n = 0" of none."""
+    sizes = sorted(set(ns)) or [0]
+    return f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
+
+
 def _intervals(there: list[Estimate]) -> str:
     """ "95 % intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
     if not there:
         return ""
-    ns = sorted({one.n for one in there})
-    n = f"n = {ns[0]:,}" if len(ns) == 1 else f"n = {ns[0]:,} to {ns[-1]:,}"
+    n = n_text(one.n for one in there)
     with_interval = [one for one in there if one.has_interval]
     if not with_interval:
         return f"No interval, {n}."

@@ -6,6 +6,7 @@ from typing import Any
 
 from flipcore.boards.levels import board
 from flipcore.boards.parts import part
+from flipcore.charts.captions import n_text
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
 from flipcore.handouts.data_tables import Table, data_table
@@ -53,8 +54,7 @@ def _of_model(c: Contents, m: int, model: str, cells: list[Decomposition]) -> li
     claims = c.whole.report.claims[model]
     labels = [place(one) for one in cells]
     source = _source(c, model, cells)
-    sizes = sorted({one.n_items for one in cells if one.n_items}) or [0]
-    n = f"n = {sizes[0]:,}" if len(sizes) == 1 else f"n = {sizes[0]:,} to {sizes[-1]:,}"
+    n = n_text(one.n_items for one in cells if one.n_items)
     bars = figure(
         flip_bars(cells, labels),
         f"Share of pairs of variants that flip, with the interval of T. Reference: {title_of(cells[0].reference).lower()}. "

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from flipcore import __version__
 from flipcore.axes import AXES
+from flipcore.charts.captions import n_text
 from flipcore.core.study import ModelUse
 from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
@@ -96,8 +97,7 @@ def _intervals(c: Contents) -> Iterator[str]:
     estimates = [one.estimate for one in numbers(c) if one.estimate.value == one.estimate.value]
     for name in dict.fromkeys(one.method for one in estimates):
         mine = [one for one in estimates if one.method == name]
-        method, ns = intervals.method_of(name), sorted({one.n for one in mine})
-        n = f"n = {ns[0]:,}" if len(ns) == 1 else f"n = {ns[0]:,} to {ns[-1]:,}"
+        method, n = intervals.method_of(name), n_text(one.n for one in mine)
         levels = ", ".join(f"{100 * level:g} %" for level in sorted({one.level for one in mine}))
         seeds = sorted({one.seed for one in mine if one.seed is not None})
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
