@@ -6,10 +6,15 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from flipcore.claims.ranking import place as way_text
+from flipcore.extractors import title_of
 from flipcore.handouts.contents import Contents
 from flipcore.handouts.flips_part import place
+from flipcore.reports.ranking import accuracy
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.decomposition import COLUMNS
+from flipcore.stats.holdout.difficulty import conditions
+from flipcore.store.queries import holdout
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Number:
 
 def numbers(c: Contents) -> list[Number]:
     """In the order of the report; an extractor's own artifact as the reference, 0 by definition, is left out."""
-    return [one for model in c.models for one in _of_model(c, model)]
+    return [*(one for model in c.models for one in _of_model(c, model)), *_of_ranking(c), *_of_inflation(c)]
 
 
 def _of_model(c: Contents, model: str) -> Iterator[Number]:
@@ -59,6 +64,22 @@ def _of_model(c: Contents, model: str) -> Iterator[Number]:
         for name, value in test.numbers.items():
             if isinstance(value, Estimate):
                 yield Number(model, f"{test.items}, {test.detector}", name, value)
+
+
+def _of_ranking(c: Contents) -> Iterator[Number]:
+    if c.whole.ranking is None:
+        return
+    contest = c.whole.ranking.contest
+    for i, way in enumerate(contest.order.scores.ways):
+        for m, model in enumerate(contest.models):
+            yield Number(model, way_text(way), "accuracy under a way", accuracy(contest, i, m))
+    for pair in c.whole.ranking.pairs:
+        yield Number(pair.first, "own prompt", f"lead over {pair.second}", pair.paired.difference)
+
+
+def _of_inflation(c: Contents) -> Iterator[Number]:
+    for one in conditions(holdout.accuracies(c.store, c.study_id)):
+        yield Number(one.model, f"{one.layout}, {title_of(one.extractor).lower()}", "inflation", one.inflation())
 
 
 def _plain(x: float) -> float | None:

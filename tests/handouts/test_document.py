@@ -94,6 +94,12 @@ def test_several_models_and_two_sets_have_their_claims_tables_and_board(store):
     assert "the target better than retro" in said
     assert {"pairs.csv", "ways.csv", "inflation.csv"} <= files_in(text).keys() and 'data-part="ranking_board"' in text
     assert "The outputs behind the claims" not in text
+    rows = list(csv.DictReader(io.StringIO(files_in(text)["numbers.csv"])))
+    assert ranking is not None and [row["quantity"] for row in rows].count("inflation") == 4  # two models, two layouts
+    n_ways = len(ranking.contest.order.scores.ways)
+    assert len([row for row in rows if row["quantity"] == "accuracy under a way"]) == 2 * n_ways
+    (difference,) = [row for row in rows if row["quantity"] == f"lead over {ranking.pairs[0].second}"]
+    assert float(difference["value"]) == ranking.pairs[0].paired.difference.value and "Newcombe" in said
 
 
 def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):
