@@ -1,4 +1,4 @@
-"""The record, read again only when a decision was added or a study changed."""
+"""What the page reads of the record, which is read each time: a decision that was just written down is there at once."""
 
 from __future__ import annotations
 
