@@ -4,7 +4,7 @@ as Markdown and CSV."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs
@@ -106,6 +106,14 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
         later.add(key)
     terms = words.casefold().split()
     return [one for one in every if all(word in " ".join(one.row().values()).casefold() for word in terms)]
+
+
+def count_sentence(record: Sequence[Entry]) -> str:
+    """How many decisions there are, and of how many the data changed; of how many that is not known, where there are any."""
+    n_changed = sum(one.is_changed for one in record)
+    n_unknown = sum(not one.is_current and not one.is_changed for one in record)
+    unknown = f", of {n_unknown:,} it is not known" if n_unknown else ""
+    return f"{len(record):,} decision{'s' * (len(record) != 1)}; the data behind {n_changed:,} changed since{unknown}"
 
 
 def _entry(row: Mapping[Any, Any], state: Mapping[str, Any], is_replaced: bool) -> Entry:

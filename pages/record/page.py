@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from flipcore.reports.decision_record import count_sentence
 from flipcore.text.tables import table_text
 from pages.common.header import page_header
 from pages.common.notes import how_to_read
@@ -34,8 +35,7 @@ page_header("Record", "What did we decide, from what, and does it still hold?", 
 choices = filters()
 record = cached.entries(**choices)
 if record:
-    n_changed = sum(one.is_changed for one in record)
-    st.markdown(f"## {len(record):,} decision{'s' * (len(record) != 1)}; the data behind {n_changed:,} changed since")
+    st.markdown(f"## {count_sentence(record)}")
     with st.container(horizontal=True, gap="small"):
         for format, (title, mime) in FORMATS.items():
             text = table_text([one.row() for one in record], format)

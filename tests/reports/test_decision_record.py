@@ -3,7 +3,7 @@
 import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.decision_record import UNCHANGED, entries, looked_at
+from flipcore.reports.decision_record import UNCHANGED, count_sentence, entries, looked_at
 from flipcore.store.connection import Store
 from flipcore.store.queries.basis import UNKNOWN
 from flipcore.store.queries.decisions import keep_decision
@@ -69,6 +69,7 @@ def test_a_decision_says_when_the_data_behind_it_changed(store):
     store.rows("DELETE FROM readouts WHERE sample = 0 AND axis = 'option_order'")
     (changed,) = entries(store)
     assert not changed.is_current and changed.since.startswith("The data changed:") and "now" in changed.row()["since"]
+    assert count_sentence([changed]) == "1 decision; the data behind 1 changed since"
 
 
 def test_a_row_of_a_strange_file_is_shown_as_far_as_it_goes(store):
@@ -76,3 +77,4 @@ def test_a_row_of_a_strange_file_is_shown_as_far_as_it_goes(store):
     store.rows("UPDATE decisions SET page = '../x', basis = '[1]', evidence = '{\"item\": 3}', place = '7', settings = '[]'")
     (one,) = entries(store)
     assert (one.page, one.since, one.outputs, one.query, one.is_changed) == ("../x", UNKNOWN, "", "", False)
+    assert count_sentence([one, one]) == "2 decisions; the data behind 0 changed since, of 2 it is not known"
