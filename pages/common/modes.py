@@ -97,8 +97,7 @@ def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
         show_lock(study_id, page, lock)
         return {key: lock["settings"].get(key, value) for key, value in start.items()}
     if link := st.query_params.pop("decision", ""):
-        made_at = decisions.settings_of(session.store(), link, study_id, page)
-        st.session_state[f"view-{page}-{study_id}"] = {key: made_at[key] for key in start if key in made_at}
+        st.session_state[f"view-{page}-{study_id}"] = decisions.settings_of(session.store(), link, study_id, page, start)
     return start | st.session_state.get(f"view-{page}-{study_id}", {})
 
 

@@ -4,6 +4,7 @@ from what, and what was tried before."""
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -45,15 +46,28 @@ def record(store: Store) -> pd.DataFrame:
     )
 
 
-def settings_of(store: Store, decision_id: str, study_id: str, page: str) -> dict[str, Any]:
-    """The settings that a decision of this study and page was made at; {} for an id that is none."""
+def settings_of(
+    store: Store, decision_id: str, study_id: str, page: str, start: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The settings that a decision of this study and page was made at; {} for an id that is none. With `start`, the page's own,
+    only those that it has, of the same kind: the row may come from a file of anybody's."""
     rows = store.rows(
         "SELECT settings FROM decisions WHERE decision_id = $decision_id AND study_id = $study_id AND page = $page",
         decision_id=decision_id,
         study_id=study_id,
         page=page,
     )
-    return json.loads(rows[0][0]) if rows else {}
+    settings = json.loads(rows[0][0]) if rows else {}
+    if not isinstance(settings, dict):
+        return {}
+    return settings if start is None else {key: settings[key] for key in start if _is_like(settings.get(key), start[key])}
+
+
+def _is_like(value: Any, start: Any) -> bool:
+    """A text for a text; a number for a number and for None, which stands for one that nobody has chosen."""
+    if isinstance(start, str):
+        return isinstance(value, str)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def open_questions(store: Store) -> pd.DataFrame:

@@ -74,6 +74,21 @@ def test_a_decision_keeps_its_view_the_outputs_in_sight_and_the_state_of_the_row
     assert settings_of(store, row["decision_id"], "t", "holdout") == settings_of(store, "none", "s", "holdout") == {}
 
 
+@pytest.mark.parametrize("stored", ['"a text"', "7", "null", "[1]"])
+def test_settings_of_a_strange_file_are_none(store, stored):
+    keep_decision(store, "s", "holdout", "explore", "Alike.", {"cutoff": 0.5}, "Ada")
+    store.rows("UPDATE decisions SET settings = $stored::JSON", stored=stored)
+    assert settings_of(store, record(store).iloc[0]["decision_id"], "s", "holdout") == {}
+
+
+def test_settings_are_taken_where_they_are_of_the_kind_that_the_page_has(store):
+    settings = {"level": "0.9", "margin": 0.2, "policy": 3, "rule": "paired", "seed": True, "semantic": [1], "more": 1}
+    keep_decision(store, "s", "holdout", "explore", "Alike.", settings, "Ada")
+    start = {"level": 0.95, "margin": 0.1, "policy": "drop", "rule": "x", "seed": 0, "semantic": None, "other": 1}
+    decision_id = record(store).iloc[0]["decision_id"]
+    assert settings_of(store, decision_id, "s", "holdout", start) == {"margin": 0.2, "rule": "paired"}
+
+
 def test_a_question_is_open_until_it_is_answered_once(store):
     keep_question(store, "s", "holdout", " Why so few? ", " Ada ")
     (row,) = open_questions(store).to_dict("records")
