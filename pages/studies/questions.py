@@ -71,7 +71,7 @@ def _memory(study_id: str) -> None:
 def _holdout(study_id: str) -> None:
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
-    if conditions:
+    if sets and conditions:
         _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions))
         st.markdown(plain(claim.text))
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
