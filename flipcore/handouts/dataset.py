@@ -232,13 +232,13 @@ def _meanings(columns: Mapping[str, str]) -> list[dict[str, object]]:
 def _without_folders(study: Study) -> Study:
     """Local files by their name alone: a folder may name a person."""
 
-    def named(source: ItemSource) -> ItemSource:
+    def without_folder(source: ItemSource) -> ItemSource:
         return replace(source, path=source.path and Path(source.path).name)
 
     prompt = study.prompt
     if prompt and prompt.examples_from:
-        prompt = replace(prompt, examples_from=named(prompt.examples_from))
-    return replace(study, items=tuple(map(named, study.items)), prompt=prompt)
+        prompt = replace(prompt, examples_from=without_folder(prompt.examples_from))
+    return replace(study, items=tuple(map(without_folder, study.items)), prompt=prompt)
 
 
 def _n_people(store: Store, study: Study) -> int:
