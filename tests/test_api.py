@@ -68,6 +68,7 @@ def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as
         assert study.holdout().frame["n"].iloc[0] == 24 and study.holdout().figure().data
 
 
+@pytest.mark.slow
 def test_inflation_that_a_judge_read_is_withheld_behind_its_gate(path, monkeypatch):
     monkeypatch.setattr("flipcore.reports.whole_study.reasons", lambda *_: {"regex": "Nobody has labelled a text."})
     with flipcore.open(path) as flipscope:
@@ -76,6 +77,7 @@ def test_inflation_that_a_judge_read_is_withheld_behind_its_gate(path, monkeypat
         assert not inflation.frame["is_claimed"].any()
 
 
+@pytest.mark.slow
 def test_a_closed_gate_withholds_its_claim_here_too(path):
     """Nobody has reviewed the paraphrases of this study."""
     with flipcore.open(path) as flipscope:
@@ -87,6 +89,7 @@ def test_a_closed_gate_withholds_its_claim_here_too(path):
         assert len(mine) and not mine["is_claimed"].any() and mine["claim"].str.startswith("Not claimed").all()
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_a_sentence(path, tmp_path):
     with pytest.raises(BadInput, match="There is no database at"):
         flipcore.open(tmp_path / "nothing.duckdb")
@@ -110,6 +113,7 @@ def test_the_readmes_tables_are_those_of_the_plug_ins():
     assert shown == tables(), "run `python -m flipcore plugins --tables` and put what it prints into README.md"
 
 
+@pytest.mark.slow
 def test_models_are_ranked_as_the_command_line_ranks_them(tmp_path):
     store = Store.open(tmp_path / "flips.duckdb")
     two = Study(

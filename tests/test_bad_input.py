@@ -138,6 +138,7 @@ def test_surrogates_are_refused_by_their_line_and_the_other_rows_load(tmp_path):
     assert [line for line, _ in report.refusals] == [2] and "not UTF-8" in report.refusals[0][1] and len(report.items) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "why"),
     [
@@ -184,6 +185,7 @@ def test_a_label_set_that_is_too_short_leaves_the_item_out_and_says_which_one_wo
     assert "choose a longer set" in runner.run(study, store).message
 
 
+@pytest.mark.slow
 def test_ten_options_under_digits_are_asked_and_a_token_that_begins_two_labels_is_no_answer(tmp_path, store):
     rows = [{"question": "Which of ten?", "options": [f"option {i}" for i in range(10)], "answer": 9, "id": 1}]
     path = written(tmp_path / "a.jsonl", rows).path
@@ -270,6 +272,7 @@ def test_every_command_but_run_says_who_holds_the_database(tmp_path, store):
         assert "Traceback" not in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"no database " * 1000])
 def test_a_file_that_is_no_database_is_not_merged_and_harms_nothing(tmp_path, store, content):
     runner.run(Study.from_toml(STUDY), store)
@@ -282,6 +285,7 @@ def test_a_file_that_is_no_database_is_not_merged_and_harms_nothing(tmp_path, st
     assert runner.run(Study.from_toml(STUDY), store).state == "done"
 
 
+@pytest.mark.slow
 def test_a_database_of_another_kind_is_not_merged(tmp_path, store):
     other = Store.open(tmp_path / "other.duckdb")
     other.cursor().execute("DELETE FROM store_info")

@@ -60,6 +60,7 @@ def shell(monkeypatch):
 CODE = ("os:system", "subprocess:getoutput", "builtins:eval", "flipcore.core.randomness:generator", "os.path:join", ":", "os:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CODE)
 def test_no_module_is_run_or_imported_that_the_admin_did_not_allow(fresh, shell, store, name, tmp_path):
     study = replace(STUDY, models=(ModelUse(name),))
@@ -216,6 +217,7 @@ def _with(place, key, value):
     return replace(STUDY, **{place: (replace(getattr(STUDY, place)[0], **{key: value}),)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place, key, value", NUMBERS, ids=lambda value: str(value)[:20])
 def test_every_number_length_and_depth_has_a_bound_in_a_file_and_in_a_plan(store, place, key, value):
     study = _with(place, key, value)

@@ -104,6 +104,7 @@ def test_a_write_is_allowed_or_a_sentence(store, who):
     assert len(refused) == {"nobody": 28, "reviewer": 27, "annotator": 28, "viewer": 28, "analyst": 7, "admin": 0}[who]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_the_least_level_that_may_is_let_through(store, way):
     """What is missing here besides may be said or raised."""

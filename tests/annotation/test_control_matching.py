@@ -57,6 +57,7 @@ def gap_of(store, lock=None):
     return next(one for one in tests if one.detector == "drop gap, numbers resampled")
 
 
+@pytest.mark.slow
 def test_stored_pairs_decide_the_paired_drop_gap(store):
     assert "no pairs are stored" in gap_of(store).claim.text
     matching = matched_in_study(store, S, BY)
@@ -81,6 +82,7 @@ def test_pairs_that_are_not_alike_withhold_the_claim(store):
     assert "still differ in length in words by 0.40 SD" in gap_of(store).claim.text
 
 
+@pytest.mark.slow
 def test_a_lock_keeps_the_pairs_of_its_moment(store):
     store_matching(store, matched_in_study(store, S, BY), "Ada")
     then = pairs.control_pairs(store, S).control_of
@@ -139,6 +141,7 @@ def test_the_accuracy_of_reference_models_is_matched(store):
     assert abs(next(one for one in matching.balance if one.trait == "accuracy").after) <= 0.25
 
 
+@pytest.mark.slow
 def test_the_command_matches_stores_and_writes_the_study(store, capsys, tmp_path):
     store.close()
     path = tmp_path / "paired.toml"

@@ -45,6 +45,7 @@ def test_every_judged_text_is_there_once_with_its_options_as_shown(texts, store)
     assert not any(one["asked_backwards"] for one in texts if one["kind"] == "number")
 
 
+@pytest.mark.slow
 def test_a_judge_that_reads_as_people_do_passes_and_one_that_does_not_fails(texts):
     report = judge_report(texts, labels_of(texts))
     assert report.gate.is_open and report.gate.agreement.raw == 1.0 and "passes" in report.sentences[0]
@@ -89,6 +90,7 @@ def test_an_answer_that_the_item_does_not_have_is_refused(texts):
     assert label_row(number, "Ada", "1,450.0")["answer"] == "1450" and label_row(number, "Ada", None)["answer"] is None
 
 
+@pytest.mark.slow
 def test_labels_are_stored_undone_and_left_to_others(store, texts):
     assert len(ids_to_label(texts, "Ada", [])) == len(texts)
     first = next(one for one in texts if one["call_id"] == ids_to_label(texts, "Ada", [])[0])

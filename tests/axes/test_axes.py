@@ -68,6 +68,7 @@ def test_the_base_is_the_same_variant_on_every_axis(axis, data):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HARMLESS)
 @given(data=st.data())
 def test_a_harmless_change_keeps_the_target(name, data):

@@ -85,6 +85,7 @@ def test_a_study_shows_examples_of_the_items_own_role_only():
     assert plan(study, items_limit=3).items == plan(study).items[:3]
 
 
+@pytest.mark.slow
 def test_no_example_was_set_aside_by_the_study_or_by_an_earlier_one(tmp_path):
     """The prompts of open items are shown, and with them their examples."""
     items = (ItemSource("flipscope_choice", n=30),)

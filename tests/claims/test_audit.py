@@ -52,12 +52,14 @@ def test_a_reported_score_that_does_not_hold_is_said(tmp_path, store):
     assert "is of 10 rows; the log holds 5" in about(audited(store, rows.parent), "reported score")[0].claim.text
 
 
+@pytest.mark.slow
 def test_a_clean_log_has_no_finding(tmp_path, store):
     samples = [made.inspect_sample(i) for i in range(12)]
     found = audited(store, made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(1.0, 12)))
     assert found.findings == () and "Nothing was found" in found.text()
 
 
+@pytest.mark.slow
 def test_a_score_against_its_own_answer_failed_and_cut_calls_and_repeats(tmp_path, store):
     samples = [
         made.inspect_sample(i, epoch, "ANSWER: A" if i < 9 else "ANSWER: AB"[: 9 - epoch % 2 + 0] + "AB"[epoch % 2])
@@ -74,6 +76,7 @@ def test_a_score_against_its_own_answer_failed_and_cut_calls_and_repeats(tmp_pat
     assert "of pairs of answers differ" in about(found, "repeats")[0].claim.text
 
 
+@pytest.mark.slow
 def test_two_models_are_a_paired_difference(tmp_path, store):
     made.lm_eval(tmp_path / "one", "m-1", n=60, n_right=50)
     made.lm_eval(tmp_path / "two", "m-2", n=60, n_right=30)

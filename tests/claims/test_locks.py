@@ -70,6 +70,7 @@ def test_striking_pairs_after_the_lock_moves_nothing_under_it(store):
     assert check(store, S, PAGE) == ""
 
 
+@pytest.mark.slow
 def test_a_lock_stored_after_the_strikes_has_them(store):
     lock = locks.keep_lock(store, S, "memorization", {}, "Ada")
     rows = len(studies.readouts(store, S, lock=lock))

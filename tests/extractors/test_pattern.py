@@ -43,6 +43,7 @@ def test_numbers_are_canonical():
     assert (found.status, found.answer) == (OK, "1450")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", ["(a+)+$", "(a|aa)+$", "(.*a){20}$"])
 def test_a_pattern_that_never_ends_is_stopped_and_says_so(expression):
     start = time.perf_counter()

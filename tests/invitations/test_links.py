@@ -60,6 +60,7 @@ def test_a_row_that_was_changed_in_the_file_opens_nothing(store, admin):
     assert person_of(store, cookie) is None and enter(store, token).sentence == FOREIGN
 
 
+@pytest.mark.slow
 def test_a_revocation_holds_at_once_and_a_new_link_ends_the_old_one(store, admin):
     _, token = invited(store, admin, "Di")
     cookie = enter(store, token).cookie

@@ -102,6 +102,7 @@ def test_a_name_is_given_once_and_can_be_changed():
     assert list(own_models.own_cards()) == ["other"]
 
 
+@pytest.mark.slow
 def test_an_edit_that_means_another_model_forgets_the_test_and_another_price_does_not():
     with Mannered(BY_NAME["refuses max_tokens"]) as server:
         own_models.save(own(endpoint=server.url))

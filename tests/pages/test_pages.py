@@ -39,6 +39,7 @@ def words(app: AppTest) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_finished_study_fills_every_page(path, finished, monkeypatch, page):
     copy_of(finished, path.parent)
@@ -47,6 +48,7 @@ def test_a_finished_study_fills_every_page(path, finished, monkeypatch, page):
     assert not app.exception and "?" in words(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
     path.write_text("no database " * 2000)
@@ -54,6 +56,7 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
     assert not app.exception and "not a valid DuckDB database" in words(app) and "FLIPSCOPE_DB" in words(app)
 
 
+@pytest.mark.slow
 def test_an_empty_store_offers_to_declare_a_study(path, monkeypatch):
     monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
     app = shown("flip_surface/page.py")
@@ -71,6 +74,7 @@ def test_studies_of_one_name_can_be_told_apart(path, monkeypatch):
     assert len(set(offered)) == 2 and all(" · " in label for label in offered)
 
 
+@pytest.mark.slow
 def test_a_link_to_a_study_that_is_gone_shows_another(path, finished, monkeypatch):
     copy_of(finished, path.parent)
     app = opened("flip_surface/page.py", study="gone")

@@ -28,6 +28,7 @@ def frame(tmp_path_factory):
     store.close()
 
 
+@pytest.mark.slow
 def test_panels_hold_each_models_own_surface_on_the_same_rows(frame):
     panels = flip_panels(frame, "first_token")
     assert list(panels.rates) == ["simulated-artifact-prone", "simulated-clean"] and panels.items_a_row == 1
@@ -47,6 +48,7 @@ def test_many_items_share_a_row_which_is_their_mean(frame, monkeypatch):
     assert rates[0, 1] == pytest.approx(own[:3, 1].mean()) and rates[-1, 1] == pytest.approx(own[18:, 1].mean())
 
 
+@pytest.mark.slow
 def test_a_row_a_model_has_the_numbers_of_its_card(frame):
     rows = flips_by_model(frame, "regex")
     card = headline(frame[frame["model"] == "simulated-clean"], temperature=None).flips
@@ -55,6 +57,7 @@ def test_a_row_a_model_has_the_numbers_of_its_card(frame):
     assert [row["verdict"] for row in flip_rows(rows) if row["extractor"] == "Written answer"] == ["reference"] * 2
 
 
+@pytest.mark.slow
 def test_what_a_gate_closes_is_not_claimed(frame):
     rows = flips_by_model(frame, "regex", {"first_token": "Not reviewed."})
     assert {one.claim.word for one in rows if one.cell.extractor == "first_token"} == {"not claimed"}

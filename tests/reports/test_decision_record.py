@@ -33,6 +33,7 @@ def store(path, tmp_path):
     opened.close()
 
 
+@pytest.mark.slow
 def test_the_outputs_in_sight_are_named_by_the_completions_they_were_read_from(store):
     item = store.rows("SELECT min(item_id) FROM items")[0][0]
     evidence = looked_at(store, S, MODEL, f"study={S}&item={item}&axis=option_order&readout=first_token&variant=rotate-1")
@@ -51,6 +52,7 @@ def test_without_outputs_in_sight_there_are_none(store, query):
     assert looked_at(store, S, MODEL, query) == {}
 
 
+@pytest.mark.slow
 def test_the_record_is_filtered_and_says_what_a_later_decision_replaced(store):
     keep_decision(store, S, "decomposition", "explore", "Undecided at 95 %.", {"level": 0.95}, "Ada")
     keep_decision(store, S, "decomposition", "explore", "More artifact at 80 %.", {"level": 0.8}, "Bea", query="study=x")

@@ -55,6 +55,7 @@ def test_an_imported_log_goes_out_with_every_readout_and_its_scores(tmp_path, st
     assert {row["evaluation_result_id"] for row in rows} == ids and len(ids) == 3
 
 
+@pytest.mark.slow
 def test_it_reads_back_with_the_same_axes_answers_and_scores(tmp_path, store):
     study = tiny_study(axes=tiny_study().axes[1:])
     runner.run(study, store)

@@ -34,6 +34,7 @@ def test_an_imported_log_is_asked_again_on_its_own_items(tmp_path, store):
     assert [part.name for part in draft.study.axes] == ["identity", "option_order", "prompt_format"]
 
 
+@pytest.mark.slow
 def test_roles_and_models_stay_and_what_is_set_aside_does_not_come(tmp_path, store):
     study = tiny_study(name="half aside", confirmatory_share=0.5)
     hidden = {one.item.question for one in plan(study, store).items if one.confirmatory}

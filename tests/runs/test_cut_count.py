@@ -33,6 +33,7 @@ def store(path):
     opened.close()
 
 
+@pytest.mark.slow
 def test_a_run_says_at_its_end_what_the_limit_cut_off(store):
     study = tiny_study(models=(SHORT,))
     progress = runner.run(study, store)
@@ -87,6 +88,7 @@ def test_stop_texts_can_be_declared_and_change_no_id_of_a_study_without_them(sto
         Study.from_toml(plain.to_toml().replace("n_samples = 1", 'n_samples = 1\nstop = "\\n"'))
 
 
+@pytest.mark.slow
 def test_the_inspector_shows_how_an_answer_ended_and_the_log_probabilities_that_came_back(store):
     study = tiny_study(models=(SHORT,))
     runner.run(study, store)
@@ -116,6 +118,7 @@ def test_the_command_line_says_the_limits_before_a_run_and_what_a_pilot_saw(path
     assert capsys.readouterr().err.startswith("Token limit of an answer: simulated-artifact-prone 6.")
 
 
+@pytest.mark.slow
 def test_a_reference_that_a_model_lacks_makes_no_claim(path, capsys):
     store, study = Store.open(path), tiny_study()
     runner.run(study, store)

@@ -66,6 +66,7 @@ def spoiled(value, rng, depth: int = 0) -> None:
         value[key] = WRONG[int(rng.integers(len(WRONG)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format_name", WRITERS)
 def test_thirty_damaged_logs_of_each_format_give_sentences_only(tmp_path, format_name):
     n_sentences = 0
@@ -87,6 +88,7 @@ def test_thirty_damaged_logs_of_each_format_give_sentences_only(tmp_path, format
     assert n_sentences > 5
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_unpacked(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.eval", "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("header.json", json.dumps(made.inspect_header(1, 1)))

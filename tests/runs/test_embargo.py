@@ -70,6 +70,7 @@ def planned(role, item_id, meta=None, **changes):
     return SimpleNamespace(study=SimpleNamespace(**study), items=[SimpleNamespace(item=item, role=role)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "role_item_meta",
     [("retro", "nowhere"), ("target", "new"), ("target", "secret"), ("benchmark", "fresh", {"embargo": True})],

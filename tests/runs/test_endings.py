@@ -202,6 +202,7 @@ def test_the_budget_is_the_studys_over_all_runs_and_can_be_raised(store, items, 
     assert made.study_id == Study.from_toml(made.to_toml()).study_id  # the declaration and its id stayed
 
 
+@pytest.mark.slow
 def test_what_another_study_paid_for_is_subtracted_before_the_start_and_not_counted(store, items, monkeypatch):
     priced(monkeypatch, 1000.0)
     billed(monkeypatch, 0.001)
@@ -215,6 +216,7 @@ def test_what_another_study_paid_for_is_subtracted_before_the_start_and_not_coun
     assert budgets.spent_usd(store, one.study_id) == pytest.approx(0.02)
 
 
+@pytest.mark.slow
 def test_a_reply_without_token_counts_is_paid_at_its_most(store, items, declared):
     uncounted = {"choices": [{"message": {"content": "4"}}]}
     with Server(*[("reply", uncounted)] * 500) as server:

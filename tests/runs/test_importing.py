@@ -62,12 +62,14 @@ def test_an_import_is_an_ordinary_study(tmp_path, store):
     assert [variant.readings[0].text for variant in seen.variants] == ["The answer is A."] * 2
 
 
+@pytest.mark.slow
 def test_importing_again_changes_nothing(tmp_path, store):
     path = written(tmp_path, ROWS)
     first, second = (store_imported(imported(path, RECORDING), store) for _ in range(2))
     assert first == second and len(studies.studies(store)) == 1 and len(studies.readouts(store, first)) == 12
 
 
+@pytest.mark.slow
 def test_two_recordings_of_one_prompt_keep_their_texts_apart(tmp_path, store):
     other = [row | {"text": "The answer is B."} for row in ROWS]
     ids = [
@@ -102,6 +104,7 @@ def test_a_recording_that_cannot_be_read_gets_a_sentence(tmp_path, recording, wh
         imported(written(tmp_path, ROWS), recording)
 
 
+@pytest.mark.slow
 def test_real_first_tokens_flip_1102_times_of_1800_through_the_store(shared_data, store):
     path = str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json")
     found = imported(path, corrected(guessed(path), ["model=mistral-7b"]))
@@ -123,6 +126,7 @@ def test_a_field_that_no_row_has_is_missing_and_no_disagreement(shared_data, sto
     assert set(frame[frame["extractor"] == "fourth"]["status"]) == {"absent"}
 
 
+@pytest.mark.slow
 def test_the_command_imports_and_says_what_comes_next(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     path = written(tmp_path, ROWS)

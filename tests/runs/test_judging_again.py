@@ -95,6 +95,7 @@ def test_it_is_priced_before_it_runs_and_stops_at_its_budget(tmp_path, store, mo
     assert priced(store, study_id, JUDGE, EXAMPLE).n_calls == 0
 
 
+@pytest.mark.slow
 def test_a_stopped_judge_shows_nothing_and_goes_on(tmp_path, store):
     study_id, cancel = imported(store, tmp_path / "run"), threading.Event()
     cancel.set()

@@ -75,6 +75,7 @@ def test_repeats_are_samples_and_two_runs_count_on(tmp_path, store):
     assert set(frame["axis"]) == {"identity"}
 
 
+@pytest.mark.slow
 def test_two_models_meet_on_the_same_items(tmp_path, store):
     made.lm_eval(tmp_path / "one", "m-1", n_right=4)
     made.lm_eval(tmp_path / "two", "m-2", n_right=2)
@@ -133,6 +134,7 @@ def test_code_and_summaries_are_matched_by_no_text_of_ours(tmp_path, store):
     assert len(frame[frame["extractor"] == "text_match"]) == 1 and len(frame[frame["extractor"] == "exact_match"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["0.2.2", "0.3.0"])
 def test_every_eval_ever_with_several_right_answers(tmp_path, store, version):
     made.eee(tmp_path / "eee", version)
@@ -149,6 +151,7 @@ def test_a_perturbation_is_an_axis_and_logprob_zero_is_no_probability(tmp_path, 
     assert store.rows("SELECT count(tokens) FROM completions") == [(0,)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [made.lighteval_newest, made.lighteval, made.lighteval_old])
 def test_lighteval_of_all_generations(tmp_path, store, write):
     _, frame, _ = brought_in(store, write(tmp_path / "details_woods|0_2025-01-01.parquet"), "model=m")
@@ -245,6 +248,7 @@ def test_the_public_lm_eval_rows_keep_every_score(shared_data, tmp_path, store):
             assert part["value"].tolist() == [row["exact_match"]]
 
 
+@pytest.mark.slow
 def test_score_rows_of_moved_options_are_versions_and_its_rate_is_checked(tmp_path, store):
     """A model that always says "A": SCORE gives share + (1 - share)(K - 2)/K, true is (1 - share)(K - 2)/K."""
     from flipcore.reports.audit import audit
@@ -285,6 +289,7 @@ def test_score_rows_of_moved_options_are_versions_and_its_rate_is_checked(tmp_pa
     assert "is 0.625; 0.375 of the pairs" in one.claim.text
 
 
+@pytest.mark.slow
 def test_a_deleted_study_is_imported_anew(tmp_path, store):
     log_survey = survey([made.lm_eval(tmp_path / "run").parent])
     study_id = store_logs(log_survey, store)
@@ -292,6 +297,7 @@ def test_a_deleted_study_is_imported_anew(tmp_path, store):
     assert store_logs(log_survey, store) == study_id and len(studies.readouts(store, study_id, everything=True)) == 18
 
 
+@pytest.mark.slow
 def test_the_database_keeps_to_a_bound_of_memory_while_it_imports(tmp_path, store, monkeypatch):
     monkeypatch.setattr("flipcore.runs.log_import._BATCH", 4)
     before, limits = memory_limit(store), set()

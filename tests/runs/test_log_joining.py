@@ -49,6 +49,7 @@ def imported(store, paths, *words):
     return log_survey, studies.readouts(store, study_id, everything=True), study_id
 
 
+@pytest.mark.slow
 def test_logs_in_another_order_and_with_a_part_in_common_meet_by_text(tmp_path, store):
     one = inspect_log(tmp_path / "a.eval", "m-1", [(k, question(k), options(k), "A", "A") for k in range(1, 7)])
     other = [(place, f" {question(k).upper()}", options(k), "A", "B") for place, k in enumerate((8, 6, 5, 7, 3), start=1)]
@@ -91,6 +92,7 @@ def test_options_that_another_log_lists_in_another_order_are_the_same_options(tm
     assert store.rows("SELECT DISTINCT target FROM variants") == [("0",)]
 
 
+@pytest.mark.slow
 def test_right_answers_that_contradict_each_other_stay_two_items_and_are_said(tmp_path, store):
     one = inspect_log(tmp_path / "a.eval", "m-1", [(1, question(1), options(1), "A", "A")])
     two = inspect_log(tmp_path / "b.eval", "m-2", [(1, question(1), options(1), "B", "A")])
@@ -99,6 +101,7 @@ def test_right_answers_that_contradict_each_other_stay_two_items_and_are_said(tm
     assert any(one.about == "contradicting golds" for one in audit(store, study_id).findings)
 
 
+@pytest.mark.slow
 def test_a_question_that_a_log_holds_twice_is_two_items_in_either_order(tmp_path, store):
     rows = [
         (1, question(1), options(1), "A", "A"),
@@ -112,6 +115,7 @@ def test_a_question_that_a_log_holds_twice_is_two_items_in_either_order(tmp_path
     assert any(one.about == "repeated items" for one in audit(store, study_id).findings)
 
 
+@pytest.mark.slow
 def test_two_harnesses_meet_on_the_same_questions(tmp_path, store):
     written.lm_eval(tmp_path / "run", n=6)
     rows = [
@@ -149,6 +153,7 @@ def passages(n_items, n_passages):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_passages, words, n_clusters",
     [(12, (), 12), (4, (), 24), (24, (), 24), (12, ("cluster=none",), 24), (12, ("cluster=subject",), 3)],
@@ -161,6 +166,7 @@ def test_items_on_one_passage_are_one_cluster(tmp_path, store, n_passages, words
     assert any("share 12 templates or passages" in one for one in log_survey.sentences()) == (n_clusters == 12)
 
 
+@pytest.mark.slow
 def test_the_prompts_of_one_document_in_several_tasks_keep_their_reported_scores(tmp_path, store):
     """As lm-eval's african_nlp tasks: one task a prompt, all on the same documents."""
     folder, stamp = tmp_path / "run", "2025-01-01T00-00-00.000001"
@@ -196,6 +202,7 @@ def test_axis_harmlessness_role_and_right_answers_are_corrected(tmp_path, store)
         corrections_of(["target:x=letter"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how, right", [("index", "2"), ("index1", "1"), ("text", "2")])
 def test_how_right_answers_are_written_can_be_said(tmp_path, store, how, right):
     rows = [inspect_sample_with(2, options=["1", "3", "2"])]

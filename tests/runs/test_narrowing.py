@@ -43,6 +43,7 @@ def test_a_narrowed_study_asks_the_selected_items_in_their_roles(stored, tmp_pat
     assert {one.item.item_id for one in asked_items(draft.study)} == set(chosen)
 
 
+@pytest.mark.slow
 def test_what_was_set_aside_is_not_taken(stored, tmp_path):
     store, study = stored
     everything = [one.item.item_id for one in asked_items(study)]

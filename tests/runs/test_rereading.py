@@ -28,6 +28,7 @@ def imported(store, folder):
     return store_logs(survey([written.lm_eval(folder).parent]), store)
 
 
+@pytest.mark.slow
 def test_a_pattern_reads_a_log_again_beside_what_was_read_before(tmp_path, store):
     study_id = imported(store, tmp_path / "run")
     before = studies.readouts(store, study_id, everything=True)
@@ -60,6 +61,7 @@ def test_the_same_again_is_the_same_version_and_another_is_the_next(tmp_path, st
     assert change.share.value == 0 and change.items == () and change.claim.text.endswith("read all 6 texts alike.")
 
 
+@pytest.mark.slow
 def test_an_own_study_is_read_again_as_its_run_read_it(store):
     study = tiny_study()
     runner.run(study, store)
@@ -70,6 +72,7 @@ def test_an_own_study_is_read_again_as_its_run_read_it(store):
     assert new.equals(old) and len(new) == 6 * (2 + 3) + 4 * 2
 
 
+@pytest.mark.slow
 def test_items_that_are_set_aside_are_in_no_difference(store):
     study = tiny_study(name="half aside", confirmatory_share=0.5)
     hidden = {one.item.item_id for one in plan(study, store).items if one.confirmatory}

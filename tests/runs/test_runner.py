@@ -58,6 +58,7 @@ def test_running_again_asks_nothing(store):
     assert again.n_reused == again.n_done == first.n_done == n_completions(store)
 
 
+@pytest.mark.slow
 def test_the_projection_counts_the_calls_exactly_for_small_studies(store):
     assert projection(plan(tiny_study(), store)).n_calls == runner.run(tiny_study(), store).n_done
 
@@ -107,6 +108,7 @@ def test_an_unknown_axis_names_those_that_there_are(store):
         runner.run(tiny_study(axes=(Part("mirror"),)), store)
 
 
+@pytest.mark.slow
 def test_two_studies_at_once_buy_a_shared_call_once(store):
     registry = Registry(store)
     studies = [tiny_study(), tiny_study(name="the same questions under another name")]
@@ -120,6 +122,7 @@ def test_two_studies_at_once_buy_a_shared_call_once(store):
     assert n_completions(store) == table["n_calls_done"].iloc[0] == table["n_calls_done"].iloc[1]
 
 
+@pytest.mark.slow
 def test_deleting_a_study_keeps_what_was_paid_for(store):
     study = tiny_study()
     runner.run(study, store)
@@ -135,6 +138,7 @@ def test_a_pilot_measures_and_leaves_no_study(store):
     assert queries.studies(store).empty and n_completions(store) > 0
 
 
+@pytest.mark.slow
 def test_a_pilot_of_an_adaptive_protocol_measures_every_wave_of_its_calls(store):
     """A noisy model needs more than the five votes that go out at once: all that was asked is in the measurement."""
     study = tiny_study(protocol=Part("rotation", {"lead": 6}), models=(ModelUse("simulated-noisy"),))

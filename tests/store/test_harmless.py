@@ -63,6 +63,7 @@ def test_statistics_and_their_table_hold_no_pair_of_it_also_without_the_package(
     assert shaken and all(one.n_items > 0 for one in shaken)
 
 
+@pytest.mark.slow
 def test_the_inspector_calls_nothing_of_it_a_flip(store):
     for item_id in studies.study_items(store, STUDY.study_id)["item_id"]:
         view = inspection(store, STUDY.study_id, MODEL, item_id, "opposite")
@@ -72,6 +73,7 @@ def test_the_inspector_calls_nothing_of_it_a_flip(store):
         assert {why_no_flip(view, pair) for pair in sides(view, "regex").values()} == {""}
 
 
+@pytest.mark.slow
 def test_the_command_line_says_no_flip_rate_of_it(path, monkeypatch, capsys):
     monkeypatch.setenv("FLIPSCOPE_DB", str(path))
     assert command_line.main(["stats", STUDY.study_id]) == 0

@@ -240,6 +240,7 @@ def test_a_view_in_a_merged_file_reads_no_file(tmp_path, store):
     assert not +merge([hostile(tmp_path / "macros.duckdb", *macros)], store).added
 
 
+@pytest.mark.slow
 def test_a_running_study_is_merged_as_one_that_was_cut_off(tmp_path, store):
     there = other(tmp_path)
     there.writer.add("studies", [rows.study_row(STUDY, "running")]).result(10)
@@ -248,6 +249,7 @@ def test_a_running_study_is_merged_as_one_that_was_cut_off(tmp_path, store):
     assert store.rows("SELECT state FROM studies") == [("cancelled",)]
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_skipped_with_its_number_and_reason(tmp_path, store):
     path = hostile(
         tmp_path / "odd.duckdb",

@@ -87,6 +87,7 @@ def _items(store):
     return [one for (one,) in store.rows("SELECT item_id FROM study_items ORDER BY position")]
 
 
+@pytest.mark.slow
 def test_what_is_new_is_written(there):
     assert there.rows("SELECT DISTINCT colour FROM completions") == [("red",)]
     assert there.rows("SELECT DISTINCT colour FROM readouts") == [("red",)]
@@ -101,6 +102,7 @@ def test_rows_that_name_different_columns_lose_nothing(there):
     assert there.rows("SELECT strength FROM moods WHERE study_id = 's' ORDER BY strength") == [(0.5,), (0.9,)]
 
 
+@pytest.mark.slow
 def test_what_is_new_is_merged_and_deleted_with_its_study(there, tmp_path):
     there.close()
     here = Store.open(tmp_path / "here.duckdb")
@@ -126,6 +128,7 @@ def test_an_answer_to_a_failed_call_brings_what_is_new_with_it(there, tmp_path):
     here.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_what_is_new_is_exported(there, tmp_path, kind):
     frames = {

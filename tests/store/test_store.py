@@ -91,6 +91,7 @@ def test_a_study_keeps_its_start_when_its_state_changes(store):
     assert row["state"] == "done" and row["started_at"] is not None and row["ended_at"] is not None
 
 
+@pytest.mark.slow
 def test_another_process_is_told_who_holds_the_file(store):
     code = (
         "import sys; from flipcore.store.connection import Store; from flipcore.core.errors import StoreHeld\n"
@@ -123,6 +124,7 @@ def test_exporting_an_unknown_study_says_so(tmp_path, store):
         export(store, "nothing", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_rejected_rewording_is_derived_from_the_latest_verdicts(store):
     pair = {
         "pair_id": "p",

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ def test_equal_texts_have_no_new_run_and_empty_text_has_none_at_all():
     assert word_differences("gone", "") == []
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.text(), st.text())
 def test_the_runs_join_to_the_changed_text(original, changed):

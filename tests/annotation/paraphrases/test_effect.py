@@ -50,6 +50,7 @@ def judge(store, pairs, said):
     take(store, "Ada", [message({"pair_id": pair}, said, n="effect") for pair in pairs])
 
 
+@pytest.mark.slow
 def test_before_any_verdict_everything_counts_and_nothing_is_bounded(store):
     before = found(store)
     (_, n_all, everything), (_, n_standing, standing), (_, n_accepted, accepted) = before.subsets

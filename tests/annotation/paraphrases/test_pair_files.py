@@ -100,6 +100,7 @@ def test_a_verdict_on_another_text_is_refused(store, tmp_path):
     assert "is not stored here" in gone.refusals[0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
     pairs = [

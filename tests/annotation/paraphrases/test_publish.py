@@ -53,6 +53,7 @@ def test_the_folder_loads_by_load_dataset_as_it_would_from_the_hub(store, tmp_pa
     assert "1 model reviewer" in text and "Lovelace" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", [{"license": "mine: all"}, {"license": ""}, {"language": "English"}, {"language": "en\nx: 1"}]
 )
@@ -68,6 +69,7 @@ def test_the_card_says_what_was_left_out_and_how_well_reviewers_agreed(store):
     assert "0.778 [" in text  # retention 7 of 9
 
 
+@pytest.mark.slow
 def test_one_source_may_be_published_alone(store, tmp_path):
     other = made_pairs(3, "other", "somebody")
     stored(store, other)

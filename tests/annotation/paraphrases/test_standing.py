@@ -58,6 +58,7 @@ def test_models_leave_every_pair_to_a_new_person(store):
     assert review_view(store, "Ada", queue(strata, "Ada", shared=0)).n_left == 127
 
 
+@pytest.mark.slow
 def test_the_verdict_that_settles_a_pair_decides_it_against_any_number_before(store):
     pair, even = made_pairs(2)
     stored(store, [pair, even])

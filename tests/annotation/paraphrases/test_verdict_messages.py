@@ -58,6 +58,7 @@ def test_the_same_message_twice_is_one_verdict(store):
     assert n_verdict_rows(store) == 1
 
 
+@pytest.mark.slow
 def test_undo_is_a_new_row_and_brings_the_verdict_before_back(store):
     pair = made_pairs(1)[0]
     stored(store, [pair])
@@ -88,6 +89,7 @@ def test_nobody_takes_back_what_another_said(store):
     assert "no standing verdict of yours" in taken.refusals[0] and states(store)[pair["pair_id"]] == "accepted"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [{"said": {"meaning": "maybe"}}, {"said": {}}, {"said": "yes"}, {"pair_id": "gone"}])
 def test_a_message_that_makes_no_sense_is_refused_and_harms_no_other(store, bad):
     pair, other = made_pairs(2)

@@ -162,6 +162,7 @@ def test_writers_leave_out_simulated_models_and_put_the_pocket_model_last():
     assert names[-1] == "pocket" and "clean" not in names
 
 
+@pytest.mark.slow
 def test_of_a_study_only_open_items_are_offered_and_none_twice(tmp_path):
     store = Store.open(tmp_path / "flips.duckdb")
     demo.fill_store(store)

@@ -57,6 +57,7 @@ def test_a_sheet_is_the_same_whenever_its_annotator_comes_and_another_for_others
     assert Survey.of_design(json.loads(json.dumps(survey.row("sets")["design"]))) == survey
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("annotator", ["Ada", "Grace", "", "é\n'", "x" * 80])
 def test_a_sheet_holds_ten_examples_of_each_set_ten_triples_and_three_checks_with_no_entry_twice(survey, annotator):
     made = sheet(survey, annotator)
@@ -164,6 +165,7 @@ def sent_back(rows, answers, kind="csv", delimiter=","):
     return out.getvalue().encode("utf-8-sig")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "delimiter"), [("csv", ","), ("csv", ";"), ("json", "")])
 def test_a_sheet_that_was_filled_in_elsewhere_comes_back_as_the_same_answers(survey, kind, delimiter):
     rows = files.sheet_rows(survey, ["Ada"], ITEMS)
@@ -209,6 +211,7 @@ def test_a_cell_of_several_lines_moves_the_number_of_the_line(survey):
     assert files.returned(text.encode(), {survey.survey_id: survey}).refusals[0][0] == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -248,6 +251,7 @@ def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(st
     assert linked[0][0] >= 26
 
 
+@pytest.mark.slow
 def test_a_model_that_always_says_two_misses_the_checks_and_is_left_out(store, survey):
     survey_models.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:second", {}, n_sheets=30)
     rows = holdout.answers(store, survey.survey_id)

@@ -166,6 +166,7 @@ def test_where_a_condition_does_not_hold_there_is_no_limit():
     assert failures(rows) == {} and "where a claim's condition does not hold" in results.markdown({"memory": rows})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", [RANDOM, OTHER, PAIRED])
 def test_a_study_that_is_not_put_into_words_would_have_claimed_no_gap(control):
     """Studies of one world, half of them with a planted gap, so that some are claimed."""

@@ -36,6 +36,7 @@ def scores():
     return read_scores()[1]
 
 
+@pytest.mark.slow
 def test_stored_scores_are_those_of_the_shipped_model(scores):
     model, groups = PocketModel.load(), by_dose(list(read_items("problems")), 3)
     assert read_scores()[0] == model.revision

@@ -1,3 +1,5 @@
+import pytest
+
 from flipcore.lab.pocket import items
 from flipcore.lab.pocket.__main__ import main
 from flipcore.lab.pocket.items import read_items
@@ -16,6 +18,7 @@ def test_training_without_torch_names_the_requirements_file(capsys, monkeypatch)
     assert "requirements-train.txt" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_written_items_are_read_back_byte_for_byte(tmp_path):
     items.write_items(tmp_path)
     for family in FAMILIES:

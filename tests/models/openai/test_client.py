@@ -47,6 +47,7 @@ FIRST = Request("first_token", "2 + 2?", max_tokens=1, top_k=20)
 SCORE = Request("score", "The metal is", continuation=" red tin")
 
 
+@pytest.mark.slow
 def test_a_text_comes_back_with_its_tokens_price_and_the_parameters_that_matter():
     with Server() as server:
         made = ask(server.url, WORDS, sample=3, timeout_s=30.0)  # the first call of the process also imports the client
@@ -107,6 +108,7 @@ def test_a_score_through_chat_is_refused_with_a_reason_and_no_request():
     assert made.status == "failed" and "chat API" in made.error and server.bodies == []
 
 
+@pytest.mark.slow
 def test_retry_after_is_honoured():
     with Server(("status", 429, {"retry-after": "1"})) as server:
         started = time.perf_counter()
@@ -122,6 +124,7 @@ def test_a_retry_after_of_minutes_gives_up_at_once():
     assert (made.status, made.n_attempts) == ("failed", 1) and "429" in made.error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [

@@ -81,6 +81,7 @@ def test_anthropics_names_are_read_too():
     assert minute_limit({"anthropic-ratelimit-requests-limit": "50"}, "requests") == 50 and minute_limit({}, "tokens") is None
 
 
+@pytest.mark.slow
 def test_a_refused_request_tells_the_next_one_when_to_come():
     headers = {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "700ms", "retry-after-ms": "1"}
     with Server(("status", 429, headers)) as server:

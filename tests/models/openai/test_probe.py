@@ -31,6 +31,7 @@ def test_there_are_at_least_forty_manners():
 USUAL = {"plain", "refuses temperature", "refuses max_tokens", "reasoning_content", "think tags", "an error inside", "no usage"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "manner", [one for one in MANNERS if one.name in USUAL], ids=lambda manner: manner.name
 )  # all: test_manners

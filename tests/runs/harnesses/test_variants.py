@@ -57,6 +57,7 @@ def readings(store, study_id):
     return frame[columns].sort_values(columns[:5]).reset_index(drop=True)
 
 
+@pytest.mark.slow
 def test_answers_from_elsewhere_give_the_readouts_of_an_own_run(tmp_path, stores):
     own, other = stores
     study = study_of()
@@ -76,6 +77,7 @@ def test_answers_from_elsewhere_give_the_readouts_of_an_own_run(tmp_path, stores
     assert other.rows("SELECT count(*) FROM completions") == before
 
 
+@pytest.mark.slow
 def test_an_inspect_log_and_an_lm_eval_log_carry_the_marks_back(tmp_path, stores):
     own, other = stores
     study = study_of(name="both harnesses")
@@ -112,6 +114,7 @@ def test_an_inspect_log_and_an_lm_eval_log_carry_the_marks_back(tmp_path, stores
         store_survey(survey([path]), Store.open(tmp_path / "third" / "flips.duckdb"))
 
 
+@pytest.mark.slow
 def test_items_that_are_set_aside_are_in_no_file_before_a_lock(tmp_path, stores):
     own, _ = stores
     study = study_of(name="half aside", confirmatory_share=0.5)
@@ -127,6 +130,7 @@ def test_items_that_are_set_aside_are_in_no_file_before_a_lock(tmp_path, stores)
     assert all(json.dumps(item.question)[1:-1] in text for item in hidden)
 
 
+@pytest.mark.slow
 def test_an_answer_to_another_prompt_or_temperature_is_refused(tmp_path, stores):
     own, other = stores
     study = study_of(name="misfits")

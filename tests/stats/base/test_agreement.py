@@ -16,6 +16,7 @@ from flipcore.stats.base import agreement
 pairs = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=2, max_size=40)
 
 
+@pytest.mark.slow
 @given(pairs, st.sampled_from([None, "linear", "quadratic"]))
 @settings(max_examples=100, deadline=None)
 def test_cohens_kappa_equals_scikit_learn(rows, weights):
@@ -97,6 +98,7 @@ def test_the_kappa_interval_covers():
     assert binomtest(hits, n, 0.93, alternative="less").pvalue > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "prevalence", "kappa"), [(30, 0.9, 0.3), (60, 0.95, 0.6), (100, 0.95, 0.3), (60, 0.5, 0.6)])
 def test_the_intervals_cover_where_one_answer_prevails(n, prevalence, kappa):
     # the percentile bootstrap covered .68, .77, .81 and .93 here

@@ -49,6 +49,7 @@ def test_from_thirty_items_and_a_tenth_on_the_interval_is_the_old_one():
     assert replace(default(x), coverage=None) == replace(same, coverage=None)  # as a kind for all shares it covers less
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "n", "v"), [(0.03, 30, 4), (0.05, 50, 4), (0.08, 80, 2), (0.05, 150, 2), (0.03, 500, 2)])
 def test_a_rare_share_is_covered(rate, n, v):
     # the t interval held .858 of these at rate .03, n = 80 and 150, v = 4

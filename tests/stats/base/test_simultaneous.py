@@ -71,6 +71,7 @@ def wrong_somewhere(path_of, rate, n_sims=1000):
     return wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.05, 0.3, 0.5])
 def test_watching_a_bounded_path_all_the_time_is_wrong_in_at_most_one_case_of_twenty(rate):
     assert binomtest(wrong_somewhere(bounded_path, rate), 1000, 0.05, alternative="greater").pvalue > 0.01

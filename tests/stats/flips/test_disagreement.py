@@ -29,6 +29,7 @@ def test_every_item_of_an_array_has_its_naive_floor(codes, policy):
         assert b == pytest.approx(wanted["B"], nan_ok=True) and w == pytest.approx(wanted["W"], nan_ok=True)
 
 
+@pytest.mark.slow
 @given(CODES, st.randoms(use_true_random=False))
 def test_the_order_of_variants_and_of_samples_does_not_matter(codes, random):
     shuffled = codes[:, random.sample(range(codes.shape[1]), codes.shape[1])]
@@ -49,6 +50,7 @@ def test_an_absent_readout_is_no_flip_and_no_agreement():
     assert math.isnan(d.between(codes).rate[2])
 
 
+@pytest.mark.slow
 @given(arrays(np.int32, (3, 4, 1), elements=st.integers(-1, 2)))
 def test_the_bounds_are_those_of_every_way_to_fill_the_gaps(codes):
     low, high = d.null_bounds(codes, np.full(3, 3))

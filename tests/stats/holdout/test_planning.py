@@ -38,6 +38,7 @@ def test_where_the_approximation_promised_power_and_the_rule_has_none():
     assert plan.n > 30 and plan.power >= 0.8 and not np.isnan(plan.power)
 
 
+@pytest.mark.slow
 def test_impossible_plans_are_sentences():
     assert "Equal accuracies" in contrast_plan(0.7, 0.7).text
     assert equality_plan(0.5, 0.01).text.startswith(

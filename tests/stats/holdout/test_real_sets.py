@@ -119,6 +119,7 @@ def test_fifty_items_of_gsm8k_itself_are_no_difference_and_only_a_large_one_woul
     assert found.state != DIFFERENT and found.detectable > 0.1
 
 
+@pytest.mark.slow
 def test_real_sets_hold_no_word_for_word_copies(reworded):
     target, retro, *_ = reworded
     assert not any(pair.exact for pair in duplicates([entry_text(item) for item in (*target, *retro)], 0.95))

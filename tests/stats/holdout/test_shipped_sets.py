@@ -65,6 +65,7 @@ def test_an_early_end_decides_as_the_whole_test_does(one_source):
         assert holdout_real.rejected(labels, fit, 39, i) == whole
 
 
+@pytest.mark.slow
 def test_reworded_questions_are_caught_within_their_pairs(reworded):
     target, retro, units, pairs = reworded
     result = told_apart(target, retro, m=39).cross_validation
@@ -86,6 +87,7 @@ def test_a_classifier_below_chance_is_no_evidence_of_sameness(reworded):
     assert len(set(source_groups(target, retro))) == len(target)
 
 
+@pytest.mark.slow
 def test_fifty_items_of_one_set_are_no_difference_and_only_a_large_one_would_be_seen(one_source):
     items = one_source[0][:100]
     labels = part_labels(100, 50, 0)

@@ -63,6 +63,7 @@ def test_no_answer_has_no_accuracy():
     assert math.isnan(source_rules.prediction_accuracy(0, 0)["acc"]) and math.isnan(source_rules.odd_one_out(0, 0)["p_greater"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("retro", "n", "stated"),
     [

@@ -37,6 +37,7 @@ def test_turning_the_scores_round_turns_the_interval_round():
     assert (1 - one.value, 1 - one.high, 1 - one.low) == pytest.approx((other.value, other.low, other.high), abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("area", "spread"), [(0.5, 1), (0.8, 1), (0.97, 1), (0.5, 3), (0.75, 3), (0.75, 1 / 3)])
 def test_the_interval_of_the_area_covers(area, spread):
     # two normals d apart have the area Phi(d / sqrt(1 + spread^2)); 40 seen and 150 never-seen, as in the shipped manifest.

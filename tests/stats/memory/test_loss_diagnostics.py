@@ -26,6 +26,7 @@ def test_controls_like_the_benchmark_pass_and_longer_ones_do_not():
     assert shifted.differs and shifted.test.auc > 0.7 and "stratified" in shifted.sentence()
 
 
+@pytest.mark.slow
 def test_rows_without_a_loss_leave_the_comparison():
     rows = generator(1).standard_normal((60, 2))
     with_gap = np.concatenate([rows, [[math.nan, 0.0]]])

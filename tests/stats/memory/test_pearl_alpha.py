@@ -64,6 +64,7 @@ def test_an_unknown_rule_is_refused():
         pearl_alpha.calibration(range(100), SETTING, rule="guess")
 
 
+@pytest.mark.slow
 def test_realised_false_positive_rates_are_those_of_statistics_f20():
     """The empirical quantile exceeds 5 % with probability .72/.66/.60/.60 at m = 20/50/100/300; the tolerance alpha
     only with .05/.04/.04 at m = 59/100/300. For uniform non-members the realised rate is 1 - alpha."""

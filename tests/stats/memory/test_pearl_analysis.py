@@ -137,6 +137,7 @@ def test_one_alpha_flags_noisy_texts_and_a_permutation_of_each_does_not():
         assert binomtest(int(permuted[third].sum()), len(third), 0.05).pvalue > 1e-3
 
 
+@pytest.mark.slow
 def test_an_alpha_chosen_on_the_judged_data_shows_detection_without_signal():
     # the best TPR - FPR over alphas is .17 / .12 / .06 at n = 20 / 50 / 200; with a split it is 0 on average
     rng = generator(12)

@@ -37,6 +37,7 @@ def test_below_ten_items_every_rank_is_open():
     assert np.isnan(one.p).all() and best.tolist() == [[1, 1]] * 2 and worst.tolist() == [[2, 2]] * 2
 
 
+@pytest.mark.slow
 def test_holm_is_over_all_pairs_in_both_directions_of_the_ways_in_the_family():
     rng = np.random.default_rng(1)
     right = {
@@ -62,6 +63,7 @@ def test_p_of_a_pair_is_the_guarded_t_of_its_differences():
     assert better(repeated)[0, 1] < better(values)[0, 1] / 2  # items that are copies are no further evidence
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 1000), st.sampled_from([0.001, 0.05, 0.3]))
 def test_a_rank_lies_in_its_interval_and_a_stricter_level_never_narrows_it(n_models, seed, alpha):
     rng = np.random.default_rng(seed)

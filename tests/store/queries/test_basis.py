@@ -33,6 +33,7 @@ def store(path, tmp_path):
     opened.close()
 
 
+@pytest.mark.slow
 def test_the_same_rows_give_the_same_basis(store):
     before = basis(store, S)
     assert 0 < before["items"][0] < 6 and before["readouts"][0] > 0 and before["readouts"][1] != "0"

@@ -74,6 +74,7 @@ def test_a_decision_keeps_its_view_the_outputs_in_sight_and_the_state_of_the_row
     assert settings_of(store, row["decision_id"], "t", "holdout") == settings_of(store, "none", "s", "holdout") == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stored", ['"a text"', "7", "null", "[1]"])
 def test_settings_of_a_strange_file_are_none(store, stored):
     keep_decision(store, "s", "holdout", "explore", "Alike.", {"cutoff": 0.5}, "Ada")

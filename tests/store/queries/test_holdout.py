@@ -31,6 +31,7 @@ def store(tmp_path_factory):
     opened.close()
 
 
+@pytest.mark.slow
 def test_studies_with_items_of_both_roles_are_found(store):
     found = holdout.studies_with_both(store)
     assert [(row["study_id"], row["n_target"], row["n_retro"]) for row in found] == [(STUDY.study_id, 24, 24)]

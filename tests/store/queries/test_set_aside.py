@@ -285,6 +285,7 @@ def test_the_walk_would_see_a_leak(store):
     assert leaks(store, pd.DataFrame({"item_id": [item]})) and not leaks(store, pd.DataFrame({"item_id": [item]}), True)
 
 
+@pytest.mark.slow
 def test_an_export_holds_nothing_that_is_set_aside_and_all_else(store, tmp_path):
     for kind in ("csv", "parquet"):
         for path in export(store, S, tmp_path / kind, kind):
@@ -309,6 +310,7 @@ def test_files_for_other_harnesses_and_a_reading_again_hold_nothing_that_is_set_
     assert leaks(store, said) == [] and said[0].items
 
 
+@pytest.mark.slow
 def test_under_a_lock_the_items_are_there_and_only_under_one_of_this_study(store):
     for lock in ("", "0" * 20, "readouts"):
         for read in (

@@ -40,6 +40,7 @@ def test_vectors_survive_the_process(tmp_path):
     store.close()
 
 
+@pytest.mark.slow
 def test_accuracies_are_shares_of_right_answers_to_the_base_prompt(store):
     study = tiny_study()
     runner.run(study, store)

@@ -28,6 +28,7 @@ def test_sets_with_words_of_their_own_are_told_apart():
     assert found.described == "Words and word pairs, linear; 5 folds; 20 + 20 entries; 19 permutations; seed 0"
 
 
+@pytest.mark.slow
 def test_halves_of_one_set_are_not():
     items = random_entries(80, 1)
     assert told_apart(items[::2], items[1::2], m=39).cross_validation.p > 0.05
@@ -69,6 +70,7 @@ def test_unequal_sizes_alone_are_no_difference():
     assert found.cross_validation.p > 0.05 and abs(found.cross_validation.balanced.value - 0.5) < 0.25
 
 
+@pytest.mark.slow
 def test_a_small_set_is_found_among_a_large_one():
     # at a trained threshold all fifteen would land in the large set, and balanced accuracy would be .5
     found = told_apart(random_entries(185, 8), random_entries(15, 9, words="a b c d e f g h q r s t u v w x"), m=39)
