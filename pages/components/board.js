@@ -44,10 +44,26 @@ class Drag {
   }
 }
 
+// A text or a title costs a layout even where it stays the same, and eight screens draw on one machine.
+function write(one, text, what = "textContent") { if (one[what] !== text) one[what] = text; }
+
+// `act` with the newest of what comes, at most once a frame; the first does not wait for one.
+function framed(act) {
+  let [frame, last, actedAt] = [0, null, -FRAME_MS];
+  const now = () => { frame = 0; actedAt = performance.now(); act(last); };
+  const take = (one) => {
+    last = one;
+    if (frame) return;
+    if (performance.now() - actedAt > FRAME_MS) now(); else frame = requestAnimationFrame(now);
+  };
+  take.stop = () => { cancelAnimationFrame(frame); frame = 0; };
+  return take;
+}
+
 // The button and the key that write what is seen to the record.
-function offerRecord(root, button, write) {
-  button.onclick = write;
-  root.onkeydown = (event) => { if (event.key === "w" && event.target.tagName !== "SELECT") write(); };
+function offerRecord(root, button, decide) {
+  button.onclick = decide;
+  root.onkeydown = (event) => { if (event.key === "w" && event.target.tagName !== "SELECT") decide(); };
 }
 
 // A board in a meeting. A presenter's `say` sends where the handles are, at most once a frame; a follower's `show(at, moving)`
@@ -57,30 +73,26 @@ function shareBoard(root, board, { at, show, settle, isSettled }) {
   const say = (moving) => {
     window.dispatchEvent(new CustomEvent("flipscope-board-moved", { detail: { board, at: at(), moving } }));
   };
-  let [frame, saidAt] = [0, 0];
-  const follow = (event) => {
-    const sent = event.detail;
-    if (sent.board !== board) return;
+  const follow = (sent) => {
     show(sent.at, sent.moving);
     const text = JSON.stringify(sent.at);
     if (sent.moving || isSettled(sent.at) || root._settled === text) return;
     root._settled = text;
     settle(sent.at);
   };
+  const [saying, following] = [framed(() => say(true)), framed(follow)];
+  const hear = (event) => { if (event.detail.board === board) following(event.detail); };
   const drawn = () => window.dispatchEvent(new CustomEvent("flipscope-board-drawn", { detail: { board, at: at() } }));
-  window.addEventListener("flipscope-board-follow", follow);
+  window.addEventListener("flipscope-board-follow", hear);
   window.addEventListener("flipscope-board-say", drawn);
   root._share = {
-    moving() {
-      const now = performance.now();
-      if (now - saidAt > FRAME_MS) { saidAt = now; say(true); return; } // the first step does not wait for a frame
-      if (!frame) frame = requestAnimationFrame(() => { frame = 0; saidAt = performance.now(); say(true); });
-    },
-    released() { cancelAnimationFrame(frame); frame = 0; say(false); root._settled = null; },
+    moving: saying,
+    released() { saying.stop(); say(false); root._settled = null; },
     drawn,
     stop() {
-      cancelAnimationFrame(frame);
-      window.removeEventListener("flipscope-board-follow", follow);
+      saying.stop();
+      following.stop();
+      window.removeEventListener("flipscope-board-follow", hear);
       window.removeEventListener("flipscope-board-say", drawn);
     },
   };

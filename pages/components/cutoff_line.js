@@ -151,8 +151,8 @@ export default function render(component) {
   function paint() {
     const at = place(root._at);
     moved(current, root._at);
-    root.querySelector(".value").textContent = filled(data.shown, at);
-    lines.forEach((template, i) => { shown[i].textContent = filled(template, at); });
+    write(root.querySelector(".value"), filled(data.shown, at));
+    lines.forEach((template, i) => write(shown[i], filled(template, at)));
     slider.value = String(root._at);
     root.dataset.painted = String(performance.now());
   }
@@ -198,10 +198,10 @@ export default function render(component) {
   slider.oninput = () => handled(Number(slider.value));
   slider.onchange = release;
 
-  function write() {
+  function decide() {
     setTriggerValue("decision", { sentences: shown.map((line) => line.textContent).filter(Boolean), cutoff: root._at });
   }
-  offerRecord(root, root.querySelector("button"), write);
+  offerRecord(root, root.querySelector("button"), decide);
   paint();
   shared.drawn();
   return () => { shared.stop(); root._watch.disconnect(); };

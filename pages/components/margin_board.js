@@ -97,10 +97,10 @@ export default function (component) {
       const { row, x } = part;
       const at = state.at[row.name];
       const zone = row.zones[at];
-      part.sign.textContent = row.signs[at];
+      write(part.sign, row.signs[at]);
       part.sign.dataset.verdict = row.states[at];
-      part.sentence.textContent = row.sentences[at].replace(/p ([=<>]) /, "p\u00a0$1\u00a0");
-      part.shown.textContent = row.labels[at];
+      write(part.sentence, row.sentences[at].replace(/p ([=<>]) /, "p\u00a0$1\u00a0"));
+      write(part.shown, row.labels[at]);
       const there = zone === null ? "hidden" : "visible";
       const [left, right] = (zone ?? row.axis).map(x);
       part.zone.setAttribute("x", left);
@@ -119,13 +119,13 @@ export default function (component) {
       }
     }
     const verdict = overall[parts.map((part) => part.row.states[state.at[part.row.name]]).join("|")];
-    answer.textContent = verdict.sentence;
+    write(answer, verdict.sentence);
     answer.dataset.verdict = verdict.state;
-    under.textContent = verdict.detail;
+    write(under, verdict.detail);
     root.dataset.painted = String(performance.now());
   }
 
-  function write() {
+  function decide() {
     setTriggerValue("decision", { sentences: [answer.textContent, ...parts.map((part) => part.sentence.textContent)], ...view() });
   }
   // what a presenter sent: a handle that moves shows its old place behind it
@@ -146,7 +146,7 @@ export default function (component) {
     isSettled: () => Boolean(locked) || parts.every(({ row }) => state.at[row.name] === row.start),
     settle: () => setTriggerValue("moved", { control: "margins", ...view() }),
   });
-  offerRecord(root, root.querySelector("button"), write);
+  offerRecord(root, root.querySelector("button"), decide);
   build();
   shared.drawn();
   return () => shared.stop();

@@ -75,15 +75,15 @@ export default function (component) {
 
   function paint() {
     const at = root._at;
-    root.querySelector(".level").textContent = `${(100 * levels[at]).toFixed(levels[at] > 0.989 ? 1 : 0)} %`;
-    headline.textContent = data.headline.sentences[data.headline.at[at]];
+    write(root.querySelector(".level"), `${(100 * levels[at]).toFixed(levels[at] > 0.989 ? 1 : 0)} %`);
+    write(headline, data.headline.sentences[data.headline.at[at]]);
     pairBox.replaceChildren();
     for (const pair of pairs) element("div", "pair", pair.sentences[pair.at[at]], pairBox);
     for (const part of parts) {
       const place = (at * ways.length + part.w) * models.length + part.m;
       const [from, to] = [best[place], worst[place]];
       const interval = from === to ? `rank ${from}` : `rank ${from} to ${to}`;
-      part.span.textContent = part.rank === null ? "" : part.claimed ? interval : "not claimed";
+      write(part.span, part.rank === null ? "" : part.claimed ? interval : "not claimed");
       if (!part.bar) continue;
       stretched(part.bar, part, at);
       if (drag.isOn) stretched(part.ghost, part, drag.from);
@@ -121,11 +121,11 @@ export default function (component) {
     settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[root._at], level: levels[root._at] }),
   });
 
-  function write() {
+  function decide() {
     const sentences = [headline, ...pairBox.children].map((one) => `${one.textContent} (${root.querySelector(".level").textContent})`);
     setTriggerValue("decision", { sentences, level: levels[root._at] });
   }
-  offerRecord(root, root.querySelector(".controls > button"), write);
+  offerRecord(root, root.querySelector(".controls > button"), decide);
   build();
   shared.drawn();
   return () => shared.stop();

@@ -187,21 +187,21 @@ export default function (component) {
 
   function paint() {
     const t = table();
-    shown.textContent = `${(100 * levels[state.at]).toFixed(levels[state.at] > 0.989 ? 1 : 0)} %`;
+    write(shown, `${(100 * levels[state.at]).toFixed(levels[state.at] > 0.989 ? 1 : 0)} %`);
     if (!t) return;
     const old = state.at;
-    root.querySelector(".set").textContent = Object.values(selects)
+    write(root.querySelector(".set"), Object.values(selects)
       .filter((select) => !select.parentElement.hidden && select.selectedOptions.length)
-      .map((select) => select.selectedOptions[0].textContent).join(" · ");
-    headline.textContent = leading(t);
+      .map((select) => select.selectedOptions[0].textContent).join(" · "));
+    write(headline, leading(t));
     const at = t.verdicts[state.rule];
-    tally.textContent = at.tallies[at.tally[state.at]];
+    write(tally, at.tallies[at.tally[state.at]]);
     parts.forEach((part, r) => {
       const said = outcome(t, r);
-      part.sign.textContent = SIGNS[said] ?? "";
+      write(part.sign, SIGNS[said] ?? "");
       part.sign.dataset.verdict = STATES[said];
-      part.sentence.textContent = sentence(t, r);
-      part.sentence.title = `${words().rows[r].detail} Click to open the outputs behind it.`;
+      write(part.sentence, sentence(t, r));
+      write(part.sentence, `${words().rows[r].detail} Click to open the outputs behind it.`, "title");
       spans(t, r, part.whisker, part.x);
       if (drag.isOn) {
         state.at = drag.from;
@@ -246,7 +246,7 @@ export default function (component) {
     settle: () => setTriggerValue("moved", { control: "level", from: levels[data.start], to: levels[state.at], ...view() }),
   });
 
-  function write() {
+  function decide() {
     const t = table();
     if (!t) return;
     const rank = { m: 0, l: 1, u: 2, f: 3, x: 4, r: 5 };
@@ -256,7 +256,7 @@ export default function (component) {
     const what = state.kind === "simultaneous" ? "band" : "intervals";
     setTriggerValue("decision", { sentences: kept.map((one) => `${one} (${shown.textContent} ${what})`), ...view() });
   }
-  offerRecord(root, root.querySelector(".controls > button"), write);
+  offerRecord(root, root.querySelector(".controls > button"), decide);
   build();
   shared.drawn();
   return () => shared.stop();

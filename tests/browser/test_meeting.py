@@ -2,6 +2,7 @@
 
 import pytest
 
+from flipcore.boards.levels import LEVELS
 from tests.browser.serving import browser_page
 from tests.browser.test_main_job import no_fault, settled
 
@@ -109,6 +110,32 @@ def test_a_follower_may_look_elsewhere_and_the_presenter_waits(screens):
     follower.page.get_by_role("button", name="Back to the presenter").click()
     follower.line("Following Ada")
     follower.shows(ada.level())
+
+
+BURST = """async (n) => {
+  const root = [...document.querySelectorAll('*')].map((one) => one.shadowRoot).find((one) => one?.querySelector('.board'));
+  const { board, at } = flipscopeMeeting.position, shown = root.querySelector('.level');
+  let drawn = 0;
+  const watch = new MutationObserver(() => { drawn += 1; });
+  watch.observe(shown, { childList: true, characterData: true, subtree: true });
+  const send = (place, moving) => window.dispatchEvent(new CustomEvent('flipscope-board-follow',
+    { detail: { board, at: { ...at, at: place }, moving } }));
+  for (let i = 0; i < n; i += 1) { send(2 + (i % 40), true); await Promise.resolve(); }
+  send(5, true);
+  await new Promise((done) => setTimeout(done, 200));
+  watch.disconnect();
+  const last = shown.textContent;
+  send(at.at, false);
+  return [drawn, last];
+}"""
+
+
+def test_what_came_meanwhile_is_drawn_once_and_the_last_of_it_stands(screens):
+    """A screen that is slow draws the newest position, and none that was overtaken."""
+    _, follower, other = screens
+    drawn, last = follower.page.evaluate(BURST, 300)
+    assert 2 <= drawn <= 12 and last == f"{100 * LEVELS[5]:.0f} %"  # the first at once, then one a frame
+    follower.shows(other.level())
 
 
 def test_a_reload_comes_back_to_where_the_others_are(screens):
