@@ -101,7 +101,11 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "what a server can do is asked, recorded and read back",
         "models/openai/features models/openai/replies models/probe_record",
     ),
-    "models/test_own_models.py": ("a model of one's own from a preset, by command", "models/command models/presets"),
+    "models/test_own_models.py": (
+        "a model of one's own from a preset, by command",
+        "models/command models/presets models/testing",
+    ),
+    "models/weights/test_backend.py": ("open weights are tested as they are asked", "models/weights/probe"),
     "plugins/test_contracts.py": (
         "one contract over all detectors",
         "detectors/detector detectors/drop_gap detectors/losses detectors/pearl",

@@ -21,7 +21,11 @@ from flipcore.text.dates import span
 APIS = ("chat", "completions")
 # what a server may refuse: it is left out then; a system prompt goes before the question instead
 REFUSABLE = ("temperature", "top_p", "seed", "stop", "system", "reasoning_effort")
-SERVED = "openai_compatible"
+SERVED, WEIGHTS = "openai_compatible", "transformers"
+ADDED = (SERVED, WEIGHTS)  # what a user may add
+UNTESTED = {SERVED: ("generate",), WEIGHTS: ABILITIES}  # what is believed before a test: of a server as little as can be
+DTYPES = ("float32", "bfloat16", "float16")
+_DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]{1,2})?")
 _MOST_CHARS = 200
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{2,63}")
 _NUMBERS = {  # key -> (least, most)
@@ -58,6 +62,14 @@ class ModelCard:
     tokens_per_minute: int | None = None
     preset: str = ""
     probe: dict = field(default_factory=dict)
+
+
+def place_of(card: ModelCard) -> str:
+    """Where a model that was added is and how it is asked: "m at http://localhost:8000/v1, chat API"."""
+    if card.backend == WEIGHTS:
+        prompt = "its chat template" if card.api == "chat" else "raw text"
+        return f"{card.model} in this process, {prompt}, {card.options.get('dtype', DTYPES[0])}"
+    return f"{card.model} at {card.endpoint}, {card.api} API"
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
@@ -99,23 +111,26 @@ def checked(card: ModelCard, where: str = "") -> ModelCard:
         _check_number(where, key, getattr(card, key), low, high)
     if card.backend == SERVED:
         _check_server(card, where)
+    if card.backend == WEIGHTS:
+        _check_weights(card, where)
     return card
 
 
 def check_own(card: ModelCard) -> ModelCard:
-    """A card that a user adds or edits: as `checked`, with a name that a study can use, a server and a model."""
+    """A card that a user adds or edits: as `checked`, with a name that a study can use, a model and the server that has it."""
     name = card.name
     if not name.strip() or name != name.strip() or len(name) > 80 or not name.isprintable() or ":" in name:
         raise BadInput(f"The name {name[:80]!r} cannot be used: take 1 to 80 letters, digits, dots or hyphens, and no colon.")
     shipped = cards_of(MODELS_TOML).get(name)
-    if shipped and shipped.backend != SERVED:
+    if shipped and shipped.backend not in ADDED:
         raise BadInput(f"{name} is the name of a shipped model whose results carry a label. Take another name.")
-    if card.backend != SERVED:
-        raise BadInput(f"A model that is added is a server that speaks the OpenAI API, not {card.backend!r}.")
-    if not card.endpoint:
+    if card.backend not in ADDED:
+        raise BadInput(f"A model that is added is a server that speaks the OpenAI API or open weights, not {card.backend!r}.")
+    if card.backend == SERVED and not card.endpoint:
         raise BadInput("The address of the server is missing, for example http://localhost:8000/v1.")
     if not card.model.strip() or len(card.model) > _MOST_CHARS:
-        raise BadInput(f"Say which model of the server is meant, in at most {_MOST_CHARS} characters.")
+        which = "which model of the server is meant" if card.backend == SERVED else "which folder or name the weights have"
+        raise BadInput(f"Say {which}, in at most {_MOST_CHARS} characters.")
     if card.cutoff:
         span("end of its training", card.cutoff)
     return checked(card)
@@ -128,11 +143,31 @@ def _check_number(where: str, key: str, value: Any, low: float, high: float) -> 
         raise BadInput(f"{where} has {key} = {str(value)[:60]!r}; it must be a number from {low:,} to {high:,}.")
 
 
+def _check_weights(card: ModelCard, where: str) -> None:
+    """How open weights are computed: precision, device, calls together, and whether a chat template sets the prompt."""
+    _check_api(card, where)
+    if card.endpoint or card.api_key_env:
+        raise BadInput(f"{where} is computed in this process; leave endpoint and api_key_env out.")
+    dtype, device, batch = (
+        card.options.get(key, none) for key, none in (("dtype", DTYPES[0]), ("device", "auto"), ("batch", 1))
+    )
+    if dtype not in DTYPES:
+        raise BadInput(f"{where} has dtype = {str(dtype)[:40]!r}; it must be one of {', '.join(DTYPES)}.")
+    if not isinstance(device, str) or not _DEVICE.fullmatch(device):
+        raise BadInput(f"{where} has device = {str(device)[:40]!r}; it must be auto, cpu, mps or cuda, for example cuda:1.")
+    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= 1_024:
+        raise BadInput(f"{where} has batch = {str(batch)[:40]!r}; it must be a whole number from 1 to 1,024.")
+
+
+def _check_api(card: ModelCard, where: str) -> None:
+    if card.api not in APIS:
+        raise BadInput(f"{where} has api = {card.api[:40]!r}; it must be {' or '.join(APIS)}.")
+
+
 def _check_server(card: ModelCard, where: str) -> None:
     """An address that can be asked and holds no key, and the name of a variable instead of a key. What was typed is not repeated:
     it may be the key."""
-    if card.api not in APIS:
-        raise BadInput(f"{where} has api = {card.api[:40]!r}; it must be {' or '.join(APIS)}.")
+    _check_api(card, where)
     try:
         address = urlsplit(card.endpoint)
         is_whole = address.scheme in ("http", "https") and bool(address.hostname) and (address.port or 1) > 0

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import argparse
 
+from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.models import model_cards, own_models
-from flipcore.models.cards import APIS, SERVED, ModelCard
-from flipcore.models.openai.probe import ask_and_keep
+from flipcore.models.cards import ADDED, APIS, DTYPES, WEIGHTS, ModelCard, place_of
 from flipcore.models.presets import PRESETS, card_from
 from flipcore.models.probe_record import ProbeRecord, lines, record_of, warnings
+from flipcore.models.testing import ask_and_keep
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The words of `models`."""
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("list", help="every model that a study can name")
-    add = actions.add_parser("add", help="a model of a server that speaks the OpenAI API; it is tested at once")
+    add = actions.add_parser("add", help="a model of a server, or open weights; it is tested at once")
     add.add_argument("name", help="what studies call it")
     add.add_argument("--preset", default="other", choices=tuple(PRESETS), help="fills in what is not given")
-    add.add_argument("--model", required=True, help="what the server calls it")
+    add.add_argument("--model", required=True, help="what the server calls it; for open weights their folder or name")
     add.add_argument("--endpoint", metavar="URL", help="for example http://localhost:8000/v1")
     add.add_argument("--api", choices=APIS, help="chat, or completions for raw text")
     add.add_argument("--key-env", metavar="VARIABLE", help="the environment variable that holds the key; the key is not stored")
     add.add_argument("--price-in", type=float, metavar="USD", help="a million tokens in")
     add.add_argument("--price-out", type=float, metavar="USD", help="a million tokens out")
+    add.add_argument("--dtype", choices=DTYPES, help="the precision of open weights (default float32)")
+    add.add_argument("--device", metavar="NAME", help="where open weights are computed: cpu, cuda, cuda:1 (default auto)")
     add.add_argument("--cutoff", metavar="DATE", help="end of its training, YYYY-MM-DD")
     add.add_argument("--replace", action="store_true", help="change the model of that name")
-    add.add_argument("--no-test", action="store_true", help="ask the server nothing now")
+    add.add_argument("--no-test", action="store_true", help="ask it nothing now")
     for action, about in (("test", "ask it again and say what changed"), ("remove", "forget one of your own models")):
         actions.add_parser(action, help=about).add_argument("name")
 
@@ -52,9 +55,9 @@ def whose(name: str, own: dict[str, ModelCard]) -> str:
 
 
 def _state(card: ModelCard, record: ProbeRecord | None) -> str:
-    if card.backend != SERVED:
+    if card.backend not in ADDED:
         return ""
-    return f"{card.model} at {card.endpoint}, " + (f"tested {record.at[:10]}" if record else "never tested")
+    return f"{place_of(card)}, " + (f"tested {record.at[:10]}" if record else "never tested")
 
 
 def _add(options: argparse.Namespace) -> int:
@@ -68,6 +71,7 @@ def _add(options: argparse.Namespace) -> int:
         price_in=options.price_in,
         price_out=options.price_out,
         cutoff=options.cutoff,
+        options=_options(options),
     )
     own_models.save(card, card.name if options.replace else "")
     print(f"{card.name} is stored in {own_models_toml()}.")
@@ -75,6 +79,14 @@ def _add(options: argparse.Namespace) -> int:
     if note:
         print(f"The preset {options.preset}: {note}.")
     return 0 if options.no_test else _tested(card)
+
+
+def _options(options: argparse.Namespace) -> dict | None:
+    """How open weights are computed, where anything was said; None leaves the preset's own."""
+    options_of_weights = {key: value for key in ("dtype", "device") if (value := getattr(options, key)) is not None}
+    if options_of_weights and PRESETS[options.preset].backend != WEIGHTS:
+        raise BadInput("--dtype and --device are for open weights alone: add --preset transformers, or leave them out.")
+    return options_of_weights or None
 
 
 def _test(options: argparse.Namespace) -> int:

@@ -9,19 +9,21 @@ from dataclasses import dataclass
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.plugins import Registry
-from flipcore.models.cards import ModelCard
+from flipcore.models.cards import SERVED, WEIGHTS, ModelCard
+from flipcore.models.probe_record import ProbeRecord
 
 
 @dataclass(frozen=True)
 class ModelKind:
-    """`name` is what a card says as its `backend`; `open` makes the model of a card. `cards` are models that need no entry in
-    data/models.toml; one whose name stands there already gives way to it."""
+    """`name` is what a card says as its `backend`; `open` makes the model of a card, `probe` tests it where it can be tested.
+    `cards` are models that need no entry in data/models.toml; one whose name stands there already gives way to it."""
 
     name: str
     title: str
     about: str
     open: Callable[[ModelCard], Backend]
     cards: tuple[ModelCard, ...] = ()
+    probe: Callable[[ModelCard], ProbeRecord] | None = None
 
 
 def _simulated(card: ModelCard) -> Backend:
@@ -45,6 +47,24 @@ def _openai_compatible(card: ModelCard) -> Backend:
     return OpenAICompatible(card)
 
 
+def _server_test(card: ModelCard) -> ProbeRecord:
+    from flipcore.models.openai.probe import probed
+
+    return probed(card)
+
+
+def _open_weights(card: ModelCard) -> Backend:
+    from flipcore.models.weights.backend import OpenWeights
+
+    return OpenWeights(card)
+
+
+def _weights_test(card: ModelCard) -> ProbeRecord:
+    from flipcore.models.weights.probe import probed
+
+    return probed(card)
+
+
 def _fault(kind: ModelKind) -> str:
     """What of a kind of model no type can say; "" where all is as it must be."""
     if not callable(kind.open):
@@ -58,7 +78,16 @@ BACKENDS: Registry[ModelKind] = Registry(
     "models",
     ModelKind,
     (
-        ModelKind("openai_compatible", "OpenAI-compatible server", "Any server that speaks OpenAI's API.", _openai_compatible),
+        ModelKind(
+            SERVED, "OpenAI-compatible server", "Any server that speaks OpenAI's API.", _openai_compatible, probe=_server_test
+        ),
+        ModelKind(
+            WEIGHTS,
+            "Open weights",
+            "A checkpoint on this machine, computed in this process.",
+            _open_weights,
+            probe=_weights_test,
+        ),
         ModelKind("pocket", "Pocket model", "The small language model of the repository, computed here.", _pocket),
         ModelKind("simulated", "Simulated model", "Planted truth, for calibration and tests.", _simulated),
     ),
@@ -76,3 +105,11 @@ def opened(card: ModelCard) -> Backend:
         raise
     except Exception as error:  # a package's own code may raise anything
         raise BadInput(BACKENDS.failure(card.backend, error)) from error
+
+
+def probed(card: ModelCard) -> ProbeRecord:
+    """What a test of the model finds out now. Raises BadInput where its kind has no test, or it cannot be asked."""
+    kind = BACKENDS.get(card.backend)
+    if kind is None or kind.probe is None:
+        raise BadInput(f"{card.name} is of a kind that has no test: {card.backend}.")
+    return kind.probe(card)

@@ -13,7 +13,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
-from flipcore.models.cards import ModelCard, cards_of, check_own
+from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own
 from flipcore.models.probe_record import FOUND_OUT
 
 _HEAD = "# Models that were added in the dashboard or by `python -m flipcore models`; remarks of your own are not kept.\n"
@@ -59,10 +59,15 @@ def remove(name: str) -> None:
 def edited(card: ModelCard, **changes: Any) -> ModelCard:
     """The card with other values. One that now means another model has to be tested again: what was found out is forgotten."""
     after = replace(card, **changes)
-    if all(getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")):
+    if all(getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")) and _dtype(after) == _dtype(card):
         return after
     options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}
-    return replace(after, abilities=("generate",), refuses=(), options=options, probe={})
+    return replace(after, abilities=UNTESTED[after.backend], refuses=(), options=options, probe={})
+
+
+def _dtype(card: ModelCard) -> str:
+    """The precision that open weights are computed in."""
+    return card.options.get("dtype", "")
 
 
 def table_of(card: ModelCard) -> dict[str, Any]:

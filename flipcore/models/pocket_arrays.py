@@ -1,4 +1,4 @@
-"""The pocket model's arithmetic on plain arrays: softmax, rotary positions, and rows padded to one length."""
+"""A language model's arithmetic on plain arrays: softmax, rotary positions, rows padded to one length, and drawing a token."""
 
 from __future__ import annotations
 
@@ -41,3 +41,22 @@ def batches(lengths: list[int]) -> Iterator[list[int]]:
     order = sorted(range(len(lengths)), key=lambda i: lengths[i])
     for start in range(0, len(order), BATCH):
         yield order[start : start + BATCH]
+
+
+def drawn_token(logs: np.ndarray, stream: np.random.Generator, temperature: float, top_p: float) -> int:
+    """A token drawn from its log-probabilities (vocabulary,): the likeliest at temperature 0, else by the next number of `stream`
+    among the likeliest tokens that together reach `top_p`."""
+    if temperature <= 0:
+        return int(np.argmax(logs))
+    weights = np.exp((logs.astype(np.float64) - logs.max()) / temperature)
+    total, draw = weights.sum(), stream.random()
+    for least in (1e-3, -1.0):  # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
+        candidates = np.flatnonzero(weights > least)
+        order = candidates[np.argsort(-weights[candidates], kind="stable")]
+        shares = np.cumsum(weights[order]) / total
+        n_kept = int(np.searchsorted(shares, top_p - 1e-12)) + 1 if top_p < 1 else len(shares)
+        top = shares[n_kept - 1] if top_p < 1 and n_kept <= len(shares) else 1.0
+        place = int(np.searchsorted(shares, draw * top))
+        if place < min(n_kept, len(order)):
+            return int(order[place])
+    return int(order[min(n_kept, len(order)) - 1])

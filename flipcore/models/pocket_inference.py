@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
-from flipcore.models.pocket_arrays import batches, log_softmax, padded, softmax, turned
+from flipcore.models.pocket_arrays import batches, drawn_token, log_softmax, padded, softmax, turned
 
 N_FIRST = 40
 Piece = tuple[str, float]
@@ -286,7 +286,7 @@ class _Run:
     def _take(self, i: int, logs: np.ndarray, step: int) -> int:
         if step == 0:
             self.first[i] = self.model.top(logs, N_FIRST)
-        token = int(np.argmax(logs)) if self.temperature <= 0 else self._sampled(logs, self.streams[i])
+        token = drawn_token(logs, self.streams[i], self.temperature, self.top_p)
         if token == self.model.config["eos_token_id"]:
             self.reasons[i] = "stop"
             return token
@@ -295,20 +295,6 @@ class _Run:
         if self.stop and any(text in self.model.tokenizer.decode(self.ids[i]) for text in self.stop):
             self.reasons[i] = "stop"
         return token
-
-    def _sampled(self, logs: np.ndarray, stream: np.random.Generator) -> int:
-        weights = np.exp((logs.astype(np.float64) - logs.max()) / self.temperature)
-        total, draw = weights.sum(), stream.random()
-        for least in (1e-3, -1.0):  # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
-            candidates = np.flatnonzero(weights > least)
-            order = candidates[np.argsort(-weights[candidates], kind="stable")]
-            shares = np.cumsum(weights[order]) / total
-            n_kept = int(np.searchsorted(shares, self.top_p - 1e-12)) + 1 if self.top_p < 1 else len(shares)
-            top = shares[n_kept - 1] if self.top_p < 1 and n_kept <= len(shares) else 1.0
-            place = int(np.searchsorted(shares, draw * top))
-            if place < min(n_kept, len(order)):
-                return int(order[place])
-        return int(order[min(n_kept, len(order)) - 1])
 
     def _generation(self, i: int) -> Generation:
         text = self.model.tokenizer.decode(self.ids[i])

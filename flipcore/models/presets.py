@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.models.cards import SERVED, ModelCard
+from flipcore.models.cards import SERVED, UNTESTED, WEIGHTS, ModelCard
 
 NEVER = "never tried against the service"
 
@@ -29,6 +29,7 @@ class Preset:
     about: str = ""
     source: str = ""
     trial: str = NEVER
+    backend: str = SERVED
     options: dict = field(default_factory=dict)
 
 
@@ -105,6 +106,19 @@ PRESETS = {
             about="Takes a seed, a reasoning effort and log-probabilities in its chat API; returns reasoning apart.",
             source="https://docs.ollama.com/api/openai-compatibility",
         ),
+        Preset(
+            "transformers",
+            "Open weights in this process",
+            "",
+            api="completions",
+            is_local=True,
+            example="",
+            about="A folder with a checkpoint, or its name in the Hugging Face cache of this machine; nothing is fetched and no code of "
+            "it is run. It needs no server and gives every log-probability. Needs requirements-transformers.txt.",
+            source="https://huggingface.co/docs/transformers",
+            trial="tried with the pocket model",
+            backend=WEIGHTS,
+        ),
         Preset("other", "Another server", "", about="Any server that speaks the OpenAI API.", trial=""),
     )
 }
@@ -129,7 +143,7 @@ def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
         **prices,
     }
     overrides = {key: value for key, value in changes.items() if value is not None}
-    return ModelCard(name, SERVED, model, abilities=("generate",), preset=preset_name, **own | overrides)
+    return ModelCard(name, one.backend, model, abilities=UNTESTED[one.backend], preset=preset_name, **own | overrides)
 
 
 def preset_line(one: Preset) -> str:

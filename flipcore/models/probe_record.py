@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.models.cards import ModelCard
+from flipcore.models.cards import WEIGHTS, ModelCard
 
 # where reasoning is returned
 NO_REASONING, HIDDEN, TAGS, PARTS = "", "hidden", "tags", "parts"
@@ -160,7 +160,8 @@ def warnings(card: ModelCard, record: ProbeRecord) -> list[str]:
     if record.reasoning:
         texts.append("It reasons before it answers. Leave room in the token limit, and read written answers, not first tokens.")
     if record.scores_elsewhere:
-        texts.append("Its completions API gives log-probabilities of a given text. Add it a second time with that API.")
+        other = "raw text as its prompt" if card.backend == WEIGHTS else "that API"
+        texts.append(f"Its completions API gives log-probabilities of a given text. Add it a second time with {other}.")
     if card.price_in is None or card.price_out is None:
         texts.append("Its price is unknown, so no study may ask it. Edit the model and say what it costs.")
     elif record.price_in is not None and (card.price_in, card.price_out) != (record.price_in, record.price_out):

@@ -13,7 +13,7 @@ from flipcore.models import model_cards
 from flipcore.runs.plan import Plan
 from flipcore.store.connection import Store
 
-ON_THIS_MACHINE = ("pocket", "simulated")
+ON_THIS_MACHINE = ("pocket", "simulated", "transformers")
 
 _EMBARGO = """
 SELECT DISTINCT item_id FROM study_items WHERE role = 'retro' AND item_id IN (SELECT unnest($ids))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.models import own_models
-from flipcore.models.cards import ModelCard
+from flipcore.models.cards import ModelCard, place_of
 from flipcore.models.openai.client import missing_key
-from flipcore.models.openai.probe import ask_and_keep
 from flipcore.models.presets import provenance
 from flipcore.models.probe_record import costs_text, lines, record_of, speed_text, warnings
+from flipcore.models.testing import ask_and_keep
 from pages.common.notes import plain, shown_problem
 from pages.models.form import edit
 
@@ -21,7 +21,7 @@ def card(model: ModelCard) -> None:
         left, right = st.columns([3, 1])
         with left:
             st.subheader(plain(model.name), anchor=False)
-            st.markdown(plain(f"{model.model} at {model.endpoint}, {model.api} API. {costs_text(model)}"))
+            st.markdown(plain(f"{place_of(model)}. {costs_text(model)}"))
             for sentence in st.session_state.get(f"test-of-{model.name}", ()):
                 st.markdown(plain(sentence))
             if sentence := missing_key(model):
@@ -54,7 +54,7 @@ def _actions(model: ModelCard) -> None:
 
 
 def run_test(model: ModelCard) -> None:
-    """Asks the server and draws the page again with what came; a problem is its sentence, and the card stays as it was."""
+    """Asks the model and draws the page again with what came; a problem is its sentence, and the card stays as it was."""
     with st.spinner("Asking about ten small things …"), shown_problem():
         st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
         st.rerun()

@@ -1,4 +1,4 @@
-"""Adding and editing a model: where it is, what it is called there, which variable holds its key, what it costs."""
+"""Adding and editing a model: the server or the folder that it is in, what it is called there, and what it costs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.models import own_models
-from flipcore.models.cards import APIS, ModelCard
-from flipcore.models.openai.probe import ask_and_keep, listed_models
+from flipcore.models.cards import APIS, DTYPES, WEIGHTS, ModelCard
+from flipcore.models.openai.probe import listed_models
 from flipcore.models.presets import PRESETS, card_from, preset_line
+from flipcore.models.testing import ask_and_keep
 from pages.common.notes import plain, shown_problem
 
 
@@ -53,6 +54,33 @@ def _fields(start: ModelCard, key: str) -> dict:
     """What the controls say, by the fields of a card."""
     first, second = st.columns(2)
     name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
+    values: dict[str, Any] = {"name": name.strip()}
+    values |= _weights(start, first, second, key) if start.backend == WEIGHTS else _server(start, first, second, key)
+    cutoff = second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06")
+    values["cutoff"] = cutoff or None
+    return values if start.backend == WEIGHTS else values | _prices_and_limits(start, first, second, key)
+
+
+def _weights(start: ModelCard, column, place, key: str) -> dict:
+    """Where open weights are and how they are computed."""
+    model = place.text_input(
+        "Folder, or name in the Hugging Face cache", start.model, key=f"{key}-model", placeholder="~/models/llama-3.2-1b"
+    )
+    api = column.selectbox(
+        "Prompt", APIS, APIS.index(start.api), key=f"{key}-api", format_func=_PROMPT.get, help="raw text may also be scored"
+    )
+    now = start.options.get("dtype", DTYPES[0])
+    dtype = column.selectbox(
+        "Precision", DTYPES, DTYPES.index(now), key=f"{key}-dtype", help="float32 is exact; the others are smaller"
+    )
+    return {"model": model.strip(), "api": api, "options": {**start.options, "dtype": dtype}}
+
+
+_PROMPT = {"completions": "raw text", "chat": "set by its chat template"}
+
+
+def _server(start: ModelCard, first, second, key: str) -> dict:
+    """Where a server is, and what the model is called there."""
     endpoint = second.text_input("Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1")
     api = first.selectbox(
         "API", APIS, APIS.index(start.api), key=f"{key}-api", help="completions takes raw text and may score it"
@@ -64,11 +92,12 @@ def _fields(start: ModelCard, key: str) -> dict:
         placeholder="empty for a server without a key",
         help="its name alone, for example OPENAI_API_KEY; the key itself is never stored",
     )
-    values: dict[str, Any] = {"name": name.strip(), "endpoint": endpoint.strip(), "api": api, "api_key_env": variable.strip()}
-    values["model"] = _model(start, values, first, key)
-    values["cutoff"] = (
-        second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06") or None
-    )
+    values: dict[str, Any] = {"endpoint": endpoint.strip(), "api": api, "api_key_env": variable.strip()}
+    return values | {"model": _model(start, values, first, key)}
+
+
+def _prices_and_limits(start: ModelCard, first, second, key: str) -> dict:
+    values: dict[str, Any] = {}
     for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
         values[field] = column.number_input(
             f"US dollars a million tokens {label}",

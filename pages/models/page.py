@@ -24,7 +24,7 @@ with shown_problem():
     st.dataframe(listing([one for name, one in model_cards().items() if name not in own]), hide_index=True)
 
 how_to_read(
-    "**Test** asks the server about ten small things and keeps what it finds: which log-probabilities come, which parameters it "
+    "**Test** asks the model about ten small things and keeps what it finds: which log-probabilities come, which parameters it "
     "refuses, whether it reasons and where the reasoning is returned. A refused parameter is left out of every call. Nothing that "
     "documentation says is believed. Keys are read from the environment variable that you name; they are never stored. Your "
     "models stand in `models.toml` in your own folder, which `FLIPSCOPE_HOME` moves."

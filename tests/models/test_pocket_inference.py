@@ -7,7 +7,8 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import world_generator
-from flipcore.models.pocket_inference import PocketModel, _Run, log_softmax
+from flipcore.models.pocket_arrays import drawn_token, log_softmax
+from flipcore.models.pocket_inference import PocketModel
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
 PROMPTS = [row["prompt"] for row in GOLDEN["rows"]]
@@ -115,14 +116,13 @@ def test_what_cannot_be_read_is_refused_with_a_sentence(model, tmp_path):
 
 @pytest.mark.parametrize("top_p", [1.0, 0.9])
 @pytest.mark.parametrize("tail", [-4.0, -9.0])
-def test_a_draw_is_that_of_all_tokens_in_order(model, top_p, tail):
+def test_a_draw_is_that_of_all_tokens_in_order(top_p, tail):
     # a tail of e^-9 each is lighter than what is sorted first, and 2,047 of them hold a fifth of the whole: draws reach it
-    run = _Run(model, [[0]], [0], 1.0, top_p, ())
     logs = log_softmax(np.concatenate([np.full(5, tail), [0.0], np.full(2042, tail)]) + 0.1 * np.sin(np.arange(2048)))
     weights = np.exp(logs - logs.max())
     order = np.argsort(-weights, kind="stable")
     shares = np.cumsum(weights[order]) / weights.sum()
     top = 1.0 if top_p == 1.0 else shares[np.searchsorted(shares, top_p)]
-    mine = [run._sampled(logs, world_generator(seed, "draw")) for seed in range(300)]
+    mine = [drawn_token(logs, world_generator(seed, "draw"), 1.0, top_p) for seed in range(300)]
     assert mine == [order[np.searchsorted(shares, world_generator(seed, "draw").random() * top)] for seed in range(300)]
     assert len(set(mine)) > 20

@@ -3,6 +3,7 @@
 import pytest
 import streamlit as st
 
+from flipcore.core.paths import POCKET
 from flipcore.models import own_models
 from flipcore.models.presets import card_from
 from flipcore.runs import demo
@@ -94,3 +95,21 @@ def test_new_study_leads_to_models_and_names_those_that_were_added(opened):
     app.selectbox(key="effort-mine").set_value("low").run()
     assert not app.exception and any('effort = "low"' in one.value for one in app.code)
     assert not any(one.key == "effort-pocket" for one in app.selectbox)
+
+
+def test_open_weights_are_added_without_a_server_and_say_what_they_need(opened, monkeypatch):
+    monkeypatch.setattr("flipcore.models.weights.files.find_spec", lambda name: None)
+    app = opened()
+    app.selectbox(key="model-preset").set_value("transformers").run()
+    assert not any(one.key == "new-transformers-endpoint" for one in app.text_input)
+    app.text_input(key="new-transformers-name").set_value("mine")
+    app.text_input(key="new-transformers-model").set_value(str(POCKET))
+    app.selectbox(key="new-transformers-dtype").set_value("bfloat16")
+    app.button(key="add-and-test").click().run()
+    assert not app.exception and "requirements-transformers.txt" in said(app)
+    card = own_models.own_cards()["mine"]
+    assert (card.backend, card.api, card.options["dtype"], card.price_in) == ("transformers", "completions", "bfloat16", 0.0)
+    app.selectbox(key="edit-mine-api").set_value("chat")
+    app.button(key="save-mine").click().run()
+    assert not app.exception and own_models.own_cards()["mine"].api == "chat"
+    assert "its chat template, bfloat16" in said(app)

@@ -19,24 +19,13 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Request
-from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.openai.client import error_texts, missing_key, open_client
 from flipcore.models.openai.features import context_tokens, list_price, notes, reasoning_place
 from flipcore.models.openai.pace import minute_limit
 from flipcore.models.openai.replies import Fault, alternatives, fields_of, path_of, reply_of, token_counts
 from flipcore.models.openai.retries import exhausted, pause
-from flipcore.models.probe_record import (
-    IGNORED,
-    NO_REASONING,
-    REFUSES,
-    REPEATS,
-    UNCLEAR,
-    ProbeRecord,
-    card_after,
-    record_of,
-    report,
-)
+from flipcore.models.probe_record import IGNORED, NO_REASONING, REFUSES, REPEATS, UNCLEAR, ProbeRecord
 from flipcore.text.logprobs import usable_alternatives
 
 ROOM = 512  # tokens for a first answer: enough to see reasoning begin
@@ -140,16 +129,6 @@ def _call(prompt: str) -> Call:
 def probed(card: ModelCard) -> ProbeRecord:
     """The record of a test now. Raises BadInput with the reason where the model cannot be asked at all."""
     return asyncio.run(probe(card))
-
-
-def ask_and_keep(card: ModelCard) -> list[str]:
-    """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises BadInput where the model
-    cannot be asked; the card then stays as it was."""
-    require(Permission.MODELS)
-    before, record = record_of(card), probed(card)
-    after = card_after(card, record)
-    own_models.save(after, card.name)
-    return report(after, before, record)
 
 
 def listed_models(card: ModelCard) -> dict[str, dict]:

@@ -1,0 +1,136 @@
+"""Open weights as a backend: loaded at the first call, shared by all who ask the same checkpoint, let go when nobody does."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+from flipcore.core.errors import BadInput
+from flipcore.core.finish import separate_reasoning
+from flipcore.core.records import Call, Completion
+from flipcore.models.batched import Batched, prompt_of, sampling_seed
+from flipcore.models.cards import ModelCard
+from flipcore.models.weights.files import check_packages, folder_of, weights_digest
+from flipcore.models.weights.inference import OpenModel, Text
+
+BATCH = 16
+DTYPE = "float32"
+_in_memory: WeakValueDictionary[tuple[Path, str, str, str], OpenModel] = WeakValueDictionary()
+_loading = threading.Lock()
+
+
+class OpenWeights(Batched):
+    """`card.model` is a folder or a name of the hub in this machine's cache; `card.api` says whether prompts are raw text
+    ("completions") or set by the checkpoint's chat template ("chat"), which cannot be scored. `card.options` may hold `dtype`,
+    `device` and `batch`. Raises BadInput where the checkpoint is not there and MissingPackage without torch or transformers."""
+
+    def __init__(self, card: ModelCard) -> None:
+        check_packages()
+        super().__init__()
+        self.card, self.name, self.called = card, card.name, card.name
+        self.batch = card.options.get("batch", BATCH)
+        self._folder = folder_of(card.model)
+        self._dtype, self._device = card.options.get("dtype", DTYPE), card.options.get("device", "auto")
+        self._weights = weights_digest(self._folder)
+        without = " without system" if "system" in card.refuses else ""
+        self.revision = f"{self._weights} {self._dtype} {card.api}{without}"
+        self.abilities = frozenset(card.abilities) - ({"score"} if card.api == "chat" else set())
+        self._model: OpenModel | None = None
+        self._fault = ""
+
+    @property
+    def down(self) -> str:
+        """Why nothing can be computed, or ""."""
+        return self._fault
+
+    def why_not(self, ability: str) -> str:
+        if ability in self.abilities:
+            return ""
+        if ability == "score" and self.card.api == "chat":
+            return (
+                f"{self.name} is asked through its chat template, which scores no given text. Add it with the completions API."
+            )
+        return f"{self.name} does not give {ability.replace('_', ' ')}, says its entry under Models."
+
+    async def complete(self, call: Call) -> Completion:
+        if call.request.ability not in self.abilities:
+            return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
+        if call.request.effort or call.request.reasoning_budget:
+            return Completion(call.call_id, "failed", error=f"{self.name} does not take a reasoning effort or budget.")
+        return await super().complete(call)
+
+    async def close(self) -> None:
+        await super().close()
+        self._model = None
+
+    def open(self) -> OpenModel:
+        """The checkpoint in memory; BadInput where it cannot be loaded, which is then remembered."""
+        if self._fault:
+            raise BadInput(self._fault)
+        if self._model is None:
+            try:
+                self._model = _shared(self._folder, self._weights, self._dtype, self._device)
+            except BadInput as error:
+                self._fault = str(error)
+                raise
+        return self._model
+
+    def answered(self, calls: list[Call]) -> list[Completion]:
+        model, request = self.open(), calls[0].request
+        if request.kind == "score":
+            scored = model.score([(prompt_of(call), call.request.continuation) for call in calls])
+            return [
+                Completion(call.call_id, "ok", tokens=tuple(tokens), cost_usd=0.0, n_tokens_out=0)
+                for call, tokens in zip(calls, scored, strict=True)
+            ]
+        prompts = [self._set(model, call) for call in calls]
+        if request.kind == "first_token":
+            tops = model.first_token_logprobs(prompts, request.top_k)
+            return [
+                Completion(call.call_id, "ok", top_logprobs=top, cost_usd=0.0, n_tokens_out=1)
+                for call, top in zip(calls, tops, strict=True)
+            ]
+        return self._generated(model, calls, prompts)
+
+    def _generated(self, model: OpenModel, calls: list[Call], prompts: list[Text]) -> list[Completion]:
+        request = calls[0].request
+        generations = model.generate(
+            prompts,
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            seeds=[sampling_seed(call) for call in calls],
+            top_p=request.top_p,
+            stop=request.stop,
+        )
+        return [
+            separate_reasoning(
+                Completion(
+                    call.call_id,
+                    "ok",
+                    one.text,
+                    one.finish_reason,
+                    n_tokens_in=one.n_tokens_in,
+                    n_tokens_out=one.n_tokens_out,
+                    cost_usd=0.0,
+                )
+            )
+            for call, one in zip(calls, generations, strict=True)
+        ]
+
+    def _set(self, model: OpenModel, call: Call) -> Text:
+        request = call.request
+        if self.card.api == "completions":
+            return Text(prompt_of(call) + request.continuation)
+        apart = "system" not in self.card.refuses
+        return model.chat(request.prompt if apart else prompt_of(call), request.system if apart else "")
+
+
+def _shared(folder: Path, weights: str, dtype: str, device: str) -> OpenModel:
+    """The checkpoint that is in memory already, or it is loaded: two studies of one model hold it once."""
+    key = (folder, weights, dtype, device)
+    with _loading:
+        model = _in_memory.get(key)
+        if model is None:
+            model = _in_memory[key] = OpenModel.load(folder, dtype, device)
+        return model
