@@ -6,17 +6,18 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import WRITTEN_ANSWER, Completion, Readout, correctness
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
-from flipcore.datasets.recorded.log_records import Rejection
+from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
-from flipcore.runs.log_survey import Survey, corrected, model_of
+from flipcore.runs.log_survey import Survey, corrected, model_of, require_unchanged
 from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -96,6 +97,7 @@ def store_logs(
     before = import_mark(store, study.study_id)
     if before >= n_all and import_state(store, study.study_id)[0] == DONE:
         return study.study_id
+    require_unchanged(survey)
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     with store.memory_bound(MEMORY_MB):
         if not _all_stored(study, survey, store, before, on_progress, stop):
@@ -122,9 +124,9 @@ def _all_stored(
     leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
     n_seen, batch, waiting = 0, _Batch(study, leave), None
     try:
-        for log_row in _log_rows(survey):
+        for log_row in _log_rows(survey, before):
             n_seen += 1
-            if log_row is not None and n_seen > before:
+            if log_row is not None:
                 batch.take(log_row, n_seen)
             if n_seen % _BATCH and not batch.is_full:
                 continue
@@ -149,28 +151,32 @@ def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Futur
     store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
 
 
-def _log_rows(survey: Survey) -> Iterator[LogRow | None]:
-    """Every row of every file in the survey's order; None for one that was refused."""
-    kinds, corrections = survey.kinds, survey.corrections
-    roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
-    task_roles = {task: role for task, role in roles.items() if role}
-    axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}
-    harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
-    builder = Builder(
-        Joining(kinds, OWN_NAMES, task_roles, survey.clusters, corrections.get("join", ""), axes=axes, harmless=harmless)
-    )
+def _log_rows(survey: Survey, before: int) -> Iterator[LogRow | None]:
+    """Every row of every file in the survey's order; None for one that was refused, and for the first `before` of all."""
+    builder, corrections, n_seen = Builder(_joining(survey), survey.placed), survey.corrections, 0
     for number, file in enumerate(survey.files):
         try:
             for record in corrected(file.reader.records(file.source, survey.beside), corrections):
-                if isinstance(record, Rejection):
-                    yield None
-                    continue
-                try:
-                    yield builder.entry(record, number, file.revision, model_of(corrections, record.model), file.about.format)
-                except BadInput:
-                    yield None
+                n_seen += 1
+                log_row = None
+                with suppress(BadInput):
+                    if isinstance(record, LogRecord) and n_seen <= before:
+                        builder.passed(record, number, model_of(corrections, record.model))
+                    elif isinstance(record, LogRecord):
+                        log_row = builder.entry(record, number, file.revision, model_of(corrections, record.model))
+                yield log_row
         except BadInput:
             continue
+
+
+def _joining(survey: Survey) -> Joining:
+    """What the survey guessed and the user corrected."""
+    kinds, corrections = survey.kinds, survey.corrections
+    roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
+    axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}
+    harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
+    task_roles = {task: role for task, role in roles.items() if role}
+    return Joining(kinds, OWN_NAMES, task_roles, survey.clusters, axes=axes, harmless=harmless)
 
 
 class _Batch:

@@ -18,7 +18,7 @@ from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
-from flipcore.datasets.recorded.log_documents import JOINS, Documents
+from flipcore.datasets.recorded.log_documents import JOINS, Document, Documents, Placed
 from flipcore.datasets.recorded.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
@@ -65,6 +65,7 @@ class Survey:
     has_text: bool = False
     has_scores: bool = False
     first: list[LogRecord] = field(default_factory=list)
+    placed: Placed = field(default_factory=Placed)
 
     def records(self) -> Iterator[LogRecord]:
         """Every record again, without the rows that were refused."""
@@ -208,6 +209,17 @@ def _revision(source: Source) -> str:
         return f"recorded-{hashlib.file_digest(stream, 'sha256').hexdigest()[:8]}"
 
 
+def require_unchanged(log_survey: Survey) -> None:
+    """Raises BadInput where a file is no longer the one that was looked at: its rows would be taken for other ones."""
+    for file in log_survey.files:
+        try:
+            is_same = _revision(file.source) == file.revision
+        except OSError:
+            is_same = False
+        if not is_same:
+            raise BadInput(f"{file.source.name} changed since it was looked at; import it again.")
+
+
 def survey(
     paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None, on_progress: Callable[[int], None] | None = None
 ) -> Survey:
@@ -218,7 +230,7 @@ def survey(
         raise BadInput(" ".join(unread[:5]) or "There is no file; give a log, a folder of logs or a zip.")
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
-    items = _Items(corrections.get("join", ""))
+    items = _Items(corrections.get("join", ""), log_survey.placed)
     for number, file in enumerate(files):
         try:
             for record in corrected(file.reader.records(file.source, beside), corrections):
@@ -268,31 +280,40 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
 class _Items:
     """The items of all files as the import will join them, and what they have in common."""
 
-    def __init__(self, join: str) -> None:
+    def __init__(self, join: str, placed: Placed) -> None:
+        self.placed = placed
         self.documents, self._prompts, self._families = Documents(join), HashTable(1), HashTable(1)
         self.n_items: Counter[str] = Counter()
         self.n_families: Counter[str] = Counter()
-        self._last: tuple[tuple, int] | None = None
+        self._last: tuple[tuple, Document] | None = None
 
     def axis(self, record: LogRecord, model: str, source: int, file_format: str) -> str:
         """The axis of a record: its own, or that of the first prompt or of a further one that its model was given."""
         own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
         if not self._last or self._last[0] != own:
             document = self.documents.place(record, source, file_format)
-            self._last = (own, document.number)
-            if document.is_new:
-                self.n_items[document.task] += 1
-            family = hash_of(record.task, record.family)
-            if record.family and self._families.get(family) is None:
-                self._families.set(family, 0)
-                self.n_families[record.task] += 1
+            self._last = (own, replace(document, is_new=False))
+            self._note(record, document)
+        else:
+            document = self._last[1]
+        self.placed.add(document)
         if record.axis:
             return record.axis
-        owner, prompt = hash_of(model, str(self._last[1])), hash_of(record.prompt, record.system)
+        owner, prompt = hash_of(model, str(document.number)), hash_of(record.prompt, record.system)
         first_prompt = self._prompts.get(owner)
         if first_prompt is None:
             self._prompts.set(owner, prompt)
         return OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT
+
+    def _note(self, record: LogRecord, document: Document) -> None:
+        """Counts what is new of an item."""
+        if document.is_new:
+            self.n_items[document.task] += 1
+        if record.family:
+            family = hash_of(record.task, record.family)
+            if self._families.get(family) is None:
+                self._families.set(family, 0)
+                self.n_families[record.task] += 1
 
     def has_families(self, task: str) -> bool:
         """Whether the items of a task share enough templates or passages to be clusters."""

@@ -32,10 +32,10 @@ def _json(value: Any) -> str:
 
 def _row(table: str, values: Mapping[str, Any]) -> dict:
     """Those of the values that the table has a column for; JSON as text."""
-    declared = tables()[table]
-    row = {name: values[name] for name in declared.names if name in values}
-    for name in declared.json_names:
-        if row.get(name) is not None:
+    names, json_names = tables()[table].among(tuple(values))
+    row = {name: values[name] for name in names}
+    for name in json_names:
+        if row[name] is not None:
             row[name] = _json(row[name])
     return row
 

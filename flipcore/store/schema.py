@@ -49,6 +49,16 @@ class Table:
         """The names of the columns that hold JSON."""
         return tuple(column.name for column in self.columns if column.kind == "JSON")
 
+    @cached_property
+    def _among(self) -> dict[tuple[str, ...], tuple[list[str], list[str]]]:
+        return {}
+
+    def among(self, given: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """The names of the columns that are among those given, and of those that hold JSON; remembered, for a million rows ask."""
+        if given not in self._among:
+            self._among[given] = [one for one in self.names if one in given], [one for one in self.json_names if one in given]
+        return self._among[given]
+
     @property
     def changing(self) -> tuple[str, ...]:
         """The columns that a later row with a known key changes; () where the first row stays."""

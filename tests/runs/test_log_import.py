@@ -367,3 +367,13 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path, monkeypatch, capsys)
         assert import_command.import_logs([folder], ["model=m"]) == 130
     assert "Import stopped after 4 of 12 rows. Import the same files again to go on." in capsys.readouterr().out
     assert import_command.import_logs([folder], ["model=m"]) == 0 and "Stored as" in capsys.readouterr().out
+
+
+def test_a_file_that_changed_since_it_was_looked_at_is_not_stored(tmp_path, store):
+    made.lm_eval(tmp_path / "run")
+    log_survey = survey([tmp_path / "run"])
+    path = log_survey.files[0].source.path
+    path.write_text(path.read_text(encoding="utf-8").replace("doc_id", "doc_id ", 1), encoding="utf-8")
+    with pytest.raises(BadInput, match="changed since it was looked at"):
+        store_logs(log_survey, store)
+    assert store.rows("SELECT count(*) FROM studies") == [(0,)]

@@ -23,12 +23,44 @@ _MOST_ALIKE = 8  # documents of one text in one file that are told apart; furthe
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`number` counts documents from 0; `key` is its id within `task`, under which it was first met."""
+    """`number` counts documents from 0, `task` is where it was first met. `is_again` where a document of the same hash stands
+    under another id in the same file."""
 
     number: int
     task: str
-    key: str
-    is_new: bool
+    is_again: bool
+    is_new: bool = False
+
+    def key(self, record: LogRecord) -> str:
+        """Its id within its task, from the record that is met first; a later one takes the item's stored id, whatever it is
+        called there."""
+        if not record.item_hash:
+            return record.item
+        return record.item_hash[:12] + (f"-{record.item}" if self.is_again else "")
+
+
+class Placed:
+    """The document of each record of an import, by the record's place among all of them: four bytes a record are what is left of
+    `Documents` once every file was looked at, so that storing need not look again."""
+
+    def __init__(self) -> None:
+        self._numbers, self._tasks = array("I"), array("I")
+        self._labels: list[str] = []
+        self._places: dict[str, int] = {}  # of tasks among the labels
+
+    def add(self, document: Document) -> None:
+        """The document of the next record."""
+        self._numbers.append(document.number << 1 | document.is_again)
+        if document.is_new:
+            if document.task not in self._places:
+                self._places[document.task] = len(self._labels)
+                self._labels.append(document.task)
+            self._tasks.append(self._places[document.task])
+
+    def at(self, place: int) -> Document:
+        """The document of the record at `place`, from 0."""
+        number = self._numbers[place] >> 1
+        return Document(number, self._labels[self._tasks[number]], bool(self._numbers[place] & 1))
 
 
 class Documents:
@@ -49,22 +81,21 @@ class Documents:
         self._formats[source] = file_format
         text, gold = (0, 0) if _is_version(record) else (text_hash(record), gold_hash(record))
         own = hash_of(record.item)
-        number = self._by_hash(record, own, source)
-        number = self._by_name(record, text, gold) if number is None else number
-        number = self._by_words(record, text, gold, source) if number is None else number
+        by_hash = hash_of(record.item_hash) if record.item_hash and not self.join else 0
+        number = self._by_hash(record, by_hash, own, source) if by_hash else self._by_name(record, text, gold)
+        number = self._by_words(record, text, gold, source, by_hash) if number is None else number
         is_new = number is None
         if number is None:
-            number = self._add(record, own, text, gold, source)
+            number = self._add(record, own, text, gold, source, by_hash)
         elif text and not self._text[number]:
             self._text[number], self._gold[number] = text, gold
         self._sources[number] = source
-        return Document(number, self._labels[self._tasks[number]], self._key(record, number), is_new)
+        first = self._hashes.get(by_hash) if by_hash else None
+        return Document(number, self._labels[self._tasks[number]], first is not None and first[0] != number, is_new)
 
-    def _by_hash(self, record: LogRecord, own: int, source: int) -> int | None:
+    def _by_hash(self, record: LogRecord, by_hash: int, own: int, source: int) -> int | None:
         """The same hash is the same document, unless this file holds it under another id: then it holds it twice."""
-        if not record.item_hash or self.join:
-            return None
-        first = self._hashes.get(hash_of(record.item_hash))
+        first = self._hashes.get(by_hash)
         if first is None or self._own[first[0]] == own:
             return None if first is None else first[0]
         name = hash_of(record.item_hash, record.item)
@@ -75,7 +106,7 @@ class Documents:
         return again[0] if again else None
 
     def _by_name(self, record: LogRecord, text: int, gold: int) -> int | None:
-        if self.join == BY_TEXT or (record.item_hash and not self.join):
+        if self.join == BY_TEXT:
             return None
         first = self._names.get(hash_of(record.task, record.item))
         if first is None:
@@ -91,7 +122,7 @@ class Documents:
             self.first_other_text = self.first_other_text or f"id {record.item} of {record.task}"
         return other[0] if other else None
 
-    def _by_words(self, record: LogRecord, text: int, gold: int, source: int) -> int | None:
+    def _by_words(self, record: LogRecord, text: int, gold: int, source: int, by_hash: int) -> int | None:
         """A document of another file with this text. Tasks of one run share no items: two of them may ask one question."""
         if not text or self.join == BY_ID:
             return None
@@ -107,7 +138,7 @@ class Documents:
         other_run = [one for one in fitting if self._is_other_run(one, record, source)]
         for number in [*same_task, *other_run][:1]:
             if self._sources[number] != source:
-                self._enter(record, number, text, gold)
+                self._enter(record, number, text, gold, by_hash)
                 self.n_by_text += self._own[number] != hash_of(record.item)
             return number
         return None
@@ -121,7 +152,7 @@ class Documents:
         is_other_model = self._labels[self._models[number]] != record.model
         return bool(self.join) or is_other_model or self._formats.get(home) != self._formats[source]
 
-    def _add(self, record: LogRecord, own: int, text: int, gold: int, source: int) -> int:
+    def _add(self, record: LogRecord, own: int, text: int, gold: int, source: int, by_hash: int) -> int:
         number = len(self._own)
         for column, value in (
             (self._tasks, self._number(record.task)),
@@ -133,33 +164,23 @@ class Documents:
             (self._gold, gold),
         ):
             column.append(value)
-        self._enter(record, number, text, gold)
+        self._enter(record, number, text, gold, by_hash)
         places = (hash_of(str(text), str(place)) for place in range(_MOST_ALIKE)) if text else ()
         free = next((one for one in places if self._texts.get(one) is None), None)
         if free is not None:
             self._texts.set(free, number)
         return number
 
-    def _enter(self, record: LogRecord, number: int, text: int, gold: int) -> None:
+    def _enter(self, record: LogRecord, number: int, text: int, gold: int, by_hash: int) -> None:
         """Under its hash, or under its id where it has none, so that its next row is known at once."""
-        table, name = self._names, hash_of(record.task, record.item)
-        more = hash_of(record.task, record.item, str(text), str(gold))
-        if record.item_hash and not self.join:
-            table, name = self._hashes, hash_of(record.item_hash)
-            more = hash_of(record.item_hash, record.item)
+        table = self._hashes if by_hash else self._names
+        name = by_hash or hash_of(record.task, record.item)
         first = table.get(name)
         if first is None:
             table.set(name, number)
         if first is not None or self._own[number] != hash_of(record.item):
-            table.set(more, number)
-
-    def _key(self, record: LogRecord, number: int) -> str:
-        """The id of a document that is met first; a later one takes the item's stored id, whatever it is called here."""
-        if not record.item_hash:
-            return record.item
-        first = self._hashes.get(hash_of(record.item_hash))
-        is_again = first is not None and first[0] != number
-        return record.item_hash[:12] + (f"-{record.item}" if is_again else "")
+            more = (record.item_hash, record.item) if by_hash else (record.task, record.item, str(text), str(gold))
+            table.set(hash_of(*more), number)
 
     def _number(self, label: str) -> int:
         if label not in self._numbers:

@@ -40,7 +40,7 @@ class PlanMark:
 
 def mark_of(marks: Any) -> PlanMark | None:
     """The names that `python -m flipcore variants` wrote beside a prompt, as a harness keeps them; None without them."""
-    if not isinstance(marks, Mapping):
+    if not isinstance(marks, Mapping) or "flipscope_study" not in marks:
         return None
     study_id, model, variant_id = (marks.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
     sample = count_of(marks.get("flipscope_sample"))
@@ -193,12 +193,13 @@ _FAMILY = (
     *("family", "article_id", "story_id", "paragraph_id"),
 )
 _PASSAGE = ("passage", "context", "article", "story", "document", "paragraph")
+_FAMILY_NAMES = frozenset(_FAMILY + _PASSAGE)
 _LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
 
 
 def family_of(doc: Any) -> str:
     """What a document says of the template or passage that it shares with others: its name, or a hash of its text; "" for none."""
-    if not isinstance(doc, Mapping):
+    if not isinstance(doc, Mapping) or _FAMILY_NAMES.isdisjoint(doc):
         return ""
     for name in _FAMILY:
         value = doc.get(name)

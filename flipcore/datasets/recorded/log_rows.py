@@ -14,8 +14,8 @@ from flipcore.core.records import Call, Completion, Item, Prompt, Readout, Reque
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import hash_of
 from flipcore.datasets.recorded.log_answers import reading_of, target_of, unique_options
-from flipcore.datasets.recorded.log_documents import Documents, ItemIds
-from flipcore.datasets.recorded.log_places import Prompts
+from flipcore.datasets.recorded.log_documents import ItemIds, Placed
+from flipcore.datasets.recorded.log_places import Place, Prompts
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.text.prompts import labels_of
 
@@ -24,14 +24,13 @@ UNNAMED = "model not named in the log"
 
 @dataclass(frozen=True)
 class Joining:
-    """What was decided for a whole import: kind, role and clusters ("family" or "subject") of each task, names that recorded
-    readouts may not take, and how documents are joined."""
+    """What was decided for a whole import: kind, role and clusters ("family" or "subject") of each task, and names that recorded
+    readouts may not take."""
 
     kinds: Mapping[str, str]
     own_names: Collection[str] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     clusters: Mapping[str, str] = field(default_factory=dict)
-    join: str = ""
     axes: Mapping[str, str] = field(default_factory=dict)  # other names of axes
     harmless: Mapping[str, bool] = field(default_factory=dict)  # by axis, under its other name
 
@@ -50,19 +49,57 @@ class LogRow:
     is_new: bool  # False where the completion itself stood in an earlier row, under another filter or metric
 
 
-class Builder:
-    """Records of one import after another -> `LogRow`. Order matters: the first prompt of an item is its base."""
+@dataclass(slots=True)
+class _Asked:
+    """What a record was the answer to."""
 
-    def __init__(self, joining: Joining) -> None:
-        self.joining = joining
-        self._documents, self._items, self._prompts = Documents(joining.join), ItemIds(), Prompts()
+    item: Item
+    order: tuple[int, ...]
+    target: str | None
+    prompt: Prompt
+    place: Place
+
+
+class Builder:
+    """Records of one import, in its order -> `LogRow`. The first prompt of an item is its base; `placed` tells their documents."""
+
+    def __init__(self, joining: Joining, placed: Placed) -> None:
+        self.joining, self._placed, self._n_seen = joining, placed, 0
+        self._items, self._prompts = ItemIds(), Prompts()
         self._last: tuple[tuple, Item] | None = None
 
-    def entry(self, record: LogRecord, source: int, revision: str, model: str, file_format: str = "") -> LogRow:
+    def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
         """Raises BadInput, without the place, for a record that is no item."""
-        item = self._item(record, source, file_format)
+        asked = self._asked(record, source, model)
+        item, place = asked.item, asked.place
+        labels = record.labels or labels_of("upper", len(asked.order))
+        axis = self.joining.axes.get(place.axis, place.axis)
+        params = {} if self.joining.harmless.get(axis, record.harmless) else {"harmless": False}
+        variant = Variant(
+            item.item_id,
+            axis,
+            place.key,
+            asked.prompt,
+            asked.target,
+            asked.order,
+            tuple(labels)[: len(asked.order)],
+            "recorded",
+            params=params,
+        )
+        calls = _calls(record, variant, model, revision, place.sample)
+        ids = tuple(call.call_id for call, _ in calls)
+        readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
+        role = self.joining.roles.get(record.task, record.role)
+        return LogRow(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
+
+    def passed(self, record: LogRecord, source: int, model: str) -> None:
+        """Takes note of a record that is stored already: later ones count on from its prompt and sample. Raises as `entry`."""
+        self._asked(record, source, model)
+
+    def _asked(self, record: LogRecord, source: int, model: str) -> _Asked:
+        self._n_seen += 1
+        item = self._item(record, source)
         order = _order(record, item)
-        labels = record.labels or labels_of("upper", len(order))
         target = _in_item(target_of(record, item.kind, item.options), record, item)
         prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
         place = self._prompts.place(
@@ -72,29 +109,20 @@ class Builder:
             hash_of(prompt.text, prompt.system, str(order), str(target), record.axis, record.variant),
             source,
         )
-        axis = self.joining.axes.get(place.axis, place.axis)
-        params = {} if self.joining.harmless.get(axis, record.harmless) else {"harmless": False}
-        variant = Variant(
-            item.item_id, axis, place.key, prompt, target, tuple(order), tuple(labels)[: len(order)], "recorded", params=params
-        )
-        calls = _calls(record, variant, model, revision, place.sample)
-        ids = tuple(call.call_id for call, _ in calls)
-        readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
-        role = self.joining.roles.get(record.task, record.role)
-        return LogRow(item, variant, place.position, role, calls, readouts, place.sample, place.is_new)
+        return _Asked(item, order, target, prompt, place)
 
-    def _item(self, record: LogRecord, source: int, file_format: str) -> Item:
+    def _item(self, record: LogRecord, source: int) -> Item:
         own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
         if self._last and self._last[0] == own:
             return self._last[1]
-        document = self._documents.place(record, source, file_format)
+        document = self._placed.at(self._n_seen - 1)
         kind = self.joining.kinds.get(document.task, "text")
         kind = "text" if kind == "choice" and len(record.options) < 2 else kind
         options = unique_options(record.options) if kind == "choice" else ()
         question = record.question.strip() or record.prompt.strip() or "(no question in the log)"
         item = Item.make(
             dataset=document.task,
-            key=document.key,
+            key=document.key(record),
             kind=kind,
             question=question,
             options=options,

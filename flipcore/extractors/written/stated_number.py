@@ -25,7 +25,8 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)  # what every statement holds: the search is slow
-_NUMBER = re.compile(NUMBER)
+_BEGINS = r"(?=[-−$\\.\d]|\s[\\.\d])"  # as every number does: the search is slow where each letter of a text is tried
+_NUMBER = re.compile(_BEGINS + NUMBER)
 _BEHIND = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
 _IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_BEHIND}", re.IGNORECASE)
 _MAY_BE_ANSWER = re.compile(_BEHIND, re.IGNORECASE)  # the search for a number before it is slow
@@ -33,13 +34,16 @@ _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to)\s*(?={NUMBER}\s*(?:[.,\n]|$))")
 _CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
 _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
 _REACH = 12
+_TAIL = 120  # characters at the end of a text in which its last number nearly always stands
+_NO_PART = "hln"  # letters that no number holds: the numbers behind one are the same wherever the search begins
 
 
 def stated_number(text: str) -> tuple[str | None, tuple[int, int] | None, str]:
     """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no answer."""
     last = _statement(text)
     if last is None:
-        last = next((match for match in reversed([*_NUMBER.finditer(text)]) if not _denied(text, match)), None)
+        tail = max(0, len(text) - _TAIL)
+        last = _last(text, max(text.rfind(letter, 0, tail) for letter in _NO_PART) + 1) or _last(text, 0)
         if last is None:
             return None, None, "The answer has no number, or only numbers that it denies."
         if _CHOICE_BEFORE.search(text[max(0, last.start() - _REACH) : last.start()]):
@@ -61,6 +65,11 @@ def _statement(text: str) -> re.Match | None:
     marks = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
     first = [_NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
+
+
+def _last(text: str, start: int) -> re.Match | None:
+    """The last number behind `start` that is not denied."""
+    return next((match for match in reversed([*_NUMBER.finditer(text, start)]) if not _denied(text, match)), None)
 
 
 def _denied(text: str, match: re.Match) -> bool:

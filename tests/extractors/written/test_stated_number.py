@@ -1,8 +1,32 @@
 """The number that a text settles on: the last statement, else the last number that it does not deny."""
 
+import random
+import re
+
 import pytest
 
+from flipcore.extractors.written import stated_number as module
 from flipcore.extractors.written.stated_number import stated_number
+
+PIECES = [
+    *(
+        "12",
+        "-3",
+        " − 4",
+        "$5",
+        "1,450.00",
+        r"\frac{1}{2}",
+        ".5",
+        "1e5",
+        "2 x 10^3",
+        r"3 \times 10^2",
+        "18/20",
+        "٣",
+        "$.5",
+        "- 7",
+    ),
+    *("%", ".", "}", "not ", "or ", "hen ", "all ", "rather than ", "1.2.3", "\n", " ", "x", "e", "\u00a07"),
+]
 
 
 @pytest.mark.parametrize(
@@ -28,3 +52,15 @@ def test_the_number_is_read_and_its_span_holds_it(text, number):
 def test_no_number_or_two_are_no_answer(text, why):
     answer, span, sentence = stated_number(text)
     assert answer is None and span is None and why in sentence
+
+
+@pytest.mark.parametrize("tail", [3, 120])
+def test_searching_the_end_first_reads_what_searching_the_whole_text_does(monkeypatch, tail):
+    rng = random.Random(5)
+    texts = ["".join(rng.choices(PIECES, k=rng.randint(1, 90))) for _ in range(1_000)]
+    monkeypatch.setattr(module, "_TAIL", tail)
+    answers = [stated_number(text) for text in texts]
+    assert len(set(answers)) > 20 and sum(len(text) > 2 * tail for text in texts) > 80
+    monkeypatch.setattr(module, "_NUMBER", re.compile(module.NUMBER))
+    monkeypatch.setattr(module, "_TAIL", 10_000)
+    assert [stated_number(text) for text in texts] == answers
