@@ -3,10 +3,11 @@ nothing."""
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
@@ -99,7 +100,7 @@ def store_logs(
         return study.study_id
     require_unchanged(survey)
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
-    with store.memory_bound(MEMORY_MB):
+    with store.memory_bound(MEMORY_MB), _fewer_collections():
         if not _all_stored(study, survey, store, before, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
@@ -109,6 +110,18 @@ def store_logs(
     row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
+
+
+@contextmanager
+def _fewer_collections() -> Iterator[None]:
+    """A batch is some hundred thousand live objects without a cycle: Python's search for cycles among them takes a tenth of the
+    time of an import and finds none."""
+    before = gc.get_threshold()
+    gc.set_threshold(500_000, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _all_stored(

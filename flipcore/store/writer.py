@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
@@ -224,8 +225,8 @@ def _touched(table: str, rows: list[dict]) -> set[str]:
 def _upsert(connection, table: Table, rows: list[dict]) -> None:
     """INSERT … SELECT from Arrow; within a batch the row of a key that would win in the file wins."""
     if table.key:
-        ordered = rows if table.changing else reversed(rows)
-        rows = list({tuple(row[key] for key in table.key): row for row in ordered}.values())
+        ordered = rows if table.changing else rows[::-1]
+        rows = list(dict(zip(map(itemgetter(*table.key), ordered), ordered, strict=True)).values())
     alike: dict[tuple[str, ...], list[dict]] = {}
     for row in rows:
         alike.setdefault(tuple(row), []).append(row)

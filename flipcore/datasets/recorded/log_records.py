@@ -40,7 +40,7 @@ class PlanMark:
 
 def mark_of(marks: Any) -> PlanMark | None:
     """The names that `python -m flipcore variants` wrote beside a prompt, as a harness keeps them; None without them."""
-    if not isinstance(marks, Mapping) or "flipscope_study" not in marks:
+    if not isinstance(marks, dict) or "flipscope_study" not in marks:
         return None
     study_id, model, variant_id = (marks.get(f"flipscope_{name}") for name in ("study", "model", "variant"))
     sample = count_of(marks.get("flipscope_sample"))
@@ -139,10 +139,10 @@ def as_text(value: Any) -> str:
         return ""
     if isinstance(value, str):
         return value
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return as_text(value.get("text", value.get("content", "")))
     if isinstance(value, Sequence):
-        return "".join(as_text(one) for one in value if not (isinstance(one, Mapping) and one.get("type") in _NO_TEXT))
+        return "".join(as_text(one) for one in value if not (isinstance(one, dict) and one.get("type") in _NO_TEXT))
     return str(value)
 
 
@@ -153,13 +153,13 @@ def reasoning_of(content: Any) -> str:
     """The reasoning parts of a message's content."""
     if not isinstance(content, list):
         return ""
-    parts = [one for one in content if isinstance(one, Mapping) and one.get("type") in ("reasoning", "thinking")]
+    parts = [one for one in content if isinstance(one, dict) and one.get("type") in ("reasoning", "thinking")]
     return "\n".join(as_text(one.get("reasoning") or one.get("thinking") or one.get("summary") or "") for one in parts)
 
 
 def prompt_of(messages: Iterable[Any]) -> tuple[str, str]:
     """(prompt, system) of chat messages. One user message is the prompt itself; several turns are set out by role."""
-    turns = [(str(one.get("role", "user")), as_text(one.get("content"))) for one in messages if isinstance(one, Mapping)]
+    turns = [(str(one.get("role", "user")), as_text(one.get("content"))) for one in messages if isinstance(one, dict)]
     system = "\n".join(text for role, text in turns if role == "system")
     dialogue = [(role, text) for role, text in turns if role != "system"]
     if len(dialogue) == 1:
@@ -185,7 +185,7 @@ def prompt_from(value: Any) -> tuple[str, str]:
 
 
 def _is_message(value: Any) -> bool:
-    return isinstance(value, Mapping) and "content" in value and "role" in value
+    return isinstance(value, dict) and "content" in value and "role" in value
 
 
 _FAMILY = (
@@ -199,7 +199,7 @@ _LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
 
 def family_of(doc: Any) -> str:
     """What a document says of the template or passage that it shares with others: its name, or a hash of its text; "" for none."""
-    if not isinstance(doc, Mapping) or _FAMILY_NAMES.isdisjoint(doc):
+    if not isinstance(doc, dict) or _FAMILY_NAMES.isdisjoint(doc):
         return ""
     for name in _FAMILY:
         value = doc.get(name)

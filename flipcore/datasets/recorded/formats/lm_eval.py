@@ -51,7 +51,7 @@ def _recognises(source: Source) -> bool:
 
 def _belongs(source: Source) -> bool:
     row = first_object(source)
-    return isinstance(row.get("results"), Mapping) and ("versions" in row or "configs" in row)
+    return isinstance(row.get("results"), dict) and ("versions" in row or "configs" in row)
 
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
@@ -84,7 +84,7 @@ def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
     if not same:
         return {}
     data = whole(same[0])
-    config = data.get("config") if isinstance(data.get("config"), Mapping) else {}
+    config = data.get("config") if isinstance(data.get("config"), dict) else {}
     return {"data": data, "name": same[0].name, "model": _model(data, config)}
 
 
@@ -93,7 +93,7 @@ def _model(data: Mapping, config: Mapping) -> str:
     arguments = config.get("model_args")
     settings = (
         arguments
-        if isinstance(arguments, Mapping)
+        if isinstance(arguments, dict)
         else dict(part.split("=", 1) for part in str(arguments or "").split(",") if "=" in part)
     )
     return str(settings.get("model") or settings.get("pretrained") or data.get("model_name") or config.get("model") or "")
@@ -128,14 +128,14 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
 
 
 def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
-    if not isinstance(row, Mapping) or not isinstance(row.get("doc"), Mapping):
+    if not isinstance(row, dict) or not isinstance(row.get("doc"), dict):
         raise BadInput("has no document")
     if "doc_id" not in row and "doc_hash" not in row:
         raise BadInput("has no doc_id")
     requests = _requests(row.get("arguments"))
     if not requests:
         raise BadInput("has no arguments, so its prompt is not known")
-    if _WHOLE_TEXT & set(_metrics(row)) or _WHOLE_TEXT & set(row):
+    if not (_WHOLE_TEXT.isdisjoint(_metrics(row)) and _WHOLE_TEXT.isdisjoint(row)):
         raise BadInput("scores a whole text by its perplexity, which is no answer to anything")
     doc = row["doc"]
     context, first = requests[0]
@@ -162,9 +162,9 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
 
 def _requests(arguments: Any) -> list[tuple[Any, Any]]:
     """(context, continuation or settings) of each request of a row, in every layout that was ever written."""
-    if isinstance(arguments, Mapping):
+    if isinstance(arguments, dict):
         requests = [one for name, one in arguments.items() if str(name).startswith("gen_args")] or [arguments]
-        return [(one.get("arg_0"), one.get("arg_1")) for one in requests if isinstance(one, Mapping)]
+        return [(one.get("arg_0"), one.get("arg_1")) for one in requests if isinstance(one, dict)]
     if isinstance(arguments, list):
         several = arguments if arguments and isinstance(arguments[0], (list, tuple)) else [arguments]
         return [(one[0], one[1] if len(one) > 1 else {}) for one in several if one]
@@ -179,7 +179,7 @@ def _document_hash(doc: Mapping) -> str:
 def _question(doc: Mapping) -> str:
     for name in QUESTION:
         value = doc.get(name)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = value.get("stem") or value.get("text")
         if isinstance(value, str) and value.strip():
             return value
@@ -189,16 +189,16 @@ def _question(doc: Mapping) -> str:
 def _options(doc: Mapping) -> tuple[str, ...]:
     for name in _OPTIONS:
         value = doc.get(name)
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = value.get("text")
         if isinstance(value, (list, tuple)) and len(value) > 1:
             return tuple(as_text(one) for one in value)
     inner = doc.get("question")
-    return _options(inner) if isinstance(inner, Mapping) else ()
+    return _options(inner) if isinstance(inner, dict) else ()
 
 
 def _sampling(settings: Any) -> dict[str, Any]:
-    params = settings if isinstance(settings, Mapping) else {}
+    params = settings if isinstance(settings, dict) else {}
     until = params.get("until")
     greedy = params.get("do_sample") is False
     return {
