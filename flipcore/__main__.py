@@ -10,18 +10,14 @@ from pathlib import Path
 
 from flipcore.annotation import match_command
 from flipcore.core import folders
-from flipcore.core.errors import FlipscopeError, StoreHeld
+from flipcore.core.errors import FlipscopeError
 from flipcore.handouts import publish_command, report_command
 from flipcore.invitations import command as access_command
 from flipcore.models import command as models_command
-from flipcore.runs import import_command
+from flipcore.runs import import_command, run_command
 from flipcore.runs.harnesses import writing
 from flipcore.runs.interrupts import interruptible
 from flipcore.store.connection import Store
-
-# of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does not know
-EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
-
 
 EVERY_EVAL_EVER = "every-eval-ever"
 
@@ -31,15 +27,7 @@ def parser() -> argparse.ArgumentParser:
     root_parser = argparse.ArgumentParser(prog="python -m flipcore", description="Flipscope without a browser.")
     commands = root_parser.add_subparsers(dest="command", required=True)
     commands.add_parser("demo", help="run the demo study")
-    run = commands.add_parser("run", help="run or resume a declared study")
-    run.add_argument("toml", metavar="STUDY.toml")
-    run.add_argument("--budget", type=float, metavar="USD", help="sets the study's budget from now on; its id stays")
-    run.add_argument(
-        "--pilot",
-        type=int,
-        metavar="ITEMS",
-        help="ask the first items only: what would the study cost, how many answers are cut off?",
-    )
+    run_command.add_arguments(commands.add_parser("run", help="run or resume a declared study"))
     models_command.add_arguments(commands.add_parser("models", help="which models can be asked: list, add, test, remove"))
     stats = commands.add_parser("stats", help="every estimate of a study")
     stats.add_argument("study", help="its id, or the start of its name")
@@ -85,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return {
             "demo": _demo,
-            "run": _run,
+            "run": run_command.run,
             "models": models_command.models,
             "stats": _stats,
             "report": _report,
@@ -111,72 +99,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _demo(options) -> int:
     from flipcore.runs.demo import demo_study
 
-    return _ask(demo_study(), "python -m flipcore demo")
-
-
-def _run(options) -> int:
-    from flipcore.core.study import Study
-
-    folders.admit(".", Path(options.toml).parent)
-    study = Study.read(options.toml)
-    if options.pilot is not None:
-        return _pilot(study, options.pilot)
-    return _ask(study, f"python -m flipcore run {options.toml}", options.budget)
-
-
-def _pilot(study, n_items: int) -> int:
-    """Asks the first items, which are kept, and says what they mean for the whole study."""
-    from flipcore.core.errors import BadInput
-    from flipcore.runs import demo
-    from flipcore.runs.background import Registry
-
-    if n_items < 1:
-        raise BadInput(f"A pilot of {n_items} items was asked for; it needs at least 1.")
-    store = Store.open()
-    try:
-        demo.fill_store(store)
-        projection = Registry(store).pilot(study, n_items)
-        print(f"Pilot of {n_items:,} items. The whole study: {projection.sentence()}. {projection.note}".strip())
-        return 0
-    finally:
-        store.close()
-
-
-def _ask(study, command: str, budget: float | None = None) -> int:
-    """Runs the study here, or hands it to the process that holds the database."""
-    from flipcore.runs import demo, inbox, runner
-    from flipcore.runs.cost import dollars
-    from flipcore.runs.cut_count import token_limits
-    from flipcore.store import rows
-    from flipcore.store.queries import budgets
-
-    try:
-        store = Store.open()
-    except StoreHeld as error:
-        path = inbox.hand_over(study)
-        print(f"{error}\nThe study was handed to it as {path.name}: it appears there under Studies as {study.name!r}.")
-        return 0
-    try:
-        demo.fill_store(store)
-        if budget is not None:
-            store.writer.add("studies", [rows.study_row(study, "planned")]).result(30)
-            budgets.set_budget(store, study.study_id, budget)
-        print(token_limits(study), file=sys.stderr)
-        with interruptible() as cancel:
-            last = runner.run(study, store, on_progress=_show, cancel=cancel)
-        print(
-            f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused, {last.n_failed:,} failed, "
-            f"{dollars(last.cost_usd)}. {last.message}\n"
-            + ("" if last.state == "done" else f"Resume: {command}\n")
-            + f"Next: python -m flipcore stats {study.study_id}"
-        )
-        return EXIT_CODES[last.state]
-    finally:
-        store.close()
-
-
-def _show(p) -> None:
-    print(f"\r{p.n_done:,} of about {p.n_calls:,} calls, {p.rate_per_s:,.0f} a second{p.outlook}   ", end="", file=sys.stderr)
+    return run_command.ask(demo_study(), "python -m flipcore demo")
 
 
 def _study_id(store: Store, query: str) -> str:
@@ -257,7 +180,7 @@ def _reread(options) -> int:
         else:
             name = reread(store, study_id, options.extractor, params_of(options.extractor, options.set))
         if not name:
-            return 0 if options.price else EXIT_CODES["incomplete"]
+            return 0 if options.price else run_command.EXIT_CODES["incomplete"]
         print(f"Stored as the readout {name!r}; what was read before stays.")
         for change in changes(store, study_id, old_readout(store, study_id, name), name):
             print(f"{change.claim.text}\n   {change.claim.detail}")

@@ -142,7 +142,7 @@ def test_no_file_is_read_outside_of_the_folders_by_a_study_an_inbox_or_an_import
         if "\0" not in path and len(path) < 5_000:
             inbox.hand_over(study)
             registry = Registry(store)
-            for taken in inbox.take():
+            for taken, _ in inbox.take():
                 registry.start(taken)
             while registry.running():
                 pass

@@ -167,6 +167,10 @@ class Backend(ABC):
     def prepare(self, items: Iterable[Item], variants: Iterable[Variant], roles: Mapping[str, str] | None = None) -> None:  # noqa: B027
         """Told what will be asked, before it is: for models that cannot read what a prompt means."""
 
+    def share_limits(self, share: float, is_again: bool = False) -> None:  # noqa: B027
+        """Told that it is one of several that ask under one account: this share of what may be sent in a minute is its own. With
+        `is_again` another one has begun to use it up."""
+
     def halt(self) -> None:  # noqa: B027
         """Nothing more is wanted: whoever waits may stop waiting."""
 

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 
 from flipcore.access.acting import require
@@ -15,6 +16,7 @@ from flipcore.core.errors import BadInput, FlipscopeError, OverBudget
 from flipcore.core.records import Completion
 from flipcore.core.study import Study
 from flipcore.runs import cost, inbox
+from flipcore.runs.cluster.places import HERE, check_offered, place_of
 from flipcore.runs.in_flight import InFlight
 from flipcore.runs.plan import plan, projection
 from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
@@ -35,18 +37,23 @@ class Registry:
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}
         self._problems: dict[str, str] = {}
+        self._places: dict[str, str] = {}
         self._watching = False
 
-    def start(self, study: Study) -> None:
-        """Begins or resumes a study in the background; a study that runs already is left alone. Raises AccessDenied for whoever may
-        not; the run itself is the owner's."""
+    def start(self, study: Study, on: str | None = None) -> None:
+        """Begins or resumes a study in the background; a study that runs already is left alone. `on` is where its models are asked:
+        by default where it ran last. Raises AccessDenied for whoever may not, and for a cluster that is not offered; the run itself
+        is the owner's."""
         person, study_id = require(Permission.RUN), study.study_id
+        on = self._places.get(study_id, HERE) if on is None else on
+        check_offered(on)
         with self._lock:
             if study_id in self._progress:
                 return
             self._progress[study_id] = Progress(message="Getting ready")
             cancel = self._cancels[study_id] = threading.Event()
             self._problems.pop(study_id, None)
+            self._places[study_id] = on
         try:
             started = act_row(person, "started a study", study_id) if person != OWNER else []
             row = rows.study_row(study, "running", "")
@@ -59,13 +66,15 @@ class Registry:
     def _run(self, study: Study, cancel: threading.Event) -> None:
         study_id = study.study_id
         try:
-            last = run(
-                study,
-                self._store,
-                cancel=cancel,
-                in_flight=self._in_flight,
-                on_progress=lambda progress: self._progress.__setitem__(study_id, progress),
-            )
+            with closing(place_of(self._places[study_id])) as place:
+                last = run(
+                    study,
+                    self._store,
+                    cancel=cancel,
+                    in_flight=self._in_flight,
+                    on_progress=lambda progress: self._progress.__setitem__(study_id, progress),
+                    place=place,
+                )
             if last.state == FAILED:
                 self._problems[study_id] = last.message  # shown even where the disk did not take it
         except FlipscopeError as error:
@@ -167,11 +176,18 @@ class Registry:
             self._watching = True
             threading.Thread(target=self._watch, name="inbox", daemon=True).start()
 
+    def _take_in(self, study: Study, on: str) -> None:
+        """Starts a study that was handed over; one for a cluster that is not offered here says so on its card."""
+        try:
+            self.start(study, on)
+        except FlipscopeError as error:
+            self._ended(study, FAILED, str(error))
+
     def _watch(self) -> None:
         while True:
             try:
-                for study in inbox.take():
-                    self.start(study)
+                for study, on in inbox.take():
+                    self._take_in(study, on)
             except Exception as error:  # one bad file or a full disk must not end the watch
                 logging.getLogger(__name__).error("The inbox could not be emptied", exc_info=error)
             time.sleep(INBOX_S)

@@ -15,23 +15,29 @@ def inbox_path() -> Path:
     return default_path().parent / "inbox"
 
 
-def hand_over(study: Study) -> Path:
-    """Leaves the study for the dashboard; atomic, so that a half-written file is never read."""
+_ON = "# on "  # the file's first line, where the study is to run on a cluster
+
+
+def hand_over(study: Study, on: str = "") -> Path:
+    """Leaves the study for the dashboard, with the cluster that it is to run on; atomic, so that a half-written file is never read."""
     folder = inbox_path()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{study.study_id}.toml"
     part_path = path.with_suffix(".part")
-    part_path.write_text(study.to_toml(), encoding="utf-8")
+    part_path.write_text((f"{_ON}{on}\n" if on else "") + study.to_toml(), encoding="utf-8")
     os.replace(part_path, path)
     return path
 
 
-def take() -> list[Study]:
-    """The studies that were left, each taken once; a file that is no study is set aside with its reason beside it."""
+def take() -> list[tuple[Study, str]]:
+    """The studies that were left, each taken once, with where they are to run; a file that is no study is set aside with its reason
+    beside it."""
     studies = []
     for path in sorted(inbox_path().glob("*.toml")):
         try:
-            studies.append(Study.read(path))
+            study = Study.read(path)
+            first = path.read_text(encoding="utf-8").partition("\n")[0]
+            studies.append((study, first.removeprefix(_ON).strip() if first.startswith(_ON) else ""))
             path.unlink()
         except BadInput as error:
             os.replace(path, path.with_suffix(".refused"))

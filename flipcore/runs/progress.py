@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flipcore.runs.cluster.states import WorkerState, work_line
 from flipcore.runs.cost import dollars
 
 _ROUNDING = 1e-9
@@ -14,7 +15,7 @@ DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed
 class Progress:
     """How far a run is. `n_done` calls are answered or failed, and stored; `n_reused` of them were answered by the store;
     `eta_s` is None until there is a rate. `trouble` is a sentence while a server fails, `cut` one about
-    answers that were cut off. `cost_usd` is this run's."""
+    answers that were cut off. `cost_usd` is this run's. `workers` are those of a cluster."""
 
     n_calls: int = 0
     n_done: int = 0
@@ -27,12 +28,14 @@ class Progress:
     message: str = ""
     trouble: str = ""
     cut: str = ""
+    workers: tuple[WorkerState, ...] = ()
 
     @property
     def outlook(self) -> str:
         """What is to come, for people: the time left, a server's trouble, failures."""
         words = "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
         words += f", {self.n_failed:,} failed" if self.n_failed else ""
+        words += f"; {line}" if (line := work_line(self.workers)) else ""
         return f"{words}. {self.trouble}" if self.trouble else words
 
 

@@ -16,9 +16,12 @@ from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import FlipscopeError, OverBudget
 from flipcore.core.records import Call, Completion, Readout
 from flipcore.core.study import ModelUse, Study
-from flipcore.models import model_cards, open_backend
+from flipcore.models import model_cards
+from flipcore.runs.cluster.place import Place, ThisProcess
+from flipcore.runs.cluster.states import missing_workers
 from flipcore.runs.cost import refusal
 from flipcore.runs.cut_count import CutCount
+from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.in_flight import InFlight, NotAsked
 from flipcore.runs.plan import ItemPlan, Plan, plan, projection, remaining
@@ -43,9 +46,11 @@ def run(
     items_limit: int | None = None,
     in_flight: InFlight | None = None,
     record: bool = True,
+    place: Place | None = None,
 ) -> Progress:
     """Runs a study to its end, its cap or its cancellation: how far it came. Raises OverBudget before the first call when what is
-    missing would pass the cap. A pilot (`record=False`) stores only completions and their price."""
+    missing would pass the cap. A pilot (`record=False`) stores only completions and their price. `place` is where calls are
+    answered, this process by default; whoever opened it closes it."""
     require(Permission.RUN)
     study_plan, cards = check_judge(plan(study, store, items_limit), store), model_cards()
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
@@ -58,6 +63,7 @@ def run(
         raise OverBudget(reason)
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Run(study_plan, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
+    run.place = place or run.place
     run.progress.n_calls = projection(study_plan).n_calls
     return asyncio.run(run.go())
 
@@ -75,13 +81,14 @@ class _Run:
         self.cut = CutCount()
         self.slots: dict[str, asyncio.Semaphore] = {}
         self.backends: dict[str, Backend] = {}
+        self.place: Place = ThisProcess()
         self.counting = threading.Lock()
 
     async def go(self) -> Progress:
         reporter = asyncio.create_task(self._report())
         try:
             for name in self._names():
-                self.backends[name] = open_backend(name, self.cards)
+                self.backends[name] = self.place.open(name, self.cards)
             await self._begin()
             await self._all_items()
             await self.storing.safe()
@@ -107,8 +114,7 @@ class _Run:
     async def _begin(self) -> None:
         """Stores what will be asked, tells models that need it what the prompts mean, opens the slots."""
         for name, backend in self.backends.items():
-            card = self.cards.get(name)
-            self.slots[name] = asyncio.Semaphore(card.n_in_flight if card else 4)
+            self.slots[name] = asyncio.Semaphore(self.place.n_in_flight(name, self.cards))
             self.plan.prepare(backend)
         if not self.record:
             return
@@ -119,7 +125,8 @@ class _Run:
     async def _all_items(self) -> None:
         """Workers take items in the plan's order; every one ends when the run stops, whatever it waits for."""
         jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
-        await asyncio.gather(*(self._worker(jobs) for _ in range(WINDOW * len(self.study.models))))
+        n_open = WINDOW * len(self.study.models) * self.place.n_workers
+        await asyncio.gather(*(self._worker(jobs) for _ in range(n_open)))
 
     async def _worker(self, jobs: Iterator[tuple[ItemPlan, ModelUse]]) -> None:
         for item_plan, use in jobs:
@@ -302,6 +309,7 @@ class _Run:
         p.eta_s = (p.n_calls - p.n_done) / p.rate_per_s if p.rate_per_s > 0 and p.n_calls > p.n_done else None
         waiting = " The run is stopping: calls that are on their way come in." if self.stopping else ""
         p.trouble = " ".join(one.trouble for one in self.backends.values()).strip() + waiting
+        p.workers = self.place.workers()
 
     def _finish(self) -> None:
         """Measures, says how it ended, and stores that; a state that cannot be stored is a failure of its own."""
@@ -311,7 +319,7 @@ class _Run:
         p.eta_s, p.trouble = None, ""
         sentence = p.message or end_message(p, self.spending.cap_usd, self.spending.spent_usd, self.first_error)
         p.cut = self.cut.sentence()
-        p.message = " ".join(filter(None, [sentence, p.cut, *self.plan.warnings]))
+        p.message = " ".join(filter(None, [sentence, p.cut, missing_workers(p.workers), *self.plan.warnings]))
         n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
         try:
             if self.record:
@@ -323,28 +331,3 @@ class _Run:
                 p.state, p.message = FAILED, str(error)
         if self.on_progress:
             self.on_progress(replace(p))
-
-
-def declared_rows(study_plan: Plan) -> list:
-    """Items, memberships and variants of a plan, by table."""
-    study_id = study_plan.study.study_id
-    variants = {v.variant_id: v for item_plan in study_plan.items for v in item_plan.variants}
-    members = [
-        {
-            "study_id": study_id,
-            "item_id": item_plan.item.item_id,
-            "role": item_plan.role,
-            "position": i,
-            "confirmatory": item_plan.confirmatory,
-        }
-        for i, item_plan in enumerate(study_plan.items)
-    ]
-    return [
-        ("items", [rows.item_row(item_plan.item) for item_plan in study_plan.items]),
-        ("study_items", members),
-        ("variants", [rows.variant_row(v) for v in variants.values()]),
-        (
-            "study_variants",
-            [row for item_plan in study_plan.items for row in rows.study_variant_rows(study_id, item_plan.variants)],
-        ),
-    ]

@@ -15,12 +15,17 @@ def test_a_study_is_taken_as_it_was_left_and_only_once():
     assert take() == []
     path = hand_over(tiny_study())
     assert path.parent == inbox_path() and list(inbox_path().iterdir()) == [path]
-    assert take() == [tiny_study()] and take() == []
+    assert take() == [(tiny_study(), "")] and take() == []
+
+
+def test_where_it_is_to_run_goes_with_it():
+    hand_over(tiny_study(), "ray://head:10001")
+    assert take() == [(tiny_study(), "ray://head:10001")]
 
 
 def test_a_file_that_is_no_study_is_set_aside_with_a_sentence():
     hand_over(tiny_study())
     (inbox_path() / "broken.toml").write_text("axes = [", encoding="utf-8")
-    assert take() == [tiny_study()]
+    assert take() == [(tiny_study(), "")]
     assert "not valid TOML" in (inbox_path() / "broken.why.txt").read_text(encoding="utf-8")
     assert (inbox_path() / "broken.refused").exists() and take() == []

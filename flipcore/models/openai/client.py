@@ -91,6 +91,10 @@ class OpenAICompatible(Backend):
         """What a run shows while the server fails and is asked rarely, or ""."""
         return self._breaker.trouble
 
+    def share_limits(self, share: float, is_again: bool = False) -> None:
+        """Limits of the card and of the server's headers count by this share."""
+        self._pace.take_share(share, time.monotonic() if is_again else None)
+
     def halt(self) -> None:
         """Makes no further attempt: calls that are on their way come in, those that wait for another attempt end."""
         self._breaker.is_halted = True

@@ -27,6 +27,14 @@ class Pace:
         own = {"requests": card.requests_per_minute, "tokens": card.tokens_per_minute}
         self.per_minute: dict[str, float] = {kind: float(n) for kind, n in own.items() if n}
         self._free_at: dict[str, float] = {}
+        self._share = 1.0
+
+    def take_share(self, share: float, since: float | None = None) -> None:
+        """From now on this share of every limit; `since` is a moment at which another pace with this share may have used up what may
+        go at once, None where there was none."""
+        self._share = share
+        if since is not None:
+            self._free_at |= dict.fromkeys(self.per_minute, since + BURST_S)
 
     async def turn(self, call: Call, rest: Callable[[float], Awaitable[None]]) -> None:
         """Waits, by `rest`, until the call may be sent."""
@@ -43,7 +51,7 @@ class Pace:
                 continue
             free_at = max(self._free_at.get(kind, now), now)
             wait = max(wait, free_at - now - BURST_S)
-            self._free_at[kind] = free_at + (60.0 * n / limit if limit else 0.0)
+            self._free_at[kind] = free_at + (60.0 * n / (limit * self._share) if limit else 0.0)
         return wait
 
     def hear(self, headers: Mapping[str, str], now: float) -> None:

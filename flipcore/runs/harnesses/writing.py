@@ -11,9 +11,9 @@ from pathlib import Path
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
+from flipcore.runs.declaration import declared_rows
 from flipcore.runs.harnesses.files import TASK_NAME, WRITERS
 from flipcore.runs.harnesses.planned import planned_of, prompts, shown_items, use_of
-from flipcore.runs.runner import declared_rows
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies

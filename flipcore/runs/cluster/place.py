@@ -1,0 +1,93 @@
+"""Where the calls of a run are answered: in this process, or by the workers of a cluster. A run asks its place for each model and
+knows no difference; the place of a cluster says besides how its workers fare."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import Call
+from flipcore.models import ModelCard, open_backend
+from flipcore.runs.cluster.berths import FEW_AT_ONCE, Berth, Machine
+from flipcore.runs.cluster.states import WorkerState
+from flipcore.runs.cluster.worker import Greeting, Reply, Setup
+
+
+class Place(ABC):
+    """Where models are asked. One place serves one run; `n_workers` is the most that any of its models has."""
+
+    n_workers: int = 1
+
+    @abstractmethod
+    def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
+        """The model of that name, to be asked at this place."""
+
+    @abstractmethod
+    def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
+        """How many calls of the model may be on their way at once, over the whole place."""
+
+    def workers(self) -> tuple[WorkerState, ...]:
+        """How each worker fares; none where everything is done in this process."""
+        return ()
+
+    def close(self) -> None:  # noqa: B027
+        """The run is over."""
+
+
+class ThisProcess(Place):
+    """The default: models are opened and asked in the process that runs the study."""
+
+    def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
+        return open_backend(name, cards)
+
+    def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
+        card = cards.get(name)
+        return card.n_in_flight if card else FEW_AT_ONCE
+
+
+class WorkerLost(FlipscopeError):
+    """A worker is gone, or cannot be reached: nobody knows what became of the calls that it had."""
+
+
+class Link(ABC):
+    """The driver's end of the line to one worker, which is started anew by its cluster when it is lost. `n_at_once` is how many calls
+    it may have."""
+
+    name: str
+    n_at_once: int
+
+    @abstractmethod
+    async def hello(self) -> Greeting:
+        """Waits until the worker stands. Raises WorkerLost while it does not."""
+
+    @abstractmethod
+    def answers(self, calls: Sequence[Call]) -> AsyncIterator[Reply]:
+        """What comes back for the calls, as it comes back. Raises WorkerLost when the worker is gone."""
+
+    @abstractmethod
+    def halt(self) -> None:
+        """Tells the worker that nothing more is wanted; waits for nothing."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Ends the worker."""
+
+
+class Cluster(ABC):
+    """Machines that workers can be started on."""
+
+    address: str
+
+    @abstractmethod
+    def machines(self) -> list[Machine]:
+        """Those that are up now."""
+
+    @abstractmethod
+    def start(self, setup: Setup, berths: Sequence[Berth], n_models: int) -> list[Link]:
+        """Workers on their way up, one a berth. `n_models` share the machines."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Lets go of the cluster; it stays as it is."""

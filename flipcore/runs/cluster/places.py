@@ -1,0 +1,77 @@
+"""Which place a run was given: this machine, or a cluster by its address."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from flipcore.core.contracts import Backend
+from flipcore.core.errors import AccessDenied
+from flipcore.models import ModelCard, open_backend
+from flipcore.runs.cluster import rays
+from flipcore.runs.cluster.berths import Berth, berths
+from flipcore.runs.cluster.place import Cluster, Place, ThisProcess
+from flipcore.runs.cluster.spread import Spread
+from flipcore.runs.cluster.states import WorkerState
+
+HERE = ""  # this process
+VARIABLE = "FLIPSCOPE_CLUSTERS"  # addresses that a dashboard may run studies at, separated by commas
+
+
+class ClusterPlace(Place):
+    """A run's part of a cluster: its models are spread over workers of their own, which end with it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._spreads: dict[str, Spread] = {}
+        self._berths: dict[str, list[Berth]] = {}
+
+    @property
+    def n_workers(self) -> int:  # type: ignore[override]
+        return max((len(one) for one in self._berths.values()), default=1)
+
+    def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
+        card = cards.get(name)
+        rooms = self._berths[name] = berths(card, self._cluster.machines(), name, self._cluster.address)
+
+        def start(setup):
+            return self._cluster.start(setup, rooms, len(self._spreads))
+
+        local = open_backend(name, cards)
+        self._spreads[name] = Spread(local, card, start, len(rooms), self._cluster.address)
+        return self._spreads[name]
+
+    def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
+        return sum(one.n_at_once for one in self._berths[name])
+
+    def workers(self) -> tuple[WorkerState, ...]:
+        return tuple(state for one in self._spreads.values() for state in one.workers())
+
+    def close(self) -> None:
+        self._cluster.close()
+
+
+def place_of(on: str) -> Place:
+    """The place of that name: "" is this process, everything else a cluster that is connected to. Raises FlipscopeError with a
+    sentence where it cannot be."""
+    return ClusterPlace(rays.RayCluster(on)) if on else ThisProcess()
+
+
+def offered_places() -> dict[str, str]:
+    """What a dashboard offers: place -> words for people. Addresses come from the environment of its admin alone, because a
+    process trusts the cluster that it is connected to."""
+    places = {HERE: "This machine"}
+    if not rays.why_not():
+        places[rays.LOCAL] = f"Ray at {os.environ['RAY_ADDRESS']}" if os.environ.get("RAY_ADDRESS") else "Ray on this machine"
+        for address in filter(None, (one.strip() for one in os.environ.get(VARIABLE, "").split(","))):
+            places[address] = f"Ray at {address}"
+    return places
+
+
+def check_offered(on: str) -> None:
+    """Raises AccessDenied for a cluster that this dashboard does not offer."""
+    if on not in offered_places():
+        raise AccessDenied(
+            f"This dashboard does not run studies at {on[:80]!r}. Let its admin add the address to {VARIABLE} and start it again"
+            + (f"; {rays.why_not()}" if rays.why_not() else ".")
+        )
