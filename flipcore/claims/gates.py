@@ -111,8 +111,8 @@ def judge_claim(gate: JudgeGate) -> Claim:
 def _paraphrases(store: Store, study_id: str) -> str:
     """What closes the gates of the sources whose paraphrases the study asked; "" when all are open."""
     gates = [
-        (dataset, generator, paraphrase_gate(n_accepted, n_reviewed))
-        for dataset, generator, n_reviewed, n_accepted in studies.reviewed(store, study_id)
+        (dataset, generator, paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen))
+        for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(store, study_id)
     ]
     shut = [
         f"Paraphrases of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates if not gate.is_open

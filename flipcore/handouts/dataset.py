@@ -243,7 +243,7 @@ def _without_folders(study: Study) -> Study:
 
 def _n_people(store: Store, study: Study) -> int:
     """Reviewers of the sources whose paraphrases the study asked."""
-    sources = {(dataset, generator) for dataset, generator, _, _ in studies.reviewed(store, study.study_id)}
+    sources = {(dataset, generator) for dataset, generator, *_ in studies.reviewed(store, study.study_id)}
     states = studies.paraphrase_states(store)
     mine = {
         pair

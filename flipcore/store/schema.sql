@@ -151,7 +151,8 @@ CREATE TABLE IF NOT EXISTS verdicts (
     rule_version  TEXT NOT NULL,
     undoes        TEXT,                 -- verdict_id that this row takes back
     created_at    TIMESTAMPTZ NOT NULL,
-    reviewer_kind TEXT NOT NULL DEFAULT 'person'   -- person | model; a model's verdict decides nothing
+    reviewer_kind TEXT NOT NULL DEFAULT 'person',  -- person | model; a model's verdict decides nothing
+    by_choice     BOOLEAN NOT NULL DEFAULT false   -- the pair was selected or came first by risk: no random sample of its source
 );
 
 -- A person's word on a flip seen in the inspector.

@@ -57,7 +57,7 @@ def _gates(gates: list[SourceGate]) -> None:
         f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
         "from all conclusions. Only people open a gate."
     )
-    by_reviewers = [one for one in gates if one.gate.accepted.n]
+    by_reviewers = [one for one in gates if one.n_reviewed]
     rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in by_reviewers if one.gate.accepted.n >= MIN_N]
     if rows:
         st.plotly_chart(
@@ -69,15 +69,15 @@ def _gates(gates: list[SourceGate]) -> None:
     for one in by_reviewers:
         sign = "✓" if one.gate.is_open else "–"
         st.markdown(
-            f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.gate.accepted.n:,} of {one.n_pairs:,} "
+            f"**{sign} {plain(one.dataset)} · {plain(one.generator)}**, {one.n_reviewed:,} of {one.n_pairs:,} "
             f"pairs reviewed by people  \n{plain(paraphrases_claim(one.gate, one.sentence()).text)} "
             f"{plain(looks_claim(one.gate).text)} {plain(one.models_sentence())}"
         )
     if len(by_reviewers) < len(gates):
-        names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.gate.accepted.n)
+        names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.n_reviewed)
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
         for one in gates:
-            if not one.gate.accepted.n and one.n_by_models:
+            if not one.n_reviewed and one.n_by_models:
                 st.caption(plain(f"{one.dataset} · {one.generator}: {one.models_sentence()}"))
 
 

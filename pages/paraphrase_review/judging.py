@@ -78,7 +78,8 @@ def _review(name: str, settings: dict) -> None:
     place = f"desk-{name}"
     receipt = st.session_state.get(f"{place}-taken")
     farewell = f"{ALL_DONE} {NOT_ALL_SHARED}" if settings["shared"] < 1 else ALL_DONE
-    view = review_view(session.store(), name, order, receipt.acknowledged if receipt else (), farewell)
+    by_choice = bool(settings["pairs"]) or study_id is not None
+    view = review_view(session.store(), name, order, receipt.acknowledged if receipt else (), farewell, by_choice=by_choice)
     pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
     if view.n_done and acting().may(Permission.READ):
         verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"

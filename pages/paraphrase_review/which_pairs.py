@@ -19,6 +19,7 @@ INVITED = {
     "pairs": (),
 }  # an invitation's queue: its source, in the usual order
 SELECTED = "selected on the flip map"
+NO_SAMPLE = "Verdicts given here strike paraphrases out; they open no gate, because these pairs are no random sample."
 ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}
 
 
@@ -48,4 +49,6 @@ def settings_of_queue() -> dict:
     pairs = tuple(st.session_state["review-pairs"]) if only == SELECTED else ()
     if pairs:
         st.caption(f"{len(pairs):,} paraphrases of the items selected on the flip map", width="content")
+    if pairs or study_id:
+        st.caption(NO_SAMPLE, width="content")
     return {"shared": shared / 100, "only": only, "study_id": study_id, "pairs": pairs}

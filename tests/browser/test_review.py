@@ -203,4 +203,5 @@ def test_the_gate_turns_and_the_estimate_follows_a_verdict(page, address):
     page.goto(f"{address}/paraphrase_review?part=Effect")
     page.get_by_text(re.compile(r"– flipscope_choice")).wait_for()
     page.get_by_text(re.compile(r"paraphrases were struck out")).wait_for()
+    page.get_by_text(re.compile(r"chosen, not drawn at random")).first.wait_for()  # what came first by risk and nobody drew
     assert no_fault(page)

@@ -92,9 +92,9 @@ def test_the_queue_follows_pairs_that_come_in_and_flips_that_come_back(store, mo
     monkeypatch.setattr(
         judging,
         "review_view",
-        lambda held, name, order, *rest: (
+        lambda held, name, order, *rest, **more: (
             orders.append([place.pair_id for place in order]),
-            review_view(held, name, order, *rest),
+            review_view(held, name, order, *rest, **more),
         )[1],
     )
     monkeypatch.setattr(risk, "studies", lambda: {"study": "a study"})

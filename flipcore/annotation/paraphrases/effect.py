@@ -37,6 +37,11 @@ class SourceGate:
     n_by_models: int = 0
     n_kept_by_models: int = 0
 
+    @property
+    def n_reviewed(self) -> int:
+        """Pairs that people judged, drawn at random or chosen."""
+        return self.gate.accepted.n + self.gate.n_chosen
+
     def models_sentence(self) -> str:
         """What models said, which opens no gate; empty where none judged."""
         if not self.n_by_models:
@@ -48,14 +53,14 @@ class SourceGate:
 
     def sentence(self) -> str:
         """What the gate says, and whether there are pairs enough to open it."""
-        n_left, n_more = self.n_pairs - self.gate.accepted.n, self.gate.n_more
+        n_left, n_more = self.n_pairs - self.n_reviewed, self.gate.n_more
         if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
         there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
         need = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
         return (
             f"{need}, accepted at the same rate, would open it, but {there}: bring more paraphrases of this source in, "
-            f"or let a model propose some.{self._split()}"
+            f"or let a model propose some.{self.gate.chosen_text}{self._split()}"
         )
 
     def _split(self) -> str:
@@ -73,14 +78,14 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
     """A gate for each source; `states` as `store.queries.paraphrase_states` gives them."""
     gates = []
     for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
-        n = rows["state"].value_counts()
-        n_accepted = int(n.get("accepted", 0))
+        in_sample = rows[rows["in_sample"]]
+        n_chosen = int((rows["state"] != "unreviewed").sum()) - len(in_sample)
         n_split = int(
             ((rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"]) & rows["settled_by"].isna()).sum()
         )
         by_models = rows[rows["n_models"] > 0]
         n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
-        gate = paraphrase_gate(n_accepted, n_accepted + int(n.get("rejected", 0)))
+        gate = paraphrase_gate(int((in_sample["state"] == "accepted").sum()), len(in_sample), n_chosen=n_chosen)
         gates.append(SourceGate(str(dataset), str(generator), len(rows), n_split, gate, len(by_models), n_kept_by_models))
     return gates
 
@@ -190,15 +195,15 @@ def struck_rows(states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[
 
 
 def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:
-    """(how many of the `unreviewed` pairs are bad if each source is as bad as its reviewed pairs, rounded up; how many those
+    """(how many of the `unreviewed` pairs are bad if each source is as bad as its pairs in the sample, rounded up; how many those
     are). A source without a verdict is taken to be like the others."""
-    rows = list(states[["pair_id", "dataset", "generator", "state"]].itertuples(index=False, name=None))
-    source = {pair: (dataset, generator) for pair, dataset, generator, _ in rows}
+    rows = list(states[["pair_id", "dataset", "generator", "state", "in_sample"]].itertuples(index=False, name=None))
+    source = {pair: (dataset, generator) for pair, dataset, generator, *_ in rows}
     unreviewed_sources = [source[pair] for pair in unreviewed if pair in source]
     sources = set(unreviewed_sources)
     labels_by_pair: dict[tuple[str, str], list[bool]] = {}
-    for pair, _, _, state in rows:
-        if state != "unreviewed" and source[pair] in sources:
+    for pair, _, _, state, in_sample in rows:
+        if in_sample and source[pair] in sources:
             labels_by_pair.setdefault(source[pair], []).append(state == "rejected")
     every = [is_bad for bad in labels_by_pair.values() for is_bad in bad]
     if not every:

@@ -35,13 +35,21 @@ def own_acceptance(verdicts: Sequence[Mapping], sources: Mapping[str, str], revi
     mine = [sources[pair] for pair, rows in by_pair.items() if pair in sources and _judged_by(rows, reviewer)]
     sentences = []
     for source in dict.fromkeys(mine):
-        pairs = [pair for pair in by_pair if sources.get(pair) == source]
+        pairs = _in_sample(by_pair, [pair for pair, one in sources.items() if one == source])
         before, after = (_acceptance([_without(by_pair[pair], one) for pair in pairs]) for one in (reviewer, None))
         n, n_pairs = mine.count(source), sum(one == source for one in sources.values())
         n_verdicts = f"{n:,} verdict{'s' * (n > 1)} of {reviewer} on the {n_pairs:,} stored paraphrases of {source}"
         moved = f"acceptance from {before} to {after}" if before != after else f"nothing: acceptance is {after}"
         sentences.append(f"{n_verdicts} moved {moved}.")
     return sentences
+
+
+def _in_sample(by_pair: Mapping[str, Sequence[Mapping]], pairs: Sequence[str]) -> list[str]:
+    """Those of a source's `pairs` that stand for it, as `store.queries.standing` decides it."""
+    reviewed = [pair for pair in pairs if pair in by_pair]
+    if len(reviewed) == len(pairs):
+        return reviewed
+    return [pair for pair in reviewed if any(not row["by_choice"] for row in blind(by_pair[pair]))]
 
 
 def _acceptance(by_pair: Sequence[Sequence[Mapping]]) -> str:

@@ -27,9 +27,15 @@ class ReviewView:
 
 
 def review_view(
-    store: Store, reviewer: str, order: Sequence[Place], acknowledged: Sequence[str] = (), finished: str = ""
+    store: Store,
+    reviewer: str,
+    order: Sequence[Place],
+    acknowledged: Sequence[str] = (),
+    finished: str = "",
+    *,
+    by_choice: bool = False,
 ) -> ReviewView:
-    """The first undone pairs of `order` and the latest verdicts of this reviewer on it."""
+    """The first undone pairs of `order` and the latest verdicts of this reviewer on it; `by_choice`: the order is not a random one."""
     ids = {place.pair_id for place in order}
     standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
     rest = undone(order, {row["pair_id"] for row in standing}, review.judged_by_others(store, reviewer))
@@ -48,6 +54,7 @@ def review_view(
         "n_left": len(rest),
         "acknowledged": list(acknowledged),
         "finished": finished,
+        "by_choice": by_choice,
     }
     return ReviewView(data, len(standing), len(rest))
 

@@ -1,6 +1,6 @@
 """What a reviewer's browser sends, made safe: each message is stored once, in order, and only then acknowledged.
 
-A message is {id, kind: "verdict" | "undo", pair_id, said, note, undoes}; its id is made in the browser and becomes the row's,
+A message is {id, kind: "verdict" | "undo", pair_id, said, note, by_choice, undoes}; its id is made in the browser and becomes the row's,
 so a message that is sent again (a lost connection, a reloaded page) changes nothing.
 """
 
@@ -64,4 +64,5 @@ def _row(
         raise BadInput(f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page.")
     raw_answers = message.get("said")
     answers = raw_answers if isinstance(raw_answers, Mapping) else {}
-    return verdict_row(pair, reviewer, answers, str(message.get("note") or ""), verdict_id=message_id, created_at=at)
+    note, by_choice = str(message.get("note") or ""), message.get("by_choice") is True
+    return verdict_row(pair, reviewer, answers, note, by_choice=by_choice, verdict_id=message_id, created_at=at)

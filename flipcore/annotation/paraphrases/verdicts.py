@@ -40,10 +40,12 @@ def verdict_row(
     *,
     verdict_id: str = "",
     reviewer_kind: str = PERSON,
+    by_choice: bool = False,
     rule_version: str = RULE_VERSION,
     created_at: dt.datetime | None = None,
 ) -> dict:
     """A verdict on `pair` (pair_id, original, paraphrase) as a row of `verdicts`. A check that was not asked is None.
+    `by_choice` says that the pair did not come up at random: it was selected, or came first by risk.
 
     Raises BadInput for a word that is not yes, no or unsure, for a verdict that says nothing, and for one that settles a pair
     without a person's reason."""
@@ -68,7 +70,8 @@ def verdict_row(
         "undoes": None,
         "created_at": created_at or now(),
     }
-    return {"verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())), **row}
+    own_id = verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values()))
+    return {"verdict_id": own_id, **row, "by_choice": by_choice}
 
 
 def settling_row(pair: Mapping, blind: Collection[str], reviewer: str, answers: Mapping[str, str | None], why: str) -> dict:

@@ -27,12 +27,14 @@ MOST_MORE = 100_000
 @dataclass(frozen=True)
 class ParaphraseGate:
     """Acceptance of the reviewed pairs of one dataset and generator. `n_more` is how many more reviewed pairs would open
-    the gate if they were accepted at the same rate; None if that rate never does."""
+    the gate if they were accepted at the same rate; None if that rate never does. `n_chosen` reviewed pairs were selected by
+    somebody, are no random sample and do not count."""
 
     accepted: Estimate
     n_more: int | None
     threshold: float = ACCEPTANCE
     fewest: int = FEWEST_PAIRS
+    n_chosen: int = 0
 
     @property
     def is_open(self) -> bool:
@@ -59,18 +61,28 @@ class ParaphraseGate:
     def sentence(self) -> str:
         """Open or closed, and what would open it."""
         if not self.accepted.n:
-            return f"No pair has been reviewed yet; {self.fewest} are needed."
+            nothing = "No pair drawn at random has" if self.n_chosen else "No pair has"
+            return f"{nothing} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
         if self.is_open:
-            return f"{self.acceptance_text}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
+            passed = f"{self.acceptance_text}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
+            return f"{passed}{self.chosen_text}"
         n = self.accepted.n
         if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
-            return f"{self.missing} At that rate it never opens, but so few say little: review more."
+            return f"{self.missing} At that rate it never opens, but so few say little: review more.{self.chosen_text}"
         if self.n_more is None:
             return (
                 f"{self.acceptance_text}: at that rate the lower bound never reaches {self.threshold:.2f}. "
-                "Discard this generator's paraphrases."
+                f"Discard this generator's paraphrases.{self.chosen_text}"
             )
-        return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate."
+        return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate.{self.chosen_text}"
+
+    @property
+    def chosen_text(self) -> str:
+        """A sentence on reviewed pairs that do not count, with a space before it; "" without any."""
+        if not self.n_chosen:
+            return ""
+        n = "1 reviewed pair was" if self.n_chosen == 1 else f"{self.n_chosen:,} reviewed pairs were"
+        return f" {n} chosen, not drawn at random, and not counted here until all pairs are reviewed."
 
     @property
     def acceptance_text(self) -> str:
@@ -88,13 +100,14 @@ class ParaphraseGate:
 
 
 def paraphrase_gate(
-    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
+    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS, *, n_chosen: int = 0
 ) -> ParaphraseGate:
-    """Wilson's lower bound of acceptance >= `threshold` on at least `fewest` reviewed pairs."""
+    """Wilson's lower bound of acceptance >= `threshold` on at least `fewest` reviewed pairs; `n_chosen` more were selected and
+    are counted nowhere."""
     low, high = wilson(n_accepted, n_reviewed)
     rate = n_accepted / n_reviewed if n_reviewed else math.nan
     estimate = Estimate(rate, low, high, 0.95, "wilson", n_reviewed, None)
-    return ParaphraseGate(estimate, n_more_pairs(n_accepted, n_reviewed, threshold, fewest), threshold, fewest)
+    return ParaphraseGate(estimate, n_more_pairs(n_accepted, n_reviewed, threshold, fewest), threshold, fewest, n_chosen)
 
 
 def _opens(n_accepted: int, n_reviewed: int) -> bool:

@@ -47,7 +47,7 @@ def n_pairs(store: Store) -> int:
 
 # A reviewer's latest verdict that was not taken back.
 _VERDICTS = f"""
-SELECT v.verdict_id, v.pair_id, v.reviewer, v.reviewer_kind, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
+SELECT v.verdict_id, v.pair_id, v.reviewer, v.reviewer_kind, v.by_choice, v.meaning, v.difficulty, v.solution_path, v.note, v.original_hash,
        v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S.%f') AS created
 FROM verdicts v
 WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)

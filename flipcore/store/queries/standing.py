@@ -8,10 +8,11 @@ from flipcore.store.connection import Store
 # People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A reviewer's latest verdict counts
 # unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict
 # decides; else a pair is accepted when most people found everything kept that they were asked, rejected when not, unreviewed
-# without a person's verdict.
+# without a person's verdict. `in_sample` are the reviewed pairs that stand for their source: those that came up at random for
+# anybody, or all once none is left. What was chosen because it looked good or bad says nothing about the rest.
 STANDING = """
 given AS (
-    SELECT pair_id, reviewer, reviewer_kind, rule_version LIKE '%/adjudication' AS settles, note, created_at,
+    SELECT pair_id, reviewer, reviewer_kind, by_choice, rule_version LIKE '%/adjudication' AS settles, note, created_at,
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
            AND coalesce(solution_path, 'yes') = 'yes' AS kept
     FROM verdicts v
@@ -25,20 +26,25 @@ counted AS (
            count(*) FILTER (reviewer_kind = 'model') AS n_models,
            count(*) FILTER (reviewer_kind = 'model' AND kept) AS n_models_kept
     FROM latest GROUP BY pair_id),
+drawn AS (SELECT DISTINCT pair_id FROM given WHERE reviewer_kind = 'person' AND NOT settles AND NOT by_choice),
 settled AS (
     SELECT pair_id, arg_max(kept, created_at) AS kept, arg_max(reviewer, created_at) AS reviewer,
            arg_max(note, created_at) AS why
     FROM given g WHERE settles AND reviewer_kind = 'person'
     AND NOT EXISTS (SELECT 1 FROM latest l WHERE l.pair_id = g.pair_id AND l.reviewer = g.reviewer)
     GROUP BY pair_id),
-standing AS (
+judged AS (
     SELECT p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator, coalesce(c.n_reviewers, 0) AS n_reviewers,
            coalesce(c.n_kept, 0) AS n_kept, coalesce(c.n_models, 0) AS n_models,
            coalesce(c.n_models_kept, 0) AS n_models_kept, s.reviewer AS settled_by, s.why AS settled_why,
            CASE WHEN s.kept IS NOT NULL THEN if(s.kept, 'accepted', 'rejected')
                 WHEN coalesce(c.n_reviewers, 0) = 0 THEN 'unreviewed'
                 WHEN 2 * c.n_kept > c.n_reviewers THEN 'accepted' ELSE 'rejected' END AS state
-    FROM paraphrases p LEFT JOIN counted c USING (pair_id) LEFT JOIN settled s USING (pair_id))
+    FROM paraphrases p LEFT JOIN counted c USING (pair_id) LEFT JOIN settled s USING (pair_id)),
+standing AS (
+    SELECT *, state <> 'unreviewed' AND (pair_id IN (SELECT pair_id FROM drawn)
+                                         OR bool_and(state <> 'unreviewed') OVER (PARTITION BY dataset, generator)) AS in_sample
+    FROM judged)
 """
 
 

@@ -121,7 +121,8 @@ FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standi
 
 def paraphrase_states(store: Store) -> pd.DataFrame:
     """What stands of each stored paraphrase now, derived from the verdicts that were only ever added to: `state`, the people
-    who judged it (`n_reviewers`, `n_kept`) and the models beside them (`n_models`, `n_models_kept`), who settled it and why.
+    who judged it (`n_reviewers`, `n_kept`) and the models beside them (`n_models`, `n_models_kept`), who settled it and why;
+    `in_sample` says which reviewed pairs stand for their source.
     Pairs of items that are set aside (`set_aside`) are counted; their texts are empty."""
     frame = store.frame(_STATES_SHOWN)
     for column in ("settled_by", "settled_why"):
@@ -183,15 +184,16 @@ def readouts(
 _REVIEWED = f"""
 WITH {STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator FROM standing p
                               JOIN study_variants v ON v.material_id = p.pair_id WHERE v.study_id = $study_id)
-SELECT dataset, generator, count(*) FILTER (state <> 'unreviewed') AS n_reviewed,
-       count(*) FILTER (state = 'accepted') AS n_accepted
+SELECT dataset, generator, count(*) FILTER (in_sample) AS n_reviewed,
+       count(*) FILTER (in_sample AND state = 'accepted') AS n_accepted,
+       count(*) FILTER (state <> 'unreviewed' AND NOT in_sample) AS n_chosen
 FROM standing JOIN sources USING (dataset, generator) GROUP BY dataset, generator ORDER BY ALL
 """
 
 
-def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int]]:
-    """(dataset, generator, reviewed pairs, accepted pairs) of all that is stored of each source whose paraphrases the study
-    asked, whether it asked them or not."""
+def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int, int]]:
+    """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count) of all that is stored of
+    each source whose paraphrases the study asked, whether it asked them or not."""
     return store.rows(_REVIEWED, study_id=study_id)
 
 

@@ -105,6 +105,7 @@ def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(
     states = studies.paraphrase_states(store)
     asked = set(review.materials(store, reworded_study().study_id).values())
     states["state"] = ["unreviewed" if pair in asked else "rejected" for pair in states["pair_id"]]
+    states["in_sample"] = states["state"] != "unreviewed"
     frame = studies.readouts(store, reworded_study().study_id, paraphrases="all")
     shown = effect(frame, review.materials(store, reworded_study().study_id), states, "first_token", "regex")
     assert shown.bounds is None and "Review some of them first" in shown.unbounded and len(shown.subsets) == 3
@@ -116,7 +117,13 @@ def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
     rows = [("a", "rejected")] + [("a", "accepted")] * 3 + [("a", "unreviewed")] * 5 + [("b", "unreviewed")] * 2
     rows += [("c", "rejected")] * 9
     states = pd.DataFrame(
-        [{"pair_id": f"p{i}", "dataset": name, "generator": "g", "state": state} for i, (name, state) in enumerate(rows)]
+        {
+            "pair_id": [f"p{i}" for i in range(len(rows))],
+            "dataset": [name for name, _ in rows],
+            "generator": "g",
+            "state": [state for _, state in rows],
+            "in_sample": [state != "unreviewed" for _, state in rows],
+        }
     )
     assert expected_bad(states, [f"p{i}" for i in range(4, 11)]) == (2, 4)
     assert expected_bad(states, ["p9"]) == (0, 0) and expected_bad(states, []) == (0, 0)
@@ -124,10 +131,10 @@ def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
 
 def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
     study_id = reworded_study().study_id
-    ((dataset, generator, n_reviewed, n_accepted),) = studies.reviewed(store, study_id)
-    assert (dataset, generator) == ("flipscope_choice", "flipscope-authors") and n_reviewed >= n_accepted
+    ((dataset, generator, n_reviewed, n_accepted, n_chosen),) = studies.reviewed(store, study_id)
+    assert (dataset, generator) == ("flipscope_choice", "flipscope-authors") and n_reviewed >= n_accepted and n_chosen == 0
     review.keep_pairs(store, made_pairs(3, dataset, "somebody else"))
-    assert studies.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted)]
+    assert studies.reviewed(store, study_id) == [(dataset, generator, n_reviewed, n_accepted, n_chosen)]
 
 
 @pytest.mark.slow

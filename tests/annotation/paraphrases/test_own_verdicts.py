@@ -9,6 +9,7 @@ def verdict(pair, reviewer, keeps=True, kind="person"):
         "pair_id": pair,
         "reviewer": reviewer,
         "reviewer_kind": kind,
+        "by_choice": False,
         "rule_version": "majority",
         "meaning": said,
         "difficulty": "yes",

@@ -5,6 +5,7 @@ import datetime as dt
 import pytest
 
 from flipcore.annotation.paraphrases.effect import source_gates
+from flipcore.annotation.paraphrases.own_verdicts import own_acceptance
 from flipcore.annotation.paraphrases.queue import queue
 from flipcore.annotation.paraphrases.ratings import disagreements, models, people
 from flipcore.annotation.paraphrases.review_view import review_view
@@ -47,6 +48,29 @@ def test_models_neither_accept_nor_reject_nor_open_a_gate_however_many_they_are(
     given(store, pairs[0], "Ada", OTHER)  # one person outweighs five models
     assert standing(store, pairs[0])["state"] == "rejected"
     assert len(people(review.verdicts(store))) == 1 and len(models(review.verdicts(store))) == 300
+
+
+def test_chosen_pairs_are_struck_out_but_neither_open_nor_close_a_gate_until_all_are_reviewed(store):
+    pairs = made_pairs(120)
+    stored(store, pairs)
+    review.keep_verdicts(store, [verdict_row(pair, "Ada", SAME, by_choice=True) for pair in pairs[:60]])
+    (one,) = source_gates(studies.paraphrase_states(store))
+    assert not one.gate.is_open and (one.gate.accepted.n, one.gate.n_chosen, one.n_reviewed) == (0, 60, 60)
+    assert "60 reviewed pairs were chosen, not drawn at random" in one.sentence()
+    assert own_acceptance(review.verdicts(store), review.sources_of_pairs(store), "Ada")[0].endswith("(no pair reviewed).")
+    given(store, pairs[0], "Bea", OTHER, day=1, by_choice=True)
+    assert standing(store, pairs[0])["state"] == "rejected"  # an even split, as everywhere
+    # drawn at random: 50 of the rest; what was chosen stays beside
+    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in pairs[60:110]])
+    (one,) = source_gates(studies.paraphrase_states(store))
+    assert one.gate.is_open and (one.gate.accepted.n, one.gate.n_chosen) == (50, 60)
+    # a pair that came up at random for somebody else counts, whoever chose it before
+    given(store, pairs[1], "Cem", SAME, day=1)
+    assert source_gates(studies.paraphrase_states(store))[0].gate.accepted.n == 51
+    # once all are reviewed none stands for another
+    review.keep_verdicts(store, [verdict_row(pair, "Dan", OTHER, by_choice=True) for pair in pairs[110:]])
+    (one,) = source_gates(studies.paraphrase_states(store))
+    assert (one.gate.accepted.n, one.gate.n_chosen) == (120, 0) and one.gate.accepted.value == 109 / 120
 
 
 def test_models_leave_every_pair_to_a_new_person(store):
