@@ -16,6 +16,7 @@ from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates
+from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 
 QUANTITIES = ("T", "G", "A", "A_minus_G", "A_plus", "excess")
 BANDED = QUANTITIES[:4]  # those that a simultaneous band holds for
@@ -55,12 +56,14 @@ def level_limits(
     kinds: Sequence[str] = KINDS,
     levels: Sequence[float] = LEVELS,
     include_base: bool = True,
+    pooled: Sequence[str] = (),
     seed: int = 0,
     n_boot: int = N_BOOT,
 ) -> LevelLimits:
     """The quantities of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
-    those, the same item draws in all. Raises BadInput for an unknown name."""
-    rows = tuple((axis, e) for axis in answers.axes if axis != IDENTITY for e in answers.extractors)
+    those, the same item draws in all. Where `pooled` names several axes, rows over them follow, one an extractor. Raises
+    BadInput for an unknown name."""
+    rows = _rows(answers, pooled)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
     values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
@@ -68,8 +71,10 @@ def level_limits(
     limits_of: dict[bytes, list] = {}  # where every answer was read the policies give the same columns, so the same limits
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
-            rates = [item_rates(answers, axis, e, reference, policy, include_base).values for axis, e in rows]
-            joint = JointMeans(np.hstack([x[:, _places(QUANTITIES)] for x in rates]), seed, n_boot)
+            rates = _rates(answers, rows, reference, policy, include_base, pooled)
+            joint = JointMeans(
+                np.hstack([x[:, _places(QUANTITIES)] for x in rates]), seed, n_boot, answers.families is not None
+            )
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
             floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)
@@ -81,22 +86,28 @@ def level_limits(
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
                 array[r, p, :, own, 2:] = hole
-    return LevelLimits(
-        rows,
-        tuple(references),
-        tuple(policies),
-        tuple(kinds),
-        tuple(levels),
-        values,
-        low,
-        high,
-        floors,
-        n,
-        methods,
-        too_short,
-        seed,
-        n_boot,
-    )
+    names = tuple(references), tuple(policies), tuple(kinds), tuple(levels)
+    return LevelLimits(rows, *names, values, low, high, floors, n, methods, too_short, seed, n_boot)
+
+
+def _rows(answers: CodedAnswers, pooled: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(axis, extractor); then (all changes, extractor) where there are several axes to take the mean over."""
+    axes = [axis for axis in answers.axes if axis != IDENTITY] + [ALL_AXES] * (len(pooled) > 1)
+    return tuple((axis, e) for axis in axes for e in answers.extractors)
+
+
+def _rates(
+    answers: CodedAnswers,
+    rows: Sequence[tuple[str, str]],
+    reference: str,
+    policy: str,
+    include_base: bool,
+    pooled: Sequence[str],
+) -> list[np.ndarray]:
+    """(items, quantities) of each row."""
+    own = [row for row in rows if row[0] != ALL_AXES]
+    cells = {(axis, e): item_rates(answers, axis, e, reference, policy, include_base).values for axis, e in own}
+    return [cells[row] if row in cells else over_axes([cells[axis, row[1]] for axis in pooled]) for row in rows]
 
 
 def _places(names: Sequence[str]) -> list[int]:

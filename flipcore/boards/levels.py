@@ -22,6 +22,7 @@ from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, default_reference, item_rates
 from flipcore.stats.flips.disagreement import POLICIES
+from flipcore.stats.flips.pooled import ALL_AXES
 
 LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {"default": "by number of items", "percentile": "percentile bootstrap", "studentized": "studentised bootstrap"}
@@ -60,20 +61,17 @@ def board(
     limits in the order quantity, row, level, and for each rule the outcomes, the headline's row and the tally at each level;
     `wording["reference|policy"]` the sentences of each row.
     `closed_gates`: axis or extractor -> why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
-    references and policies."""
+    references and policies. Otherwise hidden rows over all axes that may be claimed carry the headline."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
+    shut = set(closed_gates or {}) | {IDENTITY}
+    pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
     kinds = {"simultaneous": "simultaneous band"} if simultaneous else KINDS
+    kind_names = () if simultaneous else tuple(KINDS)
     by_level = level_limits(
-        answers,
-        references,
-        policies=POLICIES,
-        kinds=() if simultaneous else tuple(KINDS),
-        levels=LEVELS,
-        seed=seed,
-        n_boot=n_boot,
+        answers, references, policies=POLICIES, kinds=kind_names, levels=LEVELS, pooled=pooled, seed=seed, n_boot=n_boot
     )
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
-    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature)
+    wording_of = wordings(answers, references, POLICIES, closed_gates or {}, temperature, pooled)
     tables = {
         f"{reference}|{policy}|{kind}": _table(
             by_level, r, p, *((band[0][r, p], band[1][r, p]) if band else (by_level.low[r, p, k], by_level.high[r, p, k]))
@@ -88,7 +86,10 @@ def board(
         for p, policy in enumerate(POLICIES)
         for k, kind in enumerate(kinds)
     }
-    rows = [{"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}"} for axis, e in by_level.rows]
+    rows = [
+        {"id": f"{axis}|{e}", "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}", "hidden": axis == ALL_AXES}
+        for axis, e in by_level.rows
+    ]
     arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(QUANTITIES)}
     return arrays | {
         "wording": {f"{r}|{p}": _wording(wording_of(r, p)) for r in references for p in POLICIES},

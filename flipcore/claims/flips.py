@@ -197,8 +197,17 @@ def _verdict(one: Decomposition, difference: Contrast, p: float, temperature: fl
 
 def three_parts(one: Decomposition) -> str:
     """ "{lead} of pairs flip under it alone, 0.03 under the reference alone, 0.08 under both"."""
+    return f"{{lead}} of pairs {_parts(one)}"
+
+
+def _parts(one: Decomposition) -> str:
     alone, both = number_text(one.A_minus.value), number_text(one.both.value)
-    return f"{{lead}} of pairs flip under it alone, {alone} under the reference alone, {both} under both"
+    return f"flip under it alone, {alone} under the reference alone, {both} under both"
+
+
+def _parts_sentence(one: Decomposition) -> str:
+    """ "Of all pairs, 0.40 [0.20, 0.60] flip under it alone, 0.03 under the reference alone, 0.08 under both."."""
+    return filled(f"Of all pairs, {{lead}} {_parts(one)}.", one, "A_plus")
 
 
 def floor_words(one: Decomposition, temperature: float | None = None) -> str:
@@ -220,7 +229,7 @@ def cut_words(one: Decomposition) -> str:
 
 
 def _detail(one: Decomposition, verdict: Verdict, n_family: int, temperature: float | None) -> str:
-    parts = filled(f"Of all pairs {three_parts(one)}.", one, "A_plus") if verdict.lead == "excess" else ""
+    parts = _parts_sentence(one) if verdict.lead == "excess" else ""
     size = f"{one.n_items:,} items" + (f" in {one.T.n:,} families" if one.T.n != one.n_items else "")
     family = f"; p over {n_family} cells (Holm)" if n_family > 1 else ""
     return " ".join(filter(None, (parts, floor_words(one, temperature), cut_words(one), f"{size}{family}.")))
@@ -263,7 +272,7 @@ def headline_of(
     sentence = filled(verdict.headlines[outcome], one, verdict.lead)
     detail = _detail(one, verdict, len(by_place), temperature)
     if verdict.lead != "excess":
-        detail = f"{filled(f'Of all pairs {three_parts(one)}.', one, 'A_plus')} {detail}"
+        detail = f"{_parts_sentence(one)} {detail}"
     claim = Claim(LARGER, outcome, sentence, outcome in (MORE, LESS), detail, "", {"p": verdict.p})
     return claim.not_claimed(_why(one, closed_gates or {}))
 

@@ -22,6 +22,9 @@ function bytes(text) { return Uint8Array.from(atob(text), (c) => c.charCodeAt(0)
 
 function minus(text) { return text.replace("-", "−"); }
 
+// a p-value stays on one line
+function unbroken(text) { return text.replace(/p ([=<>]) /g, "p\u00a0$1\u00a0"); }
+
 // A drag from its first step to its release: where it began, and the range that it crossed. `at()` is the handle's place.
 class Drag {
   constructor(at) { Object.assign(this, { at, from: null, lowest: null, highest: null }); }

@@ -95,6 +95,16 @@ export default function (component) {
     return filled(t, row, words().rows[row].sentences[outcome(t, row)] ?? "");
   }
 
+  // the same behind the row's own title, which its claim begins with
+  function shortened(row, text) {
+    for (const start of [`${row.label}: `, `${row.label} is `]) {
+      if (!text.toLowerCase().startsWith(start.toLowerCase())) continue;
+      const rest = text.slice(start.length);
+      return rest[0].toUpperCase() + rest.slice(1);
+    }
+    return text;
+  }
+
   function leading(t) {
     const row = t.verdicts[state.rule].headline[state.at];
     return row < 0 ? words().instead : filled(t, row, words().rows[row].headlines[outcome(t, row)]);
@@ -111,6 +121,7 @@ export default function (component) {
       return;
     }
     rows.forEach((row, r) => {
+      if (row.hidden) return;  // rows over all axes carry the headline and come last
       const box = document.createElement("div");
       box.className = "row";
       const sign = document.createElement("span");
@@ -193,14 +204,14 @@ export default function (component) {
     write(root.querySelector(".set"), Object.values(selects)
       .filter((select) => !select.parentElement.hidden && select.selectedOptions.length)
       .map((select) => select.selectedOptions[0].textContent).join(" · "));
-    write(headline, leading(t));
+    write(headline, unbroken(leading(t)));
     const at = t.verdicts[state.rule];
     write(tally, at.tallies[at.tally[state.at]]);
     parts.forEach((part, r) => {
       const said = outcome(t, r);
       write(part.sign, SIGNS[said] ?? "");
       part.sign.dataset.verdict = STATES[said];
-      write(part.sentence, sentence(t, r));
+      write(part.sentence, unbroken(shortened(rows[r], sentence(t, r))));
       write(part.sentence, `${words().rows[r].detail} Click to open the outputs behind it.`, "title");
       spans(t, r, part.whisker, part.x);
       if (drag.isOn) {

@@ -4,13 +4,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from flipcore.boards.level_limits import QUANTITIES
+from flipcore.boards.level_limits import QUANTITIES, level_limits
 from flipcore.boards.levels import LEVELS, banded, board, resamples
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
 from flipcore.lab.simulations.planted import PlantedTruth, planted_readouts
+from flipcore.reports.flips import claimed_headline, headline
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
+from flipcore.stats.flips.pooled import ALL_AXES, across_axes
 from tests.stats.flips.test_surface import asked, frame
 
 
@@ -110,6 +112,65 @@ def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule
         assert verdicts["tallies"][verdicts["tally"][at]] == flips.tally(found).text
         seen |= {claim.outcome for claim in claims}
     assert "more" in seen and "undecided" in seen
+
+
+def two_axes(n=30, seed=3):
+    """Readouts of two axes: neither decides alone as clearly as both together."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        for axis in ("label_set", "option_order"):
+            text = ["A" if rng.random() < 0.9 else "B" for _ in range(3)]
+            token = [answer if rng.random() < 0.75 else "C" for answer in text]
+            rows += asked(f"i{i}", text, axis=axis) + asked(f"i{i}", token, extractor="first_token", axis=axis)
+    read = frame(rows)
+    return read.assign(is_correct=1.0, variant_id=read["variant"])
+
+
+def said_at(made, level, rule="paired"):
+    """The board's headline with its leading number at a level."""
+    table, at = made["tables"]["regex|own_class|default"], LEVELS.index(level)
+    verdicts, rows = table["verdicts"][rule], made["wording"]["regex|own_class"]["rows"]
+    row = verdicts["headline"][at]
+    text, lead = rows[row]["headlines"][verdicts["outcomes"][row][at]], rows[row]["lead"]
+    low, high = (
+        np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(QUANTITIES), len(made["rows"]), len(LEVELS))[
+            QUANTITIES.index(lead), row, at
+        ]
+        for side in ("low", "high")
+    )
+    return text.replace("{lead}", f"{table[lead][row]:.2f} [{low:.2f}, {high:.2f}]")
+
+
+def test_the_board_leads_with_the_sentence_of_the_card():
+    rows = two_axes()
+    made = board(coded_answers(rows), str, n_boot=199)
+    said = said_at(made, 0.95)
+    assert said.startswith("All changes, first token: ") and said == headline(rows).claims[0].text
+    table = made["tables"]["regex|own_class|default"]
+    labels = [row["label"] for row in made["rows"] if not row["hidden"]]
+    assert len(labels) == 4 and not any("all changes" in label for label in labels)
+    assert table["verdicts"]["paired"]["tallies"][0].startswith("Of 2 pairings ")
+    shut = {"label_set": "Nobody reviewed it."}
+    behind = board(coded_answers(rows), str, n_boot=199, closed_gates=shut)
+    assert said_at(behind, 0.95) == claimed_headline(rows, shut).claims[0].text
+    assert said_at(behind, 0.95).startswith("Option order, first token: ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["default", "percentile", "studentized"])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_a_row_over_all_axes_is_the_pooled_decomposition(kind, level):
+    answers = coded_answers(two_axes())
+    axes = ("label_set", "option_order")
+    found = level_limits(answers, ["regex"], kinds=[kind], levels=[level], pooled=axes, n_boot=400, seed=5)
+    cells = decompositions(answers, "regex", level=level, n_boot=400, seed=5)
+    for one in across_axes(cells, kind=kind, seed=5, n_boot=400):
+        row = found.rows.index((ALL_AXES, one.extractor))
+        for q, name in enumerate(QUANTITIES[:2] if one.is_reference else QUANTITIES[:5]):
+            wanted = getattr(one, name)
+            assert found.values[0, 0, row, q] == pytest.approx(wanted.value)
+            assert (found.low[0, 0, 0, row, q, 0], found.high[0, 0, 0, row, q, 0]) == pytest.approx((wanted.low, wanted.high))
 
 
 @pytest.mark.slow

@@ -64,7 +64,7 @@ def test_above_the_floor_comes_first_where_both_floors_were_measured():
     claim = only(with_samples(12, 6))
     assert claim.text.startswith("Option order, first token: undecided, p ")
     assert "−0.10 [" in claim.text and "beyond the floor 0.20" in claim.text
-    assert claim.detail.startswith("Of all pairs ") and "Noise floor: 0.20 [" in claim.detail
+    assert claim.detail.startswith("Of all pairs, ") and "Noise floor: 0.20 [" in claim.detail
 
 
 def test_a_deterministic_model_has_no_floor_to_measure():

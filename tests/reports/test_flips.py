@@ -27,11 +27,10 @@ def test_the_headline_says_which_part_is_larger_and_the_three_parts():
     flips, accuracy = found.claims
     assert (
         flips.text
-        == "All changes, first token: more genuine than artifact, p = .046. 0.33 [0.00, 0.73] of pairs flip under it alone."
+        == "Option order, first token: more genuine than artifact, p = .046. 0.33 [0.00, 0.73] of pairs flip under it alone."
     )
     assert (
-        "Of all pairs 0.33 [0.00, 0.73] of pairs flip under it alone, 0.00 under the reference alone, 0.67 under both."
-        in flips.detail
+        "Of all pairs, 0.33 [0.00, 0.73] flip under it alone, 0.00 under the reference alone, 0.67 under both." in flips.detail
     )
     assert accuracy.text == "Accuracy 1.00 [0.76, 1.00] of 12 items." and accuracy.assertion is None
 

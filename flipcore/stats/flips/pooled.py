@@ -23,12 +23,12 @@ def across_axes(
     cells: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT
 ) -> list[Decomposition]:
     """One Decomposition an extractor, from the cells of its axes; items that an axis does not define leave that axis only.
-    Above a floor only where every axis has one. `p_artifact` and `share` are not computed."""
+    Above a floor only where every axis has one. One axis that has pairs alone keeps its name. `p_artifact` and `share` are not computed."""
     names = list(dict.fromkeys(one.extractor for one in cells))
     groups = [[one for one in cells if one.extractor == name] for name in names]
     if not groups:
         return []
-    columns = [_over_axes([one.item_values for one in group]) for group in groups]
+    columns = [over_axes([one.item_values for one in group]) for group in groups]
     level, families = cells[0].T.level, any(one.T.n != one.n_items for one in cells)
     contrasts = [at * len(COLUMNS) + i for at in range(len(groups)) for i, name in enumerate(COLUMNS) if name in CONTRASTS]
     table = JointMeans(np.hstack(columns), seed, n_boot, families).estimates(
@@ -42,8 +42,8 @@ def across_axes(
     ]
 
 
-def _over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
-    """(items, quantities) means over axes; a floor is NaN where an axis that the item defines lacks it."""
+def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
+    """(items, quantities) means over axes, in the order of `COLUMNS`; a floor is NaN where an axis that the item defines lacks it."""
     values = np.array(cells)
     defined = ~np.isnan(values[:, :, :1])
     with warnings.catch_warnings():
@@ -55,7 +55,7 @@ def _over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[str, Estimate], families: bool) -> Decomposition:
-    first = group[0]
+    first, axes = group[0], [one.axis for one in group if not math.isnan(one.T.value)]
     if first.is_reference:
         by_name |= {name: getattr(first, name) for name in ("A", "A_plus", "A_minus", "A_excess")}
     if np.isnan(values[:, list(COLUMNS).index("W")]).all():
@@ -64,7 +64,7 @@ def _pooled(group: Sequence[Decomposition], values: np.ndarray, by_name: dict[st
     return replace(
         first,
         **estimates,
-        axis=ALL_AXES,
+        axis=axes[0] if len(axes) == 1 else ALL_AXES,
         share=missing(first.T.n, first.T.level, "Not computed over all axes."),
         p_artifact=math.nan,
         p_more=paired_t_p(values[:, list(COLUMNS).index("A_minus_G")]),
