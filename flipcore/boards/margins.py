@@ -121,5 +121,25 @@ def board(
     return {"rows": rows, "overall": overall, "id": digest(rows)}
 
 
+WAITING = "waiting"
+_WAITS = "Its verdict comes with the test that is still running."
+
+
+def waiting_board(
+    tests: Sequence[HoldoutTest], margins: Mapping[str, float | None], about: Mapping[str, str], missing: Mapping[str, str]
+) -> dict:
+    """The board while a test is still running: estimates and intervals of the others, and no verdict, because p-values are
+    corrected over all tests."""
+    whole, n = board(tests, margins, about, missing), len(tests)
+    words = {"states": WAITING, "signs": "…", "sentences": _WAITS}
+    rows = [
+        row if "missing" in row else row | {name: [word] * len(row["margins"]) for name, word in words.items()}
+        for row in whole["rows"]
+    ]
+    ready = f"{n} of {len(TESTS)} tests {'is' if n == 1 else 'are'} ready; the verdict comes with the one that is running."
+    overall = {"|".join([WAITING] * n): {"state": WAITING, "sentence": ready, "detail": ""}}
+    return {"rows": rows, "overall": overall, "id": digest(rows), "waiting": True}
+
+
 def _finite(x: float) -> float | None:
     return float(x) if math.isfinite(x) else None

@@ -98,6 +98,6 @@ def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]
 def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
     """What is said of sets that are too small to be compared."""
     return (
-        f"Each set needs at least five entries to be compared; here are {n_target:,} target and {n_retro:,} retro entries. "
+        f"Each set needs at least five entries to be compared; you have {n_target:,} target and {n_retro:,} retro entries. "
         f"{' '.join(notes)}"
     ).strip()

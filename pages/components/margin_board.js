@@ -99,7 +99,7 @@ export default function (component) {
       const zone = row.zones[at];
       write(part.sign, row.signs[at]);
       part.sign.dataset.verdict = row.states[at];
-      write(part.sentence, row.sentences[at].replace(/p ([=<>]) /, "p\u00a0$1\u00a0"));
+      write(part.sentence, unbroken(row.sentences[at]));
       write(part.shown, row.labels[at]);
       const there = zone === null ? "hidden" : "visible";
       const [left, right] = (zone ?? row.axis).map(x);
@@ -146,7 +146,8 @@ export default function (component) {
     isSettled: () => Boolean(locked) || parts.every(({ row }) => state.at[row.name] === row.start),
     settle: () => setTriggerValue("moved", { control: "margins", ...view() }),
   });
-  offerRecord(root, root.querySelector("button"), decide);
+  offerRecord(root, root.querySelector("button"), data.waiting ? () => {} : decide);
+  root.querySelector("button").hidden = Boolean(data.waiting);
   build();
   shared.drawn();
   return () => shared.stop();

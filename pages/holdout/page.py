@@ -2,18 +2,16 @@
 
 import streamlit as st
 
-from flipcore.boards.margins import board
 from flipcore.reports.holdout import too_few
 from flipcore.reports.holdout_sets import Sets
 from flipcore.reports.worked_examples import holdout_example
-from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, screen, session
 from pages.common.header import badges, header_line, show_badges
 from pages.common.links import say_missing
 from pages.common.notes import how_to_read, plain, shown_problem
-from pages.components.margin_board import margin_board
 from pages.holdout import (
+    board,
     cached,
     chosen,
     excluding,
@@ -85,22 +83,6 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
     return view if lock else view | choices
 
 
-def verdict(sets: Sets, view: dict, lock: dict | None) -> dict:
-    """The four rows and what was made of them; returns the tests by name, and how or why not."""
-    mode_tests, about, missing = cached.four_tests(sets, view, mode == "locked")
-    if mode == "simultaneous":
-        mode_tests = {test.name: test for test in simultaneous(list(mode_tests.values()))}
-    moved, decision = margin_board(
-        board(list(mode_tests.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
-    )
-    st.caption(plain(next_step.what_next(sets, mode_tests, view)))
-    record.log_move(sets.record_id, moved)
-    modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
-    record.offer(sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id})
-    st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
-    return {"tests": mode_tests, "about": about, "missing": missing}
-
-
 board_tests: dict = {"tests": {}}
 if whole is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
@@ -114,12 +96,13 @@ if whole is not None and sets is not None:
     else:
         layouts(session.store()).warm()
         tests.what_is_compared(sets)
-        board_place = st.container(key="board-place")
+        place = board.BoardPlace()
+        place.first(sets, view, mode)
         inflation.in_a_line(sets, mode == "locked")
         part = st.segmented_control(
             "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"
         )
-        # the four tests take longest, so what needs none of them is drawn before
+        # the cross-validation takes longest, so what does not need it is drawn before
         part_place = st.container()
         with part_place, shown_problem():
             if part == "Map":
@@ -132,8 +115,8 @@ if whole is not None and sets is not None:
                 inflation.show(sets, mode == "locked")
             elif part == "Guide":
                 guide.show()
-        with board_place:
-            board_tests = verdict(sets, view, lock)
+        board_tests = place.verdict(sets, view, mode, lock)
+        with place.below:
             excluding.effect(whole, sets, view, board_tests["tests"])
         with part_place, shown_problem():
             if part == "Tests":

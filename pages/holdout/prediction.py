@@ -13,6 +13,7 @@ from flipcore.stats.holdout.verdict import prediction_test
 from flipcore.vectors import classifiers
 
 MOST_KEPT = 24
+SETTINGS = ("classifier", "embedding", "permutations", "seed")  # of a view, those that the test depends on
 
 
 @st.cache_resource(show_spinner=False)
@@ -20,11 +21,16 @@ def _cache() -> dict[tuple, tuple]:
     return {}
 
 
+def is_kept(sets: Sets, view: dict) -> bool:
+    """Whether the test at these settings is there at once."""
+    return (sets.sets_id, *(view[name] for name in SETTINGS)) in _cache()
+
+
 def prediction(sets: Sets, view: dict, vectors: Callable):
     """(test, how) at the classifier, seed and permutations of `view`, kept like what is cached; `vectors(sets, embedding)`
     gives the rows for a classifier that reads them. Any other choice on the page ends it between two permutations."""
     classifier, m, seed = view["classifier"], view["permutations"], view["seed"]
-    cache, key = _cache(), (sets.sets_id, classifier, view["embedding"], m, seed)
+    cache, key = _cache(), (sets.sets_id, *(view[name] for name in SETTINGS))
     if key not in cache:
         rows = vectors(sets, view["embedding"])[0] if classifier == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:

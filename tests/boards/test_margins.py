@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from flipcore.boards.margins import NOTHING, TITLES, axis_text, board, detectable_text, estimate_text, margins_of
+from flipcore.boards.margins import NOTHING, TITLES, axis_text, board, detectable_text, estimate_text, margins_of, waiting_board
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import Estimate
@@ -162,3 +162,15 @@ def test_the_board_never_rounds_a_stored_margin():
     test = made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003)
     row = board([test], {"semantic": 0.0123456}, {}, {})["rows"][1]
     assert row["margins"][row["start"]] == 0.0123456 and row["margins"][1:] == sorted(row["margins"][1:])
+
+
+def test_a_board_that_waits_for_a_test_shows_intervals_and_claims_nothing():
+    ready = [made("difficulty", p=0.0001, bound=(0.2, 0.4), margin=0.1), made("semantic", margin=None, bound=(-0.001, 0.002))]
+    whole, waiting = board(ready, ALL, {}, {}), waiting_board(ready, ALL, {}, {"prediction": "Running."})
+    assert "waiting" not in whole["rows"][0]["states"]
+    row = waiting["rows"][0]
+    assert row["bound"] == [0.2, 0.4] and set(row["states"]) == {"waiting"} and set(row["signs"]) == {"…"}
+    assert len(row["sentences"]) == len(row["margins"]) and len(set(row["sentences"])) == 1
+    (said,) = waiting["overall"].values()
+    assert set(waiting["overall"]) == {"waiting|waiting"} and said["sentence"].startswith("2 of 4 tests are ready; the verdict")
+    assert waiting["rows"][2]["missing"] == "Running." and waiting["id"] != whole["id"]

@@ -60,14 +60,20 @@ def kept(path, *items_and_survey):
     store.close()
 
 
-def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path):
+def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path, monkeypatch):
+    boards = []
+    monkeypatch.setattr("pages.holdout.board.margin_board", lambda board, **_: boards.append(board) or (None, None))
     app = shown(sets="halves")
+    first, whole = boards  # what is quick stands there while the cross-validation runs, and claims nothing
+    assert first["waiting"] and "Running" in next(row for row in first["rows"] if row["name"] == "prediction")["missing"]
+    assert "waiting" not in whole and len(whole["overall"]) > len(first["overall"]) == 1
     for part, said_there in PARTS.items():
         app.session_state["part"] = part
         app.run()
         assert not app.exception and not app.error
         assert "36 target entries, 36 retro entries. 36 items of the retro source are target items" in words(app)
         assert [said for said in PARTS.values() if said in words(app)] == [said_there]
+    assert not any(board.get("waiting") for board in boards[1:])  # it is computed once
 
 
 def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, monkeypatch):
@@ -193,7 +199,7 @@ def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
     sources = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
     app = opened_page("holdout/page.py", {"holdout-sources": sources}, sets="own")
     assert not app.exception
-    assert "here are 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
+    assert "you have 72 target and 0 retro entries. 72 items of the retro source are target items" in words(app)
 
 
 def test_the_lacking_set_is_asked_for_first(path):

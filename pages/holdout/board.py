@@ -1,0 +1,53 @@
+"""The board of the four tests: at once with those that are quick, and whole when the cross-validation has been permuted."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.boards.margins import board, waiting_board
+from flipcore.reports.holdout_sets import Sets
+from flipcore.stats.holdout.verdict import simultaneous
+from pages.common import modes, record
+from pages.common.notes import plain
+from pages.components.margin_board import margin_board
+from pages.holdout import cached, next_step
+from pages.holdout.prediction import is_kept
+
+PAGE = "holdout"
+
+
+class BoardPlace:
+    """Where the board stands: a line that says how far the last test is, and the board under it."""
+
+    def __init__(self) -> None:
+        with st.container(key="board-place"):
+            self.progress, self.board, self.below = st.container(), st.empty(), st.container()
+
+    def first(self, sets: Sets, view: dict, mode: str) -> None:
+        """The tests that take no time, without a verdict, while the last one is computed; nothing once it is kept."""
+        if is_kept(sets, view):
+            return
+        with self.board.container():
+            tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting=True)
+            margin_board(
+                waiting_board(list(tests.values()), view, about, missing), key=f"first-{sets.record_id}-{mode}", locked=True
+            )
+
+    def verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
+        """The four rows and what was made of them; returns the tests by name, and how or why not."""
+        with self.progress:
+            tests, about, missing = cached.four_tests(sets, view, mode == "locked")
+        if mode == "simultaneous":
+            tests = {test.name: test for test in simultaneous(list(tests.values()))}
+        with self.board.container():
+            moved, decision = margin_board(
+                board(list(tests.values()), view, about, missing), key=f"board-{sets.record_id}-{mode}", locked=lock is not None
+            )
+            st.caption(plain(next_step.what_next(sets, tests, view)))
+            record.log_move(sets.record_id, moved)
+            modes.remember(sets.record_id, PAGE, cached.START, moved and view | moved)
+            record.offer(
+                sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id}
+            )
+            st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
+        return {"tests": tests, "about": about, "missing": missing}
