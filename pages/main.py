@@ -1,6 +1,7 @@
 """Names the pages and runs the chosen one; nothing else."""
 
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
 
@@ -113,8 +114,8 @@ PAGES = [
     ),
 ]
 
+WHO_MAY = "Who may do what?"
 REVIEW, SURVEY = (next(one for one in PAGES if one.url_path == path) for path in ("paraphrase_review", "survey"))
-ACCESS = st.Page("access/page.py", title="Access", icon=":material/key:", url_path="access", help="Who may do what?")
 
 
 def studies_link() -> None:
@@ -135,8 +136,10 @@ def shown_pages(person: Person) -> list:
         return [st.Page(own, title="Flipscope", url_path="home", default=True), SURVEY if person.survey else REVIEW]
     if not person.may(Permission.READ):
         return [_entrance(person, one.url_path) for one in PAGES]
-    access = [ACCESS] if policy.is_on() and person.may(Permission.ACCESS) else []
-    return [*PAGES, *access, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]
+    # whoever has its address and nothing to do there is told why
+    sight: Literal["visible", "hidden"] = "visible" if policy.is_on() and person.may(Permission.ACCESS) else "hidden"
+    access = st.Page("access/page.py", title="Access", icon=":material/key:", url_path="access", visibility=sight, help=WHO_MAY)
+    return [*PAGES, access, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]
 
 
 page = st.navigation(shown_pages(acting()), position="top")

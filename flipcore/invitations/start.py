@@ -8,6 +8,8 @@ import os
 import sys
 
 from flipcore.access import policy
+from flipcore.access.levels import with_article
+from flipcore.access.person import Person
 from flipcore.core.errors import BadInput
 
 TRUSTED_OPTION, TRUSTED_VARIABLE = "--trusted-network", "FLIPSCOPE_TRUSTED_NETWORK"
@@ -15,6 +17,16 @@ UNTRUSTED = (
     "Flipscope serves this machine alone while access is off. Switch access on with `python -m flipcore access on`, or start it "
     f"with {TRUSTED_OPTION} where everybody who can reach it may do everything."
 )
+
+OFF = (
+    "Access is off: everybody who can reach this dashboard may do everything. To tell people apart, stop the dashboard, run "
+    "`python -m flipcore access on`, and start it again."
+)
+
+
+def not_an_admin(person: Person) -> str:
+    """What somebody reads in the place of the Access page."""
+    return f"Only an admin may see who may do what; you are {with_article(person.level)}. Ask an admin for another level."
 
 
 def is_local(address: str) -> bool:

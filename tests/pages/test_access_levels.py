@@ -107,7 +107,17 @@ def test_an_analyst_is_signed_as_who_they_are_and_has_no_access_page(visit):
     app = visit("analyst", "paraphrase_review/page.py")
     assert not app.exception and "analyst one" in sent(app) and "Your name" not in [one.label for one in app.text_input]
     app = visit("analyst", "access/page.py")
-    assert "Who did what" not in words(app)
+    assert "Who did what" not in words(app) and "Only an admin may see who may do what; you are an analyst" in words(app)
+    assert not app.dataframe and not app.text_input
+    app = visit("", "access/page.py")
+    assert "Only an admin may see" not in words(app) and "open to people who log in" in words(app)
+
+
+def test_the_access_page_says_how_to_switch_access_on_while_it_is_off(visit, monkeypatch, tmp_path):
+    monkeypatch.setattr(policy, "path", lambda: tmp_path / "access.toml")
+    app = visit("", "access/page.py")
+    assert not app.exception and "Access is off" in words(app) and "python -m flipcore access on" in words(app)
+    assert "Who did what" not in words(app) and not app.dataframe
 
 
 def test_the_admin_invites_revokes_and_reads_the_log(visit, cookies):
