@@ -10,12 +10,12 @@ from pages.record import cached, questions
 from pages.record.entry import card
 
 MOST = 50  # on the page; the files hold all
+VIEWS = {"decomposition": "Decomposition", "memorization": "Memorization", "holdout": "Holdout"}  # pages with a threshold
 FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 
-def filters() -> dict[str, str]:
+def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
     """Study, page and words, all in the link."""
-    studies, pages = cached.places()
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
         study_id = st.selectbox(
             "Study", ["", *studies], key="in", bind="query-params", width=330, label_visibility="collapsed",
@@ -32,9 +32,19 @@ def filters() -> dict[str, str]:
 
 
 page_header("Record", "What did we decide, from what, and does it still hold?", choose=False)
-choices = filters()
+studies, pages = cached.places()
+choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
 record = cached.entries(**choices)
-if record:
+if not studies:
+    st.markdown("## No decision has been written down yet.")
+    st.markdown(
+        "Drag a threshold on a page that has one, then press **Write to record** beside it. The sentence comes here, with its "
+        "settings, the outputs in sight and your name."
+    )
+    with st.container(horizontal=True, gap="small"):
+        for page, title in VIEWS.items():
+            st.page_link(f"{page}/page.py", label=f"Open {title}", icon=":material/arrow_forward:")
+elif record:
     st.markdown(f"## {count_sentence(record)}")
     with st.container(horizontal=True, gap="small"):
         for format, (title, mime) in FORMATS.items():
@@ -45,10 +55,7 @@ if record:
     if len(record) > MOST:
         st.caption(f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files hold all of them.")
 else:
-    st.info(
-        "No decision is written down here. Drag a threshold on a page that has one, then press **Write to record**.",
-        icon=":material/history_edu:",
-    )
+    st.info("No decision fits this filter. Clear it to see all of them.", icon=":material/search_off:")
 questions.show(choices["study_id"])
 
 how_to_read(

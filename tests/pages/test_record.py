@@ -54,7 +54,16 @@ def test_a_decision_is_shown_as_text_with_its_state_and_a_question_is_answered(a
 def test_words_that_nobody_wrote_leave_nothing(app):
     app.switch_page("record/page.py").run()
     app.text_input(key="words").set_value("nobody wrote this").run()
-    assert not app.exception and "No decision is written down here" in said(app)
+    assert not app.exception and "No decision fits this filter" in said(app)
+
+
+def test_without_a_decision_the_page_says_how_to_write_one(app, monkeypatch):
+    nothing = {"places": lambda: ({}, []), "entries": lambda **_: []}
+    for name, answer in nothing.items():
+        monkeypatch.setattr(f"pages.record.cached.{name}", answer)
+    app.switch_page("record/page.py").run()
+    assert not app.exception and "No decision has been written down yet" in said(app)
+    assert "Write to record" in said(app) and not app.selectbox
 
 
 def test_the_view_of_a_decision_opens_at_its_settings(app, path):
