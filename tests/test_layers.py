@@ -97,7 +97,6 @@ OFF_SCREEN = {
         "saved_upload": "takes Streamlit's upload apart",
     },
     "pages/flip_surface/drawing.py": {"DrawnMap": "what was drawn on this screen"},
-    "pages/glossary/pictures.py": {"*": "drawings of the glossary"},
     "pages/memorization/titles.py": {"*": "what the page calls its parts"},
     "pages/new_study/params.py": {"_number": "what was typed into a field"},
     "pages/studies/import_logs.py": {"upload_folder": "takes Streamlit's uploads apart"},

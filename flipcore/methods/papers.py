@@ -1,66 +1,10 @@
-"""The papers that methods come from, each in one place: as a line of text, as a short reference and as BibTeX."""
+"""The papers that methods and words come from, each in one place."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Paper:
-    """`authors` are "Family, Given", at most the first few; `more` says that there are others. `venue` is a journal with its
-    volume and pages, or a conference."""
-
-    key: str
-    authors: tuple[str, ...]
-    year: int
-    title: str
-    venue: str = ""
-    arxiv: str = ""
-    doi: str = ""
-    more: bool = False
-
-    @property
-    def names(self) -> str:
-        """ "Miller", "Shen and Li", "Wang et al."."""
-        families = [author.split(",")[0] for author in self.authors]
-        if self.more or len(families) > 2:
-            return f"{families[0]} et al."
-        return " and ".join(families)
-
-    @property
-    def short(self) -> str:
-        """ "Wang et al. 2024"."""
-        return f"{self.names} {self.year}"
-
-    @property
-    def address(self) -> str:
-        """Where it is: its arXiv number, or else its DOI, or else its venue."""
-        return f"arXiv:{self.arxiv}" if self.arxiv else f"doi:{self.doi}" if self.doi else self.venue
-
-    @property
-    def line(self) -> str:
-        """The whole reference as a line of text."""
-        authors = "; ".join(self.authors) + ("; and others" if self.more else "")
-        places = [self.venue, f"arXiv:{self.arxiv}" if self.arxiv else "", f"doi:{self.doi}" if self.doi else ""]
-        return f"{authors} ({self.year}). {self.title}. {', '.join(filter(None, places))}."
-
-    @property
-    def bibtex(self) -> str:
-        """An entry for a BibTeX file."""
-        kind = "article" if self.venue else "misc"
-        authors = " and ".join([*self.authors, *(["others"] if self.more else [])])
-        fields = {"author": authors, "title": f"{{{self.title}}}", "year": str(self.year)}
-        fields |= {"journal": self.venue} if self.venue else {}
-        fields |= {"eprint": self.arxiv, "archivePrefix": "arXiv"} if self.arxiv else {}
-        fields |= {"doi": self.doi} if self.doi else {}
-        inside = ",\n".join(f"  {name} = {{{_tex(value)}}}" for name, value in fields.items())
-        return f"@{kind}{{{self.key},\n{inside}\n}}"
-
-
-def _tex(text: str) -> str:
-    return text.replace("&", r"\&").replace("%", r"\%").replace("–", "--")
-
+from flipcore.methods.paper import Paper
 
 _PAPERS = (
     Paper(
@@ -277,6 +221,116 @@ _PAPERS = (
         "Reliability in Content Analysis: Some Common Misconceptions and Recommendations",
         "Human Communication Research 30(3), 411–433",
         doi="10.1111/j.1468-2958.2004.tb00738.x",
+    ),
+    Paper(
+        "sclar2024quantifying",
+        ("Sclar, Melanie", "Choi, Yejin", "Tsvetkov, Yulia"),
+        2024,
+        "Quantifying Language Models' Sensitivity to Spurious Features in Prompt Design",
+        "ICLR 2024",
+        "2310.11324",
+        more=True,
+    ),
+    Paper(
+        "pezeshkpour2024large",
+        ("Pezeshkpour, Pouya", "Hruschka, Estevam"),
+        2024,
+        "Large Language Models Sensitivity to the Order of Options in Multiple-Choice Questions",
+        "Findings of NAACL 2024",
+        "2308.11483",
+    ),
+    Paper(
+        "mirzadeh2024gsm",
+        ("Mirzadeh, Iman", "Alizadeh, Keivan", "Shahrokhi, Hooman"),
+        2024,
+        "GSM-Symbolic: Understanding the Limitations of Mathematical Reasoning in Large Language Models",
+        arxiv="2410.05229",
+        more=True,
+    ),
+    Paper(
+        "zhang2024careful",
+        ("Zhang, Hugh", "Da, Jeff", "Lee, Dean"),
+        2024,
+        "A Careful Examination of Large Language Model Performance on Grade School Arithmetic",
+        arxiv="2405.00332",
+        more=True,
+    ),
+    Paper(
+        "nosek2018preregistration",
+        ("Nosek, Brian A.", "Ebersole, Charles R.", "DeHaven, Alexander C."),
+        2018,
+        "The Preregistration Revolution",
+        "Proceedings of the National Academy of Sciences 115(11), 2600–2606",
+        doi="10.1073/pnas.1708274114",
+        more=True,
+    ),
+    Paper(
+        "yeom2018privacy",
+        ("Yeom, Samuel", "Giacomelli, Irene", "Fredrikson, Matt"),
+        2018,
+        "Privacy Risk in Machine Learning: Analyzing the Connection to Overfitting",
+        "IEEE Computer Security Foundations Symposium 2018",
+        "1709.01604",
+        more=True,
+    ),
+    Paper(
+        "carlini2019secret",
+        ("Carlini, Nicholas", "Liu, Chang", "Erlingsson, Úlfar"),
+        2019,
+        "The Secret Sharer: Evaluating and Testing Unintended Memorization in Neural Networks",
+        "USENIX Security 2019",
+        "1802.08232",
+        more=True,
+    ),
+    Paper(
+        "carlini2022quantifying",
+        ("Carlini, Nicholas", "Ippolito, Daphne", "Jagielski, Matthew"),
+        2022,
+        "Quantifying Memorization Across Neural Language Models",
+        arxiv="2202.07646",
+        more=True,
+    ),
+    Paper(
+        "carlini2022membership",
+        ("Carlini, Nicholas", "Chien, Steve", "Nasr, Milad"),
+        2022,
+        "Membership Inference Attacks From First Principles",
+        "IEEE Symposium on Security and Privacy 2022",
+        "2112.03570",
+        more=True,
+    ),
+    Paper(
+        "hanley1982meaning",
+        ("Hanley, James A.", "McNeil, Barbara J."),
+        1982,
+        "The Meaning and Use of the Area under a Receiver Operating Characteristic (ROC) Curve",
+        "Radiology 143(1), 29–36",
+        doi="10.1148/radiology.143.1.7063747",
+    ),
+    Paper(
+        "brodersen2010balanced",
+        ("Brodersen, Kay H.", "Ong, Cheng Soon", "Stephan, Klaas E."),
+        2010,
+        "The Balanced Accuracy and Its Posterior Distribution",
+        "ICPR 2010",
+        doi="10.1109/ICPR.2010.764",
+        more=True,
+    ),
+    Paper(
+        "stone1974cross",
+        ("Stone, Mervyn",),
+        1974,
+        "Cross-Validatory Choice and Assessment of Statistical Predictions",
+        "Journal of the Royal Statistical Society B 36(2), 111–147",
+        doi="10.1111/j.2517-6161.1974.tb00994.x",
+    ),
+    Paper(
+        "zheng2023judging",
+        ("Zheng, Lianmin", "Chiang, Wei-Lin", "Sheng, Ying"),
+        2023,
+        "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena",
+        arxiv="2306.05685",
+        more=True,
     ),
 )
 PAPERS = {paper.key: paper for paper in _PAPERS}

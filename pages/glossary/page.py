@@ -2,9 +2,11 @@
 
 import streamlit as st
 
+from flipcore.charts.term_pictures import PICTURES, picture
 from flipcore.methods.terms import TERMS
 from pages.common.header import page_header
-from pages.glossary.pictures import ALT_TEXTS, picture
+
+OWN = "No paper: a word of Flipscope's own."
 
 page_header("Glossary", "What does this word mean?", choose=False)
 words = st.text_input(
@@ -13,13 +15,11 @@ words = st.text_input(
 matches = [term for term in TERMS if words.strip().lower() in f"{term.name} {term.meaning}".lower()]
 if not matches:
     st.info("No term has these words. Try one word, or clear the field.", icon=":material/search_off:")
-for term in matches:
-    with st.container(border=True):
-        left, right = st.columns([3, 1], vertical_alignment="center")
-        left.markdown(f"## {term.name}\n{term.meaning}")
-        if term.formula:
-            left.latex(term.formula)
-        if term.paper:
-            left.caption(term.paper)
-        if term.picture:
-            right.image(picture(term.picture, st.context.theme.type), width=220, alt=ALT_TEXTS[term.picture])
+for first in range(0, len(matches), 2):
+    for column, term in zip(st.columns(2, border=True), matches[first : first + 2], strict=False):
+        with column:
+            left, right = st.columns([3, 2], vertical_alignment="center")
+            left.markdown(f"## {term.name}\n{term.meaning}")
+            right.image(picture(term.picture, st.context.theme.type), width=220, alt=PICTURES[term.picture][1])
+            st.latex(term.formula)
+            st.caption(term.paper or OWN)
