@@ -26,19 +26,19 @@ def split_bar(one, c: Colours) -> go.Figure:
         figure.add_bar(
             x=[share], y=[""], orientation="h", name=name, marker=marker, hovertemplate=f"{name} {share:.2f}<extra></extra>"
         )
-    for name, at in (("noise floor, compared", one.W.value), ("noise floor, reference", alone + one.W_ref.value)):
-        if at == at:
-            figure.add_scatter(
-                x=[at],
-                y=[""],
-                mode="markers",
-                name=name,
-                showlegend=False,
-                marker={"symbol": "line-ns", "size": 18, "line": {"color": c.floor, "width": 3}},
-                hovertemplate=f"{name}<extra></extra>",
-            )
+    floors = (("compared", 0.0, one.W.value), ("reference", alone, one.W_ref.value))
+    for i, (name, start, floor) in enumerate([row for row in floors if row[2] == row[2]]):
+        figure.add_scatter(
+            x=[start + floor],
+            y=[""],
+            mode="markers",
+            name="noise floors",
+            showlegend=i == 0,
+            marker={"symbol": "line-ns", "size": 18, "line": {"color": c.floor, "width": 3}},
+            hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",
+        )
     figure.update_layout(barmode="stack", bargap=0.35)
     words = "Pairs that flip under the compared extractor alone, under both, under the reference alone; ticks are noise floors."
-    laid_out(figure, c, height=92, says=caption(words, [one.T]))
+    laid_out(figure, c, height=112, x_title="share of pairs that flip", says=caption(words, [one.T]))
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])
     return figure

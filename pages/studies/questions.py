@@ -12,6 +12,7 @@ from flipcore.reports.first_look import ANSWER, REWRITING, break_to_open, flip_t
 from flipcore.reports.holdout import inflation_of
 from flipcore.runs.demo import demo_studies
 from pages.common import session
+from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain
 from pages.holdout import cached as holdout_cached
@@ -24,10 +25,11 @@ MARGIN = 0.05
 
 
 def strip(rows: list[dict]) -> None:
-    """Three cards beside each other once the demo studies are done; folded away when there are studies of one's own."""
+    """Three cards beside each other, each answered as soon as its demo study is done; folded away when there are studies of one's
+    own."""
     ids = [study.study_id for study in demo_studies()]
-    ready = {row["study_id"] for row in rows if row["state"] == "done"}
-    if len(ids) < 3 or not set(ids[-3:]) <= ready:
+    states = {row["study_id"]: row["state"] for row in rows}
+    if len(ids) < 3 or not set(ids[-3:]) <= set(states):
         return
     holdout, memory, flips = ids[-3:]
     with st.expander("Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look"):
@@ -40,11 +42,24 @@ def strip(rows: list[dict]) -> None:
         ):
             with column:
                 st.markdown(f"#### {question}")
-                answer(study_id)
+                if states[study_id] == "done":
+                    answer(study_id)
+                elif study_id in session.registry().running():
+                    _waiting(study_id)
+                else:
+                    st.caption("The demo study was stopped. Press Resume on its card to have the answer.")
 
 
 def _picture(figure, name: str) -> None:
     st.plotly_chart(figure, key=f"look-{name}", theme=None, height=HEIGHT_PX, config={"displayModeBar": False})
+
+
+@st.fragment(run_every=2.0)
+def _waiting(study_id: str) -> None:
+    """How far the demo is; its card draws the page again when it is done."""
+    st.caption("The demo is asking the pocket model. The answer comes here.")
+    if progress := session.registry().progress(study_id):
+        show_progress(progress)
 
 
 def _flips(study_id: str) -> None:
@@ -53,9 +68,9 @@ def _flips(study_id: str) -> None:
     if summary.flips is None:
         return
     _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
-    st.caption(plain(summary.claims[0].detail))
     if there := _flip_to_open(study_id, session.store().revision(study_id), summary.flips.extractor):
         _link("flip_surface/page.py", {"study": study_id} | there)
+    st.caption(plain(summary.claims[0].detail))
 
 
 def _memory(study_id: str) -> None:
@@ -66,6 +81,7 @@ def _memory(study_id: str) -> None:
     _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
     if there := _break_to_open(study_id, revision):
         _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | there)
+    st.caption("The picture is one of the detectors: accuracy on problems as they were published, and with other numbers.")
 
 
 def _holdout(study_id: str) -> None:
@@ -82,6 +98,7 @@ def _holdout(study_id: str) -> None:
         icon=":material/arrow_forward:",
         query_params={"sets": f"study:{study_id}", "part": "Look inside"},
     )
+    st.caption("Inflation is contamination only as far as both sets share a source. The page Holdout tests that.")
 
 
 def _link(page: str, params: dict[str, str]) -> None:

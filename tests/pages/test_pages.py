@@ -1,8 +1,10 @@
 """Every page on an empty, a finished and an unusable store: content or a sentence, never a traceback."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from flipcore.runs import demo, runner
@@ -79,3 +81,22 @@ def test_a_link_to_a_study_that_is_gone_shows_another(path, finished, monkeypatc
     copy_of(finished, path.parent)
     app = opened("flip_surface/page.py", study="gone")
     assert not app.exception and "flip" in words(app)
+
+
+def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
+    names = ("holdout", "memory", "flips")
+    registry = SimpleNamespace(running=lambda: {"memory"}, progress=lambda _: None)
+    monkeypatch.setattr("pages.studies.questions.demo_studies", lambda: [SimpleNamespace(study_id=name) for name in names])
+    monkeypatch.setattr("pages.studies.questions.session.registry", lambda: registry)
+    monkeypatch.setattr("pages.studies.questions._flips", lambda study_id: st.markdown(f"The answer of {study_id}."))
+
+    def script():
+        from pages.studies.questions import strip
+
+        strip([{"study_id": "holdout", "state": "cancelled"}, {"study_id": "memory", "state": "running"}])
+        strip([{"study_id": name, "state": state} for name, state in
+               (("holdout", "cancelled"), ("memory", "running"), ("flips", "done"))])  # fmt: skip
+
+    app = AppTest.from_function(script).run()
+    assert not app.exception and [str(one.value) for one in app.markdown].count("#### Is it memory?") == 1
+    assert "The answer of flips." in words(app) and "The answer comes here." in words(app) and "Press Resume" in words(app)
