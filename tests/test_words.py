@@ -46,8 +46,15 @@ PLAINER = {
     r"gets from any number to": "takes you from any number to",
     r"as a ratio to a named": "relative to a baseline in the same run",
     r"that is not yet sameness": "undecided",
+    r"settings chosen beforehand": "settings fixed before looking",
+    r"cut-off taken to the controls": "same cut-off on the controls",
+    r"is dragged on the texts": "you are tuning it on the data it is evaluated on",
+    r"here are $": "you have 3 and 2",
+    r"asked once:": "with one sample",
+    r"asked again,": "noise floor; same prompt, sample 2",
+    r"last verdict back": "All done. Press Z to undo.",
 }
-OLD = re.compile(rf"\b(?:{'|'.join(PLAINER)})\b", re.IGNORECASE)
+OLD = re.compile(rf"\b(?:{'|'.join(PLAINER)})(?!\w)", re.IGNORECASE)
 # a reviewer is "they", and what a rewrite method does is said as such; names of parameters stand in backticks or ask nobody
 SHOWN_ONLY = re.compile(r"\b(?:he|his|him|operators?)\b")
 IN_DOCSTRINGS = re.compile(

@@ -61,7 +61,7 @@ def lines(matching: Matching) -> list[str]:
     """The sentence and the table of balance, as text."""
     head = [matching.sentence()]
     if matching.unknown:
-        head.append(f"Not matched, because one set does not say it: {', '.join(matching.unknown)}.")
+        head.append(f"Not matched on {', '.join(matching.unknown)}: one of the two sets does not hold it.")
     head.append(f"Standardised differences, benchmark - control; a paired claim needs at most {WORST:g} after matching:")
     rows = [
         f"  {one.title:30} before {number_text(one.before, sign=True):>6}  after {number_text(one.after, sign=True):>6}"

@@ -202,6 +202,6 @@ def flip_table(
             "column": most_flipping(first, i),
             "question": questions.get(first.items[i], first.items[i].split("@")[0]),
         }
-        | {f"{title}, %": None if mean[i] != mean[i] else round(100 * float(mean[i]), 1) for title, mean in means}
+        | {f"{title}, share": None if mean[i] != mean[i] else round(float(mean[i]), 3) for title, mean in means}
         for i in order
     ]

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from flipcore.charts.theme import Colours, as_text, laid_out
+from flipcore.core.records import IDENTITY
 
 HEIGHT_PX = 380
 
@@ -21,7 +22,7 @@ def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colo
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
-    names = [as_text(name.replace("_", " "), width=14) for name in columns]
+    names = [as_text("noise floor" if name == IDENTITY else name.replace("_", " "), width=14) for name in columns]
     figure = make_subplots(
         cols=max(1, len(rates)), shared_yaxes=True, horizontal_spacing=0.02, subplot_titles=[as_text(one) for one in rates]
     )

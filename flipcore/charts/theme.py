@@ -97,8 +97,8 @@ def laid_out(figure, c: Colours, *, height: int, says: str, x_title: str = "", y
             "traceorder": "normal",
         },
     )
-    figure.update_xaxes(title=x_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
-    figure.update_yaxes(title=y_title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    figure.update_xaxes(title={"text": x_title, "font": {"size": 14}}, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    figure.update_yaxes(title={"text": y_title, "font": {"size": 14}}, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     return figure
 
 

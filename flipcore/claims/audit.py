@@ -28,6 +28,7 @@ from flipcore.claims.audit_input import (
 from flipcore.claims.audit_items import flip_rates, golds, repeated_items, standard_errors
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.core.finish import ENDED_EARLY
+from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.audit.score_rate import score_rates
 from flipcore.stats.base.estimate import number_text, p_text, percent_text
@@ -137,6 +138,11 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 yield Finding(word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model))
 
 
+def _called(extractor: object) -> str:
+    """What a sentence calls it: ours by its title, one of a log by its own name."""
+    return EXTRACTORS[str(extractor)].title.lower() if extractor in EXTRACTORS else str(extractor)
+
+
 def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Answers that a recorded readout could not read, and how many of them another readout reads, and reads right."""
     base = frame[frame["is_base"]]
@@ -152,7 +158,7 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         if len(others):
             best = others.groupby("extractor")["score"].agg(["size", "sum"]).sort_values("size").iloc[-1]
             name = others.groupby("extractor").size().idxmax()
-            detail = f"{name} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
+            detail = f"{_called(name)} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
         sentence = f"{model}: {extractor} finds no answer in {share.text()} of the texts (n = {len(part):,})."
         claim = description(sentence, "unreadable", detail, share=share)
         yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
@@ -190,7 +196,7 @@ def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 continue
             means = both.groupby(level="item_id", sort=False).mean()
             scores = paired_scores(means[first], means[second], _templates(log, means.index))
-            claim = difference_claim(scores, READOUTS_DIFFER, first, second, f"Model {model}.")
+            claim = difference_claim(scores, READOUTS_DIFFER, _called(first), _called(second), f"Model {model}.")
             rank = 55 + 40 * len(apart) / len(both)
             items = tuple(dict.fromkeys(apart.index.get_level_values("item_id")))[:N_LISTED]
             yield Finding("readouts", claim, rank, items, str(model), extractor=first)
@@ -231,9 +237,7 @@ def repeats(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         if rates.empty or not rates.sum():
             continue
         floor = mean_interval(rates)
-        sentence = (
-            f"{model}: asked again, {floor.text()} of pairs of answers differ under {extractor} (n = {len(rates):,} items)."
-        )
+        sentence = f"{model}: noise floor, {floor.text()} of repeated answers differ under {_called(extractor)} (n = {len(rates):,} items)."
         claim = description(sentence, "floor", "Smaller differences between single runs are noise.", floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))
@@ -257,7 +261,8 @@ def prompts(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         flips = mean_interval(rates)
         means = part.groupby("variant")["score"].mean().dropna()
         span = f" Scores range from {number_text(means.min(), 3)} to {number_text(means.max(), 3)}." if len(means) > 1 else ""
-        sentence = f"{model}: {flips.text()} of pairs of versions get different answers under {axis}, read by {extractor}."
+        change, name = str(axis).replace("_", " "), _called(extractor)
+        sentence = f"{model}: {flips.text()} of pairs of variants get different answers under {change}, read by {name}."
         claim = description(sentence, "flips", f"{len(rates):,} items.{span}", flips=flips)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding("prompts", claim, 45 + 30 * flips.value, items, str(model), str(axis), str(extractor))

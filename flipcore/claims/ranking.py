@@ -186,4 +186,7 @@ def winners(one: Contest) -> Claim:
     there = [f"{model} {len(places)}" for model, places in firsts.items() if places]
     n_listed = f"Of {len(ways)} ways of asking and reading, ranked first: {', '.join(there[:MOST_NAMES])}"
     more = f" and {len(there) - MOST_NAMES} more" if len(there) > MOST_NAMES else ""
-    return description(f"{n_listed}{more}." if there else "No way of asking and reading ranks a model first.", firsts=firsts)
+    ties = "; a tie counts for each" if sum(map(len, firsts.values())) > len(ways) else ""
+    return description(
+        f"{n_listed}{more}{ties}." if there else "No way of asking and reading ranks a model first.", firsts=firsts
+    )

@@ -26,7 +26,7 @@ READOUTS = {
     "item_id": "the question; its id changes with its content",
     "role": "the item's place in the study: benchmark, control, target, retro or non_member",
     "kind": "what an answer is: choice, number, text or completion",
-    "axis": "which change was made; identity is the same prompt asked again",
+    "axis": "which change was made; identity is the same prompt sent again",
     "variant": "which form of the question; base is the original",
     "compared_with": "the variant that it is compared with",
     "sample": "which of several answers to one prompt, from 0",

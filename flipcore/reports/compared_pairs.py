@@ -23,8 +23,8 @@ def sides(view: Inspection, extractor: str) -> dict[str, tuple[Side, Side]]:
             for v in view.variants[1:]
         }
     samples = _samples(base, extractor)
-    return {f"asked again, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {
-        "not asked again": ((base, samples), (base, samples))
+    return {f"same prompt, sample {one.sample + 1}": ((base, samples[:1]), (base, [one])) for one in samples[1:]} or {
+        "one sample": ((base, samples), (base, samples))
     }
 
 

@@ -20,7 +20,7 @@ def show() -> None:
         words = st.text_input("Find", key="acts-words", placeholder="act, study, pair", width=240)
     acts = invitations.acts(store, who, words)
     if acts.empty:
-        st.caption("Nothing has been done yet while access was on, or nothing that fits.")
+        st.caption("The log has no row yet, or none that fits the filter.")
     else:
         st.dataframe(acts, hide_index=True, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
     with st.container(horizontal=True):

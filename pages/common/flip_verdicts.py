@@ -1,5 +1,5 @@
 """Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one.
-Beside the measured G stands what people made of single flips."""
+Beside the measured G stands how people judged single flips."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}
 
 HOW_MARKED = (
     "Flips are marked in the inspector: open a cell on Flip surface and press G (genuine), A (artifact) or U (unclear). The bounds "
-    "take the marked flips for a fair sample of all; flips that were looked for are not."
+    "assume that the marked flips are a random sample of all; flips that you searched for are not."
 )
 
 
@@ -47,7 +47,7 @@ def flip_verdict_bar(
             if st.button(WORDS[verdict], key=f"verdict-{verdict}", shortcut=letter, disabled=not name.strip())
         ]
     if not name.strip():
-        st.caption("Give a name first: a verdict without one cannot be weighed.")
+        st.caption("Give your name first, so that others can weigh your verdict.")
     for verdict in pressed:
         _keep(flip, verdict, name)
     marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
@@ -72,7 +72,7 @@ def _keep(flip: dict, verdict: str, name: str) -> None:
 def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
     """Beside the measured G of `decomposition`; the flips of its axis under its readout."""
     marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
-    st.subheader("What people made of single flips", anchor=False)
+    st.subheader("How people judged single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
     st.caption(HOW_MARKED)
 
@@ -86,6 +86,6 @@ def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition
             where = f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
             lines.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")
     if lines:
-        st.subheader("What people made of single flips", anchor=False)
+        st.subheader("How people judged single flips", anchor=False)
         st.markdown("  \n".join(lines))
         st.caption(HOW_MARKED)

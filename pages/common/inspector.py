@@ -33,7 +33,7 @@ def inspector_place(
         if title:
             st.markdown(f"**{plain(title)}**")
         if item_id not in set(order):
-            st.caption("This item is not among the rows that the filters leave.")
+            st.caption("The filters hide the row of this item.")
         axis, extractor = st.query_params.get("axis", IDENTITY), st.query_params.get("readout", readout)
         inspector(study_id, model, item_id, axis, extractor, order)
     return True

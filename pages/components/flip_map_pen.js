@@ -61,9 +61,11 @@ function whisker(ctx, x, y, w, told, scale, colour) {
 
 function fitted(ctx, text, width) {
   if (ctx.measureText(text).width <= width) return text;
-  let cut = Math.max(1, Math.min(text.length - 1, Math.floor((text.length * width) / ctx.measureText(text).width) + 2));
-  while (cut > 1 && ctx.measureText(`${text.slice(0, cut)}…`).width > width) cut -= 1;
-  return `${text.slice(0, cut).trimEnd()}…`;
+  // the middle goes: questions of one template differ at their ends
+  const whole = (n) => `${text.slice(0, Math.ceil(n / 2)).trimEnd()}…${text.slice(text.length - Math.floor(n / 2)).trimStart()}`;
+  let n = Math.max(1, Math.min(text.length - 1, Math.floor((text.length * width) / ctx.measureText(text).width) + 2));
+  while (n > 1 && ctx.measureText(whole(n)).width > width) n -= 1;
+  return whole(n);
 }
 
 // a column's name on at most two lines

@@ -38,7 +38,7 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
             hide_index=True,
         )
         st.caption(
-            "T at least and at most: whatever the unreadable answers were (single samples only). Beyond the noise floor: "
+            "T at least and at most: what it could be, whatever the unreadable answers said (single samples only). Beyond the noise floor: "
             "is the change worse than a second sample of the same prompt? A permutation of the readouts within items; – "
             "where nothing was asked twice."
         )

@@ -128,7 +128,7 @@ def picture(study_id: str) -> None:
         cells = cached.cells(study_id, view.model, view.field, view.faithful)
         explorer(view, flipmap, flip_table(*cells, flipmap.items, cached.questions(study_id), view.titles))
     else:
-        st.info("No item is left by these filters.", icon=":material/filter_alt_off:")
+        st.info("No item passes these filters.", icon=":material/filter_alt_off:")
     under_map.disagreement(study_id, view.model, title_of)
 
 

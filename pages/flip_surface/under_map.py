@@ -24,8 +24,8 @@ def disagreement(study_id: str, model: str, title_of) -> None:
     agreement = _disagreements(study_id, model, session.store().revision(study_id))
     if len(agreement.extractors) < 2:
         st.info(
-            "This study has one extractor, so there is nothing to compare. Add another one and run it again: what was "
-            "asked is not asked twice."
+            "This study has one extractor, so there is nothing to compare. Add another and run it again: calls "
+            "that were answered are not repeated."
         )
         return
     st.markdown(plain(agreement.sentence(title_of)))
@@ -58,5 +58,10 @@ def most_flips(table: list[dict]) -> None:
         on_select=opened,
         selection_mode="single-row",
         height=480,
-        column_config={"id": None, "column": None, "question": st.column_config.TextColumn(width="medium")},
+        column_config={
+            "id": None,
+            "column": None,
+            "question": st.column_config.TextColumn(width="medium"),
+            **{name: st.column_config.NumberColumn(format="%.2f") for name in table[0] if name.endswith(", share")},
+        },
     )

@@ -41,12 +41,12 @@ set away, counted both in total and by entries that hold them. These counts say 
 - The source stops when no test rejects. With few entries that happens to sets that differ: at 50 entries a side a true gap of
 ten points passes four times in five. Here a test must show that the difference is *inside a margin*; for difficulty within ten
 points that takes about 400 entries a side.
-- A set that was edited until it passed has been fitted to the tests. Set a share of both sets aside (Settings) before the first
+- A set that was edited until it passed has been fitted to the tests. Set a share of both sets aside (View) before the first
   look, fix margins in **Locked** mode, and read the confirmation once.
 - Then run the survey. People notice what no embedding does.
 """,
     "Keeping it held out": """
-- A text sent to a hosted model or embedding service has left the house: prefer the word frequencies and the local model, and
+- A text sent to a hosted model or embedding service has left this machine: prefer the word frequencies and the local model, and
 read the warning beside an embedding that sends entries away.
 - Publish accuracies and this page's verdict, not the entries. Once published, the set is a benchmark, and inflation measured
 with it holds only for models trained before that day.

@@ -59,7 +59,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
                 disabled=is_locked or sets.share_aside > 0,
                 required=True,
                 format_func=lambda share: f"about {100 * share:.0f} %" if share else "nothing",
-                help="For good: what is set aside is shown on no page before margins are stored in Locked mode. "
+                help="For good: no page shows these entries until margins are stored in Locked mode. "
                 "Assignment depends only on the entry's own text.",
             )
         )

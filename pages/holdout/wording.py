@@ -73,7 +73,7 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.caption(
         f"{table.n_target:,} target entries with {table.n_words_target:,} words, {table.n_retro:,} retro entries with "
         f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
-        "entries those with at least one: only entries are tested (exactly), for one may repeat a word in every option. "
+        "entries those with at least one. Only entries are tested (exactly), because one may repeat a word in every option. "
         "The bars are those with the smallest p; q is p at a false discovery rate over all of them."
     )
 

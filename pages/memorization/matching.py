@@ -63,7 +63,7 @@ def _balance(matching: Matching) -> None:
     st.markdown(f"**{plain(matching.sentence())}**")
     if matching.unknown:
         names = ", ".join(TITLES[name] for name in matching.unknown)
-        st.caption(plain(f"Not matched, because one of the two sets does not say it: {names}."))
+        st.caption(plain(f"Not matched on {names}: one of the two sets does not hold it."))
     left, right = st.columns([3, 2])
     left.plotly_chart(
         balance_figure(matching.balance, colours(st.context.theme.type)),

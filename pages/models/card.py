@@ -55,6 +55,6 @@ def _actions(model: ModelCard) -> None:
 
 def run_test(model: ModelCard) -> None:
     """Asks the model and draws the page again with what came; a problem is its sentence, and the card stays as it was."""
-    with st.spinner("Asking about ten small things …"), shown_problem():
+    with st.spinner("Sending about ten small calls …"), shown_problem():
         st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
         st.rerun()

@@ -15,9 +15,9 @@ from flipcore.models.testing import ask_and_keep
 from pages.common.notes import plain, shown_problem
 
 
-def add(is_open: bool) -> None:
+def add() -> None:
     """A new model from a preset; it is stored first and then tested, so that a server that is down loses nothing."""
-    with st.expander("Add a model", icon=":material/add_circle:", expanded=is_open, key="add-a-model"):
+    with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
         kind = st.selectbox("Kind of server", list(PRESETS), format_func=lambda name: PRESETS[name].title, key="model-preset")
         st.caption(plain(preset_line(PRESETS[kind])))
         start = card_from("", kind, PRESETS[kind].example)
@@ -42,11 +42,11 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
         own_models.save(card, replaces)
         st.session_state[f"test-of-{card.name}"] = []
         if is_tested:
-            with st.spinner("Asking about ten small things …"):
+            with st.spinner("Sending about ten small calls …"):
                 try:
                     st.session_state[f"test-of-{card.name}"] = ask_and_keep(card)
                 except FlipscopeError as error:
-                    st.session_state[f"test-of-{card.name}"] = [f"It is stored, and the test did not work. {error}"]
+                    st.session_state[f"test-of-{card.name}"] = [f"The model is stored, but its test failed. {error}"]
         st.rerun()
 
 

@@ -14,18 +14,21 @@ page_header("Models", "Which models can I ask, and what can they do?", choose=Fa
 
 with shown_problem():
     own = own_cards()
-    add(is_open=not own)
+    add()
     for model in own.values():
         card(model)
     if not own:
-        st.info("You have added no model yet. Those below are shipped.", icon=":material/smart_toy:")
+        st.info(
+            "You have added no model yet: open **Add a model**. The pocket model and the simulated ones need no key.",
+            icon=":material/smart_toy:",
+        )
     st.subheader("Shipped", anchor=False)
     st.caption("Ready to use, or entries to start from. Yours stand first where they have the same name.")
     st.dataframe(listing([one for name, one in model_cards().items() if name not in own]), hide_index=True)
 
 how_to_read(
-    "**Test** asks the model about ten small things and keeps what it finds: which log-probabilities come, which parameters it "
-    "refuses, whether it reasons and where the reasoning is returned. A refused parameter is left out of every call. Nothing that "
-    "documentation says is believed. Keys are read from the environment variable that you name; they are never stored. Your "
+    "**Test** sends the model about ten small calls and keeps what it finds: which log-probabilities come, which parameters it "
+    "refuses, whether it reasons and where the reasoning is returned. A refused parameter is left out of every call. What "
+    "documentation says is not trusted. Keys are read from the environment variable that you name; they are never stored. Your "
     "models stand in `models.toml` in your own folder, which `FLIPSCOPE_HOME` moves."
 )

@@ -46,7 +46,7 @@ def _parent(study_id: str) -> tuple[Study | None, str]:
         if study is None:
             return None, ""
         if study.is_recorded:
-            return None, "This study was imported: recorded outputs cannot be asked again. The demo stands here in its place."
+            return None, "This study was imported: recorded outputs cannot be asked again. This is a copy of the demo instead."
         parts(study)
         return study, ""
     except BadInput as error:

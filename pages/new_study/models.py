@@ -123,4 +123,4 @@ def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
             f":material/block: *{plain(extractor_of(extractor).title)}* will be absent: {plain(backend.why_not(ability))}"
         )
     if model.n_samples < 2:
-        st.caption("Asked once: the noise floor will be measured on the base prompt only, where the identity axis is chosen.")
+        st.caption("With one sample, only the axis “Same prompt again” gives a noise floor, and only on the base prompt.")

@@ -104,4 +104,4 @@ with side, st.container(border=True):
             )
             if not there
         ]
-        st.info(f"Still to choose: {', '.join(missing)}." if missing else "Mend the TOML to go on.")
+        st.info(f"Still to choose: {', '.join(missing)}." if missing else "Correct the TOML to continue.")

@@ -17,7 +17,7 @@ def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, c
     """Sentences about this design; all four times in five, by the pages' own rules. `n_read_twice` items are read in two ways,
     in `n_cells` pairings of axis and extractor; `control` is what the study declares its controls to be."""
     if sum(n_by_role.values()) < 10:
-        st.caption("Below 10 items no interval is printed: take more.")
+        st.caption("Below 10 items there is no interval. Take more.")
         return
     st.caption(plan_sentence(n_read_twice, n_cells))
     if not st.toggle("What could the sets show?", key="power-sets", help="simulates the rules of the other pages"):

@@ -37,7 +37,7 @@ def preview(study: Study) -> None:
     variants = [one for one in item_plan.variants if one.axis == name]
     if len(variants) == 1:
         st.caption(
-            "Only the base prompt: identity is measured by asking it again, so set two or more samples."
+            "This axis sends the base prompt again, so set two or more samples."
             if name == IDENTITY
             else f"{plain(str(variants[0].params.get('why', 'Nothing to change on this item.')))} "
             "It keeps its base prompt only."

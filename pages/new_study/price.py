@@ -29,8 +29,8 @@ def price_panel(study: Study) -> None:
         foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
         if foreign and any(use.name == "pocket" for use in study.models):
             st.warning(
-                f"The pocket model answers nothing outside its own world: {foreign:,} of these items are. Expect it "
-                "to be wrong on them, and lower figures below.",
+                f"{foreign:,} of these items lie outside the pocket model's own world. Expect wrong answers to them, and lower "
+                "figures below.",
                 icon=":material/public_off:",
             )
         _numbers(projection(study_plan), len(study_plan.items))
@@ -94,8 +94,8 @@ def _start(study: Study) -> None:
         1.0,
         key="budget",
         placeholder="none: no paid call",
-        help="A study that would cost more refuses to start; spending stops here. Only a server that bills more than a call's "
-        "text and token limit allow can pass it, by one call of each model.",
+        help="A study that would cost more does not start, and spending stops here. Only a server that bills more than a call's "
+        "text and token limit allow can exceed it, by one call for each model.",
     )
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)

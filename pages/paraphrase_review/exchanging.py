@@ -111,7 +111,7 @@ def _take_out() -> None:
     store = session.store()
     pairs, verdicts = pair_rows(store), verdict_rows(store)
     if not pairs:
-        st.caption("There is nothing to take out yet.")
+        st.caption("There is nothing to download yet.")
         return
     kind = st.segmented_control("As", ["csv", "jsonl"], default="csv", key="out-kind", required=True, format_func=str.upper)
     with st.container(horizontal=True):

@@ -38,10 +38,7 @@ def judge_gate(study_id: str) -> None:
     st.markdown(plain(position))
     st.markdown(plain(again))
     if report.n_even:
-        st.caption(
-            f"{report.n_even} texts were read differently by as many people as agreed; they have no label until one more "
-            "person reads them."
-        )
+        st.caption(f"On {report.n_even} texts people are evenly divided; they have no label until one more person reads them.")
     st.caption(
         "An unreadable reply counts as an answer of its own. A judge that has not passed is shown on every page and "
         "excluded from all conclusions. Whoever labels sees the text and the options, not what the judge said."

@@ -18,8 +18,8 @@ from pages.common.notes import RETRO, plain, shown_problem
 def show() -> None:
     st.subheader("Let a model propose", anchor=False)
     st.markdown(
-        "A model words the questions anew. What keeps numbers, names, negations and options and is about as long is "
-        "stored without a verdict; nothing is asked of it before a person has accepted it."
+        "A model paraphrases the questions. A proposal is stored if it keeps numbers, names, negations and options and is about as "
+        "long. No study asks it before a person has accepted it."
     )
     sources = question_sources(session.store())
     first, second, third = st.columns(3)

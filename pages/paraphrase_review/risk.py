@@ -24,8 +24,8 @@ def chosen_study() -> str | None:
         st.info("No study has asked these paraphrases yet, so none is known to flip: the order stays random.")
         return None
     st.caption(
-        "Whoever judges in this order knows that the first pairs flipped, and acceptance of the first pairs is not that "
-        "of all: go through to the end, or judge at random for the gate."
+        "In this order the first pairs are those that flipped, so their acceptance is not that of all pairs. Judge all of them, or "
+        "judge in random order for the gate."
     )
     return study_choice("By the flips of", names, "risk-study")
 

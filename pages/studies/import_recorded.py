@@ -27,8 +27,8 @@ def section() -> None:
         st.markdown(
             "Or a table of outputs that were made elsewhere, several versions of each question: one output a row, or one question a "
             "row with its versions in numbered columns. They become a study like any other; nothing is asked "
-            "again. Wanted: the prompt, what was written or the scores of the first token, and, where there are any, "
-            "the options, the right answer, and names of item, variant and model."
+            "again. Each output needs its prompt, and the generated text or the scores of the first token. Where there are options, "
+            "a right answer, or names of item, variant and model, add them."
         )
         upload = st.file_uploader(
             f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", key="recorded-file", type=["jsonl", "json", "csv", "tsv", "parquet"]

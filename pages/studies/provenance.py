@@ -15,7 +15,7 @@ def provenance(row: dict) -> None:
         st.caption(
             f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
             "Every seed is in the declaration; the same declaration has the same id on every machine."
-            + (" It names a file by its path, which is this machine's." if _own_file(study_id) else "")
+            + (" It names a file by a path of this machine." if _own_file(study_id) else "")
         )
         if row["plugins"]:
             st.caption(plain(f"Plug-ins of other packages: {row['plugins']}."))

@@ -82,5 +82,7 @@ def test_what_is_nowhere_takes_no_room():
 def test_the_table_beside_the_map_has_the_items_in_sight_that_flip_most_first(cells):
     rows = flip_table(*cells, "ijk", QUESTIONS, ("one", "other"))
     assert [row["id"] for row in rows] == ["j", "k", "i"] and rows[0]["column"] == "option_order"
-    assert rows[0]["one, %"] == rows[0]["other, %"] == round(100 * float(cells[0].rate[1, 0]), 1) and rows[2]["one, %"] == 0
+    assert (
+        rows[0]["one, share"] == rows[0]["other, share"] == round(float(cells[0].rate[1, 0]), 3) and rows[2]["one, share"] == 0
+    )
     assert [row["id"] for row in flip_table(*cells, "i", {}, ("one", "other"))] == ["i"]

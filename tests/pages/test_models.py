@@ -69,7 +69,7 @@ def test_a_server_that_is_down_and_a_key_in_the_wrong_place_are_sentences(opened
     app.button(key="add-and-test").click().run()
     assert (
         not app.exception
-        and "It is stored, and the test did not work" in said(app)
+        and "The model is stored, but its test failed" in said(app)
         and list(own_models.own_cards()) == ["mine"]
     )
     app.button(key="test-mine").click().run()

@@ -66,7 +66,7 @@ def test_an_empty_store_says_what_to_do(store, part):
         "Agreement": "Nobody has judged",
         "Effect": "There is no paraphrase yet",
         "Judge": "No judge has read anything",
-        "Propose and exchange": "nothing to take out",
+        "Propose and exchange": "nothing to download",
     }[part] in said
 
 

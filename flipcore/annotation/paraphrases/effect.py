@@ -56,7 +56,7 @@ class SourceGate:
         n_left, n_more = self.n_pairs - self.n_reviewed, self.gate.n_more
         if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
-        there = f"only {n_left:,} are left to review" if n_left else "all there are have been reviewed"
+        there = f"only {n_left:,} are left to review" if n_left else "all of them have been reviewed"
         need = f"{self.gate.missing} About {n_more:,} more" if self.gate.accepted.n else f"{n_more:,} reviewed pairs"
         return (
             f"{need}, accepted at the same rate, would open it, but {there}: bring more paraphrases of this source in, "

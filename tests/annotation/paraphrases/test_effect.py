@@ -94,7 +94,7 @@ def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store
     judge_again = [message({"pair_id": pair}, OTHER, n="again") for pair in choice["pair_id"].head(10)]
     take(store, "Ada", judge_again)
     shut = source_gates(studies.paraphrase_states(store))[0]
-    assert not shut.gate.is_open and "all there are have been reviewed" in shut.sentence()
+    assert not shut.gate.is_open and "all of them have been reviewed" in shut.sentence()
 
 
 def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(store, monkeypatch):
