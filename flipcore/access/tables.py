@@ -38,6 +38,7 @@ RULES: dict[str, Rule] = {
     "budgets": Rule(Permission.RUN, "author", "set a budget"),
     "readouts": _RUN,
     "readout_sources": _RUN,
+    "item_runs": _RUN,
     "paraphrases": Rule(Permission.BRING, "", "brought in paraphrases", "dataset"),
     "verdicts": Rule(Permission.JUDGE, "reviewer", "judged a paraphrase", "pair_id"),
     "flip_verdicts": Rule(Permission.DECIDE, "reviewer", "marked a flip"),

@@ -25,9 +25,13 @@ class CutCount:
             for one in readouts
             if one.extractor in extractor_names and one.source_ids and one.reading.status != ABSENT
         }
+        self.add_counts(use, len(ended), sum(status == CUT for status in ended.values()))
+
+    def add_counts(self, use: ModelUse, n_answers: int, n_cut: int) -> None:
+        """What was counted before, of one model."""
         key = (use.name, use.max_tokens)
-        self.n_answers[key] += len(ended)
-        self.n_cut[key] += sum(status == CUT for status in ended.values())
+        self.n_answers[key] += n_answers
+        self.n_cut[key] += n_cut
 
     def sentence(self) -> str:
         """One sentence a model that was cut off; "" where none was."""

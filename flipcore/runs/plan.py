@@ -37,6 +37,23 @@ class ItemPlan:
 
 
 @dataclass(frozen=True)
+class PlanInputs:
+    """All that a plan is made from, before an item is varied: items with their roles in the order in which they will be asked,
+    plug-ins with their parameters, and what axes are handed. `hidden` items are set aside by this study or an earlier one."""
+
+    study: Study
+    items: tuple[tuple[Item, str], ...]
+    axes: tuple[Axis, ...]
+    extractors: tuple[Extractor, ...]
+    protocol: CallProtocol
+    own: own_prompts.PromptPlan | None
+    material: Material
+    hidden: frozenset[str]
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything that is decided before the first call; `items` are in the order in which they will be asked. `warnings` are
     those of the `notes` that say what will be missing."""
@@ -88,10 +105,8 @@ def parts(study: Study) -> tuple[list[Axis], tuple[Extractor, ...], CallProtocol
     )
 
 
-def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """Loads, varies and orders; with `only` that item alone, varied as it is among the others.
-
-    Raises BadInput for what the study names and nothing offers."""
+def plan_inputs(study: Study, store=None) -> PlanInputs:
+    """Loads and orders. Raises BadInput for what the study names and nothing offers."""
     if study.is_recorded:
         raise BadInput(
             f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
@@ -102,17 +117,42 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     items, notes, warnings = _items(study)
     order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
-    own = own_prompts.prompt_plan(study, items, _hidden(study, items, store))
-    axis_material = replace(material(store), examples=_examples(study, items, store), **(own.material if own else {}))
+    hidden = _hidden(study, items, store)
+    own = own_prompts.prompt_plan(study, items, hidden)
+    axis_material = replace(material(store), examples=_examples(items, hidden), **(own.material if own else {}))
+    return PlanInputs(
+        study,
+        tuple(items),
+        tuple(chosen_axes),
+        chosen_extractors,
+        protocol,
+        own,
+        axis_material,
+        hidden,
+        tuple(notes),
+        tuple(warnings),
+    )
+
+
+def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
+    """Loads, varies and orders; with `only` that item alone, varied as it is among the others.
+
+    Raises BadInput for what the study names and nothing offers."""
+    return plan_of(plan_inputs(study, store), items_limit, only)
+
+
+def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None = None) -> Plan:
+    """The plan of what was loaded; raises BadInput where no axis applies to any item."""
+    study, notes, warnings = inputs.study, list(inputs.notes), list(inputs.warnings)
     item_plans, refusals, n_variants = [], [], 0
-    selection = [one for one in items if only in (None, one[0].item_id)]
+    selection = [one for one in inputs.items if only in (None, one[0].item_id)]
     for item, role in selection[:items_limit]:
         try:
             variants = tuple(
                 variant
-                for axis in chosen_axes
+                for axis in inputs.axes
                 if item.kind in axis.applies_to
-                for variant in _varied(axis, item, study, axis_material, own)
+                for variant in _varied(axis, item, study, inputs.material, inputs.own)
             )
         except BadInput as error:
             refusals.append(str(error))
@@ -129,7 +169,7 @@ def plan(study: Study, store=None, items_limit: int | None = None, only: str | N
     warnings += [f"Items that are left out: {len(refusals):,}. The first: {refusals[0]}"] if refusals else []
     for note, is_warning in _notes(study, item_plans):
         (warnings if is_warning else notes).append(note)
-    return Plan(study, tuple(item_plans), chosen_extractors, protocol, (*notes, *warnings), tuple(warnings))
+    return Plan(study, tuple(item_plans), inputs.extractors, inputs.protocol, (*notes, *warnings), tuple(warnings))
 
 
 def _varied(axis: Axis, item: Item, study: Study, axis_material: Material, own: own_prompts.PromptPlan | None) -> list[Variant]:
@@ -153,10 +193,9 @@ def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset
     return frozenset(earlier) | {item.item_id for item, _ in items if is_set_aside(study, item)}
 
 
-def _examples(study: Study, items: Sequence[tuple[Item, str]], store) -> dict[str, tuple[Item, ...]]:
+def _examples(items: Sequence[tuple[Item, str]], unseen: frozenset[str]) -> dict[str, tuple[Item, ...]]:
     """Item id -> the first items of its own role and kind: what an axis may show before it. Never an item of another role, or
     the target would teach what the retro set is asked; never one that was set aside, or the prompts of open items would show it."""
-    unseen = _hidden(study, items, store)
     first: dict[tuple[str, str], list[Item]] = {}
     for item, role in items:
         if item.target is not None and item.item_id not in unseen:

@@ -14,7 +14,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.contracts import Backend, History
 from flipcore.core.errors import FlipscopeError, OverBudget
-from flipcore.core.records import Call, Completion, Readout
+from flipcore.core.records import Call, Completion
 from flipcore.core.study import ModelUse, Study
 from flipcore.models import model_cards
 from flipcore.runs.cluster.place import Place, ThisProcess
@@ -24,7 +24,8 @@ from flipcore.runs.cut_count import CutCount
 from flipcore.runs.declaration import declared_rows
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.in_flight import InFlight, NotAsked
-from flipcore.runs.plan import ItemPlan, Plan, plan, projection, remaining
+from flipcore.runs.item_runs import ItemRuns
+from flipcore.runs.plan import ItemPlan, Plan, plan_inputs, plan_of, projection, remaining
 from flipcore.runs.progress import CANCELLED, DONE, FAILED, INCOMPLETE, OVER_BUDGET, Progress, end_message
 from flipcore.runs.spending import Spending
 from flipcore.runs.storing import Storing
@@ -52,7 +53,11 @@ def run(
     missing would pass the cap. A pilot (`record=False`) stores only completions and their price. `place` is where calls are
     answered, this process by default; whoever opened it closes it."""
     require(Permission.RUN)
-    study_plan, cards = check_judge(plan(study, store, items_limit), store), model_cards()
+    inputs, cards = plan_inputs(study, store), model_cards()
+    runs = ItemRuns(inputs, cards, store, record and items_limit is None)
+    if (end := runs.progress(on_progress)) is not None:
+        return end
+    study_plan = check_judge(plan_of(inputs, items_limit), store)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
     cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), study.judge) if name}
     is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())
@@ -63,12 +68,14 @@ def run(
         raise OverBudget(reason)
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Run(study_plan, store, spending, cancel or threading.Event(), on_progress, in_flight or InFlight(), record)
-    run.place = place or run.place
+    run.place, run.runs = place or run.place, runs
     run.progress.n_calls = projection(study_plan).n_calls
     return asyncio.run(run.go())
 
 
 class _Run:
+    runs: ItemRuns
+
     def __init__(
         self, study_plan: Plan, store: Store, spending: Spending, cancel, on_progress, in_flight: InFlight, record: bool
     ) -> None:
@@ -116,6 +123,7 @@ class _Run:
         for name, backend in self.backends.items():
             self.slots[name] = asyncio.Semaphore(self.place.n_in_flight(name, self.cards))
             self.plan.prepare(backend)
+        self.runs.prepare(self.backends.values())
         if not self.record:
             return
         started = rows.study_row(self.study, "running", "", n_calls=self.progress.n_calls, started_at=rows.now())
@@ -125,17 +133,24 @@ class _Run:
     async def _all_items(self) -> None:
         """Workers take items in the plan's order; every one ends when the run stops, whatever it waits for."""
         jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
-        n_open = WINDOW * len(self.study.models) * self.place.n_workers
-        await asyncio.gather(*(self._worker(jobs) for _ in range(n_open)))
+        await asyncio.gather(*(self._worker(jobs) for _ in range(WINDOW * len(self.study.models) * self.place.n_workers)))
 
     async def _worker(self, jobs: Iterator[tuple[ItemPlan, ModelUse]]) -> None:
         for item_plan, use in jobs:
             if self._stopped():
                 return
             try:
-                await self._item(item_plan, use)
+                if not self._passes_over(item_plan, use):
+                    await self._item(item_plan, use)
             except Exception as error:  # calls on their way come in; nothing new is begun
                 self._fault(error)
+
+    def _passes_over(self, item_plan: ItemPlan, use: ModelUse) -> bool:
+        """Whether the item was asked to its end before; it is counted then."""
+        if run := self.runs.of(item_plan, use.name):
+            self._count(None, n_reused=run.n_calls)
+            self.cut.add_counts(use, run.n_answers, run.n_cut)
+        return run is not None
 
     def _fault(self, error: BaseException) -> None:
         """Ends the run with a sentence; a fault of ours is logged with its place."""
@@ -167,9 +182,11 @@ class _Run:
     async def _item(self, item_plan: ItemPlan, use: ModelUse) -> None:
         """All calls of one item for one model, then its readouts."""
         completions: dict[str, Completion] = {}
+        at_end = False
         while not self._stopped():
             calls = self.plan.protocol.next_calls(self._history(item_plan, use, completions))
             if not calls:
+                at_end = True
                 break
             stored_completions = self._stored_completions(calls)
             completions |= stored_completions
@@ -181,7 +198,7 @@ class _Run:
                 if one is not None:
                     completions[one.call_id] = one
         if completions:
-            self._read(item_plan, use, completions)
+            self._read(item_plan, use, completions, at_end)
         await self.storing.room()
 
     def _history(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]) -> History:
@@ -284,16 +301,15 @@ class _Run:
             await asyncio.sleep(_POLL_S)
         return None
 
-    def _read(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]) -> None:
-        """The item's readouts: counted where they were cut off, and stored unless this is a pilot."""
-        read = self.plan.protocol.readouts(self._history(item_plan, use, completions))
-        self.cut.add(use, self.plan.extractors, read)
+    def _read(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion], at_end: bool) -> None:
+        """The item's readouts: counted where they were cut off, and stored unless this is a pilot; and that it came to its end."""
+        read, cut = self.plan.protocol.readouts(self._history(item_plan, use, completions)), CutCount()
+        cut.add(use, self.plan.extractors, read)
+        self.cut.add_counts(use, cut.n_answers.total(), cut.n_cut.total())
         if self.record:
-            self._save_readouts(read)
-
-    def _save_readouts(self, read: list[Readout]) -> None:
-        readouts, sources = rows.readout_rows(self.study_id, read)
-        self.storing.add([("readouts", readouts), ("readout_sources", sources)])
+            ends = self.runs.rows(item_plan, use.name, completions, read, cut) if at_end else []
+            readouts, sources = rows.readout_rows(self.study_id, read)
+            self.storing.add([("readouts", readouts), ("readout_sources", sources), ("item_runs", ends)])
 
     async def _report(self) -> None:
         while True:
@@ -323,7 +339,8 @@ class _Run:
         n_calls = p.n_done if p.state in (DONE, INCOMPLETE) else p.n_calls
         try:
             if self.record:
-                row = rows.study_row(self.study, p.state, p.message, n_calls=n_calls, ended_at=rows.now())
+                ends = {"ended_at": rows.now(), "plan_hash": self.runs.whole_hash(p.state)}
+                row = rows.study_row(self.study, p.state, p.message, n_calls=n_calls, **ends)
                 self.store.writer.add("studies", [row]).result(60)
             self.store.writer.flush()
         except Exception as error:

@@ -63,6 +63,10 @@ def add(
             f"INSERT INTO main.{table} ({names}) SELECT {names} FROM theirs_{table} t SEMI JOIN fresh_readouts f "
             f"USING ({_KEY}) ON CONFLICT DO NOTHING"
         )
+    connection.execute(
+        f"DELETE FROM main.item_runs WHERE (study_id, model, item_id) IN "
+        f"(SELECT (study_id, model, item_id) FROM (SELECT {_KEY} FROM stale_readouts UNION ALL SELECT {_KEY} FROM unfit_readouts))"
+    )  # what they say was read is not here
     added["readouts"] += n_fresh
     duplicates["readouts"] += n_theirs - n_fresh - n_unfit
     skipped["readouts", _OTHER] += n_unfit

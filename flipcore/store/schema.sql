@@ -32,7 +32,8 @@ CREATE TABLE IF NOT EXISTS studies (
     created_at   TIMESTAMPTZ NOT NULL,
     started_at   TIMESTAMPTZ,
     ended_at     TIMESTAMPTZ,
-    plugins      JSON DEFAULT '[]'      -- [{kind, name, package, version}, ...] of those that are not Flipscope's own
+    plugins      JSON DEFAULT '[]',     -- [{kind, name, package, version}, ...] of those that are not Flipscope's own
+    plan_hash    TEXT DEFAULT ''        -- what it was planned from when it last ended done, and its item_runs then; '' is not known
 );
 
 -- Membership: the role belongs to the item's place in a study. Confirmatory items are shown only under a lock.
@@ -126,6 +127,18 @@ CREATE TABLE IF NOT EXISTS readout_sources (
     study_id TEXT, model TEXT, item_id TEXT, axis TEXT, variant_id TEXT, sample INTEGER, extractor TEXT,
     position INTEGER, call_id TEXT NOT NULL,
     PRIMARY KEY (study_id, model, item_id, axis, variant_id, sample, extractor, position)
+);
+
+-- An item that a model was asked to its end: what was planned for it (a hash), and what came of it. A run that is resumed passes
+-- the item over while that holds and its readouts and their completions are there.
+CREATE TABLE IF NOT EXISTS item_runs (
+    study_id TEXT, model TEXT, item_id TEXT,
+    plan_hash  TEXT NOT NULL,
+    n_calls    INTEGER NOT NULL,
+    n_readouts INTEGER NOT NULL,
+    n_answers  INTEGER NOT NULL,        -- completions that a written answer was to be read from
+    n_cut      INTEGER NOT NULL,        -- those of them that were cut off
+    PRIMARY KEY (study_id, model, item_id)
 );
 
 -- Rewordings; what stands is derived from the verdicts, which are only ever added to.
@@ -295,6 +308,7 @@ COMMENT ON TABLE store_info IS 'last row wins';
 COMMENT ON TABLE completions IS 'last row wins';      -- the answer to a call that had failed
 COMMENT ON TABLE readouts IS 'last row wins';
 COMMENT ON TABLE readout_sources IS 'last row wins';
+COMMENT ON TABLE item_runs IS 'last row wins';
 COMMENT ON TABLE studies IS 'last value wins';        -- what a row does not say again stays
 COMMENT ON COLUMN studies.name IS 'first value stays';
 COMMENT ON COLUMN studies.toml IS 'first value stays';

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from flipcore.core.records import CONTINUATION
 from flipcore.store.connection import Store
@@ -29,6 +30,51 @@ SELECT * EXCLUDE (created_at) FROM completions WHERE status = 'ok' AND call_id I
 def completions(store: Store, call_ids: list[str]) -> list[dict]:
     """The answered ones of these calls."""
     return store.rows_of(_COMPLETIONS, call_ids=call_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRun:
+    """A row of `item_runs`, without its study, model and item."""
+
+    plan_hash: str
+    n_calls: int
+    n_answers: int
+    n_cut: int
+
+
+# those that still hold: every readout is there, and every completion that one of the item's readouts was read from
+_ITEM_RUNS = """
+WITH there AS (SELECT model, item_id, count(*) AS n FROM readouts WHERE study_id = $study_id GROUP BY model, item_id),
+     lacking AS (
+        SELECT DISTINCT s.model, s.item_id FROM readout_sources s LEFT JOIN completions c ON c.call_id = s.call_id
+        WHERE s.study_id = $study_id AND c.status IS DISTINCT FROM 'ok')
+SELECT r.model, r.item_id, r.plan_hash, r.n_calls, r.n_answers, r.n_cut
+FROM item_runs r JOIN there t USING (model, item_id) ANTI JOIN lacking USING (model, item_id)
+WHERE r.study_id = $study_id AND t.n >= r.n_readouts
+"""
+
+
+def item_runs(store: Store, study_id: str) -> dict[tuple[str, str], ItemRun]:
+    """(model, item) -> how it ended, of all items that were asked to their end and of which nothing is missing since."""
+    return {(model, item_id): ItemRun(*rest) for model, item_id, *rest in store.rows(_ITEM_RUNS, study_id=study_id)}
+
+
+_PRINT = """
+SELECT count(*), coalesce(bit_xor(md5_number_lower(concat_ws(chr(31), model, item_id, plan_hash, n_calls))), 0)::TEXT
+FROM item_runs WHERE study_id = $study_id
+"""
+
+
+def item_runs_print(store: Store, study_id: str) -> tuple[int, str]:
+    """How many items of a study were asked to their end, and a fingerprint of that which depends on no order."""
+    return store.rows(_PRINT, study_id=study_id)[0]
+
+
+def study_end(store: Store, study_id: str) -> tuple[str, int, str, str]:
+    """(state, calls, message, hash of what it was planned from) of a study, as it last ended; empty for an unknown one."""
+    sql = """SELECT state, coalesce(n_calls, 0), message, coalesce(plan_hash, '') FROM studies WHERE study_id = $study_id"""
+    rows = store.rows(sql, study_id=study_id)
+    return rows[0] if rows else ("", 0, "", "")
 
 
 def item_of_question(store: Store) -> dict[str, str]:

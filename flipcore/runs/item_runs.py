@@ -1,0 +1,83 @@
+"""Which items of a study were asked to their end, so that a resumed run passes them over without asking each of them again what
+comes next. A study in which that is so of every item is known to be done before its items are varied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from flipcore.core.contracts import Backend
+from flipcore.core.records import Completion, Readout, digest
+from flipcore.models import ModelCard, open_backend
+from flipcore.runs.cut_count import CutCount
+from flipcore.runs.plan import ItemPlan, PlanInputs
+from flipcore.runs.plan_hash import UNKNOWN, inputs_hash, item_hash, study_hash
+from flipcore.runs.progress import DONE, Progress
+from flipcore.store.connection import Store
+from flipcore.store.queries import planning
+from flipcore.store.queries.planning import ItemRun
+
+
+class ItemRuns:
+    """Of one study and its models, read once when a run begins. `n_ends` counts the items that came to their end, now or before."""
+
+    def __init__(self, inputs: PlanInputs, cards: Mapping[str, ModelCard], store: Store, is_whole: bool) -> None:
+        """`is_whole`: the run is to store all items of the study, not the first ones alone."""
+        names = [use.name for use in inputs.study.models] + ([inputs.study.judge] if inputs.study.judge else [])
+        self._inputs, self._store, self.study_id, self._is_whole = inputs, store, inputs.study.study_id, is_whole
+        self._of_study = self._of_items = study_hash(inputs.study, [open_backend(name, cards) for name in dict.fromkeys(names)])
+        is_known = self._of_study != UNKNOWN
+        self._ends: dict[tuple[str, str], ItemRun] = planning.item_runs(store, self.study_id) if is_known else {}
+        self.n_ends = 0
+
+    def prepare(self, backends: Iterable[Backend]) -> None:
+        """Once models know what will be asked: it may have changed their revision."""
+        self._of_items = study_hash(self._inputs.study, list(backends))
+
+    def of(self, item_plan: ItemPlan, model: str) -> ItemRun | None:
+        """How an item ended that need not be asked again; None where it must be looked at."""
+        run = self._ends.get((model, item_plan.item.item_id))
+        if run is None or run.plan_hash != item_hash(self._of_items, item_plan, model):
+            return None
+        self.n_ends += 1
+        return run
+
+    def rows(
+        self, item_plan: ItemPlan, model: str, completions: Mapping[str, Completion], readouts: list[Readout], cut: CutCount
+    ) -> list[dict]:
+        """What is stored of an item that has just come to its end: nothing where a call of it failed. `cut` counted it alone."""
+        plan_hash = item_hash(self._of_items, item_plan, model)
+        if plan_hash == UNKNOWN or any(one.status != "ok" for one in completions.values()):
+            return []
+        self.n_ends += 1
+        counts = {
+            "n_calls": len(completions),
+            "n_readouts": len(readouts),
+            "n_answers": cut.n_answers.total(),
+            "n_cut": cut.n_cut.total(),
+        }
+        place = {"study_id": self.study_id, "model": model, "item_id": item_plan.item.item_id}
+        return [place | {"plan_hash": plan_hash} | counts]
+
+    def whole_hash(self, state: str) -> str:
+        """Of what the study was planned from and how its items ended; `UNKNOWN` where it did not end done, or where other items
+        than this plan's are stored too."""
+        return self._whole_hash(self.n_ends) if state == DONE else UNKNOWN
+
+    def _whole_hash(self, n_ends: int) -> str:
+        of_inputs = inputs_hash(self._inputs, self._of_study) if self._is_whole else UNKNOWN
+        n_stored, fingerprint = planning.item_runs_print(self._store, self.study_id)
+        return digest(of_inputs, fingerprint) if of_inputs != UNKNOWN and n_stored == n_ends else UNKNOWN
+
+    def progress(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
+        """How a study stands that ended done and whose plan would be the same again, told to `on_progress`; None of any other."""
+        state, n_calls, message, plan_hash = planning.study_end(self._store, self.study_id)
+        if state != DONE or plan_hash == UNKNOWN or self._whole_hash(len(self._ends)) != plan_hash:
+            return None
+        cut = CutCount()
+        for use in self._inputs.study.models:
+            runs = [run for (model, _), run in self._ends.items() if model == use.name]
+            cut.add_counts(use, sum(run.n_answers for run in runs), sum(run.n_cut for run in runs))
+        end = Progress(n_calls, n_calls, 0, n_calls, state=DONE, message=message, cut=cut.sentence())
+        if on_progress:
+            on_progress(end)
+        return end
