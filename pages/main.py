@@ -9,7 +9,7 @@ from flipcore.access import policy
 from flipcore.access.acting import acting
 from flipcore.access.levels import Level, Permission
 from flipcore.access.person import Person
-from pages.common import keys, presenting
+from pages.common import keys, presenting, tab_title
 from pages.common.identity import entrance
 
 # a named icon as page icon would be fetched from a server of Google's on every visit
@@ -145,6 +145,7 @@ def shown_pages(person: Person) -> list:
 page = st.navigation(shown_pages(acting()), position="top")
 presenting.style()
 if acting().may(Permission.READ):
+    tab_title.show()
     presenting.offer()
     keys.offer(page.url_path)
 page.run()

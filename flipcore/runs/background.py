@@ -1,4 +1,5 @@
-"""The runs of this process: one thread each, none twice, and calls that two of them need are bought once."""
+"""The runs of this process: one thread each, none twice, and calls that two of them need are bought once. What a person starts
+while a study of theirs runs waits for its turn (`queue`)."""
 
 from __future__ import annotations
 
@@ -7,19 +8,20 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from flipcore.access.acting import require
-from flipcore.access.levels import Permission
-from flipcore.access.person import OWNER
-from flipcore.core.errors import BadInput, FlipscopeError, OverBudget
+from flipcore.access.acting import acting, require
+from flipcore.access.levels import Level, Permission
+from flipcore.access.person import OWNER, Person
+from flipcore.core.errors import AccessDenied, BadInput, FlipscopeError, OverBudget
 from flipcore.core.records import Completion
 from flipcore.core.study import Study
 from flipcore.runs import cost, inbox
 from flipcore.runs.cluster.places import HERE, check_offered, place_of
 from flipcore.runs.in_flight import InFlight
 from flipcore.runs.plan import plan, projection
-from flipcore.runs.progress import CANCELLED, FAILED, OVER_BUDGET, Progress
+from flipcore.runs.progress import CANCELLED, FAILED, NOT_STARTED, OVER_BUDGET, QUEUED, Progress
+from flipcore.runs.queue import MOST_RUNNING, Queue, Turn, runs_at_once
 from flipcore.runs.runner import run
 from flipcore.store import rows
 from flipcore.store.acts import act_row
@@ -29,11 +31,24 @@ from flipcore.store.queries import planning, studies
 INBOX_S = 2.0
 
 
+@dataclass(frozen=True)
+class Ending:
+    """A run of this process that ended, and how."""
+
+    study_id: str
+    name: str
+    state: str
+
+
 class Registry:
-    """Starts, watches and cancels studies on one store. Safe to call from any thread."""
+    """Starts, queues, watches and cancels studies on one store. Safe to call from any thread."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._lock, self._in_flight = store, threading.Lock(), InFlight()
+        self._queue = Queue(runs_at_once())
+        self._people: dict[str, str] = {}  # of the studies that run
+        self.unqueued: set[str] = set()  # studies that wait for nobody, such as the demo's
+        self.endings: list[Ending] = []
         self._progress: dict[str, Progress] = {}
         self._cancels: dict[str, threading.Event] = {}
         self._problems: dict[str, str] = {}
@@ -41,27 +56,90 @@ class Registry:
         self._watching = False
 
     def start(self, study: Study, on: str | None = None) -> None:
-        """Begins or resumes a study in the background; a study that runs already is left alone. `on` is where its models are asked:
-        by default where it ran last. Raises AccessDenied for whoever may not, and for a cluster that is not offered; the run itself
-        is the owner's."""
-        person, study_id = require(Permission.RUN), study.study_id
-        on = self._places.get(study_id, HERE) if on is None else on
+        """Begins or resumes a study in the background, or queues it while its person has others running; those of `unqueued` do not
+        wait. A study that runs or waits already is left alone. `on` is where its models are asked: by default where it ran last.
+        Raises AccessDenied for whoever may not, and for a cluster that is not offered; the run itself is the owner's."""
+        person, turn = require(Permission.RUN), Turn(study, acting().name)
+        on = self._places.get(turn.study_id, HERE) if on is None else on
         check_offered(on)
         with self._lock:
-            if study_id in self._progress:
+            if turn.study_id in self._progress or self._queue.turn(turn.study_id):
                 return
-            self._progress[study_id] = Progress(message="Getting ready")
-            cancel = self._cancels[study_id] = threading.Event()
-            self._problems.pop(study_id, None)
-            self._places[study_id] = on
+            self._problems.pop(turn.study_id, None)
+            self._places[turn.study_id] = on
+            begun = [turn]
+            if turn.study_id not in self.unqueued:
+                self._queue.add(turn)
+                begun = self._due()
+            for one in begun:
+                self._enter(one)
+        if turn not in begun:
+            self._store_waiting(turn, person)
+        for other in begun:
+            if other is not turn:
+                self._has_begun(other)
+        if turn in begun:
+            self._begin(turn, person)
+
+    def _due(self) -> list[Turn]:
+        """Those that may start now, no longer waiting; the caller holds the lock and enters them."""
+        turns: list[Turn] = []
+        while (turn := self._queue.take(self._people | {one.study_id: one.person for one in turns})) is not None:
+            turns.append(turn)
+        return turns
+
+    def _enter(self, turn: Turn) -> None:
+        self._people[turn.study_id] = turn.person
+        self._progress[turn.study_id] = Progress(message="Getting ready")
+        self._cancels[turn.study_id] = threading.Event()
+
+    def _store_waiting(self, turn: Turn, person: Person) -> None:
+        """A study that never began is stored as such, so that after a restart it is shown as not started."""
+        act = act_row(person, "queued a study", turn.study_id) if person != OWNER else []
+        is_new = not studies.toml(self._store, turn.study_id)
+        row = [("studies", [rows.study_row(turn.study, NOT_STARTED, "")])] if is_new else []
         try:
-            started = act_row(person, "started a study", study_id) if person != OWNER else []
-            row = rows.study_row(study, "running", "")
-            self._store.writer.add_together([("studies", [row]), *started]).result(30)
+            if row or act:
+                self._store.writer.add_together([*row, *act]).result(30)
         except Exception:
-            self._forget(study_id)
+            with self._lock:
+                self._queue.remove(turn.study_id)
             raise
-        threading.Thread(target=self._run, args=(study, cancel), name=f"study-{study_id}", daemon=True).start()
+
+    def _begin(self, turn: Turn, person: Person) -> None:
+        """Stores that the study runs and starts its thread."""
+        study = turn.study
+        try:
+            begun = act_row(person, "started a study", study.study_id) if person != OWNER else []
+            row = rows.study_row(study, "running", "")
+            self._store.writer.add_together([("studies", [row]), *begun]).result(30)
+        except Exception:
+            self._forget(study.study_id)
+            raise
+        cancel = self._cancels[study.study_id]
+        threading.Thread(target=self._run, args=(study, cancel), name=f"study-{study.study_id}", daemon=True).start()
+
+    def _next(self) -> None:
+        """Begins those whose turn it is; for one that cannot begin the next one comes."""
+        while True:
+            with self._lock:
+                turns = self._due()
+                for turn in turns:
+                    self._enter(turn)
+            n_begun = sum(self._has_begun(turn) for turn in turns)  # each is tried, whatever the others do
+            if n_begun == len(turns):
+                return
+
+    def _has_begun(self, turn: Turn) -> bool:
+        """Begins a study that waited. One that was deleted meanwhile is forgotten; one that cannot begin says why."""
+        try:
+            if studies.toml(self._store, turn.study_id):
+                self._begin(turn, OWNER)
+                return True
+        except Exception as error:  # a full disk, or a store that was closed
+            self._problems[turn.study_id] = f"It did not begin when its turn came. {error}"
+        self._forget(turn.study_id)
+        return False
 
     def _run(self, study: Study, cancel: threading.Event) -> None:
         study_id = study.study_id
@@ -77,6 +155,7 @@ class Registry:
                 )
             if last.state == FAILED:
                 self._problems[study_id] = last.message  # shown even where the disk did not take it
+            self.endings.append(Ending(study_id, study.name, last.state))
         except FlipscopeError as error:
             self._ended(study, OVER_BUDGET if isinstance(error, OverBudget) else FAILED, str(error))
         except Exception as error:  # a fault of ours must reach the page as a sentence and end the run
@@ -86,10 +165,12 @@ class Registry:
         finally:
             self._forget(study_id)
             self._store.touch([study_id])
+            self._next()
 
     def _ended(self, study: Study, state: str, message: str) -> None:
         """Stores how a study ended; what cannot be stored is still told."""
         self._problems[study.study_id] = message
+        self.endings.append(Ending(study.study_id, study.name, state))
         try:
             self._store.writer.add("studies", [rows.study_row(study, state, message, ended_at=rows.now())]).result(30)
         except Exception as error:
@@ -99,6 +180,7 @@ class Registry:
         with self._lock:
             self._progress.pop(study_id, None)
             self._cancels.pop(study_id, None)
+            self._people.pop(study_id, None)
 
     def problem(self, study_id: str) -> str:
         """Why the study's last run in this process failed, or ""."""
@@ -121,18 +203,57 @@ class Registry:
                 self._store.writer.add("studies", [rows.study_row(study, CANCELLED, cut_off)]).result(30)
 
     def progress(self, study_id: str) -> Progress | None:
-        """How far a running study is; None when it does not run here."""
-        return self._progress.get(study_id)
+        """How far a running study is, or at which place it waits; None when it does neither here."""
+        return self._progress.get(study_id) or self._waiting().get(study_id)
 
     def running(self) -> dict[str, Progress]:
-        return dict(self._progress)
+        """Those that run and those that wait for their turn."""
+        return self._waiting() | self._progress
+
+    def _waiting(self) -> dict[str, Progress]:
+        with self._lock:
+            turns = self._queue.order()
+        return {
+            turn.study_id: Progress(state=QUEUED, message=f"Waiting: number {place} of {len(turns)} in the queue.")
+            for place, turn in enumerate(turns, 1)
+        }
+
+    def queue(self) -> list[Turn]:
+        """The studies that wait, in the order in which they will come."""
+        with self._lock:
+            return self._queue.order()
+
+    def move(self, study_id: str, places: int) -> None:
+        """Moves a waiting study within its person's own queue. Only they may, or an admin."""
+        person = require(Permission.RUN)
+        with self._lock:
+            turn = self._queue.turn(study_id)
+            if turn is not None and turn.person != person.name and person.level is not Level.ADMIN:
+                raise AccessDenied("Only the person who queued this study, or an admin, may move it. Ask one of them.")
+            self._queue.move(study_id, places)
+
+    def set_at_once(self, n: int) -> None:
+        """How many studies of one person run at the same time, until this process ends; more begin at once."""
+        require(Permission.ACCESS)
+        if not 1 <= n <= MOST_RUNNING:
+            raise BadInput(f"{n} studies at a time were asked for; it must be from 1 to {MOST_RUNNING}.")
+        with self._lock:
+            self._queue.at_once = n
+        self._next()
+
+    def at_once(self) -> int:
+        return self._queue.at_once
 
     def cancel(self, study_id: str) -> None:
-        """Lets the calls that are on their way come in, then stops."""
+        """Lets the calls that are on their way come in, then stops; a study that waits leaves the queue."""
         person = require(Permission.RUN)
-        cancel = self._cancels.get(study_id)
+        with self._lock:
+            waited = self._queue.remove(study_id)
+            cancel = self._cancels.get(study_id)
         if cancel:
             cancel.set()
+        if cancel or waited:
+            self._store.touch([study_id])
             self._store.writer.add_together(act_row(person, "stopped a study", study_id))
 
     def pilot(self, study: Study, n_items: int) -> cost.Projection:

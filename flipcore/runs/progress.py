@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flipcore.runs.cluster.states import WorkerState, work_line
@@ -9,6 +10,7 @@ from flipcore.runs.cost import dollars
 
 _ROUNDING = 1e-9
 DONE, INCOMPLETE, FAILED, CANCELLED, OVER_BUDGET = "done", "incomplete", "failed", "cancelled", "over_budget"
+QUEUED, NOT_STARTED = "queued", "planned"  # waiting for its turn in this process; declared and never begun
 
 
 @dataclass
@@ -37,6 +39,26 @@ class Progress:
         words += f", {self.n_failed:,} failed" if self.n_failed else ""
         words += f"; {line}" if (line := work_line(self.workers)) else ""
         return f"{words}. {self.trouble}" if self.trouble else words
+
+
+_ENDED = {
+    DONE: "Done",
+    INCOMPLETE: "Incomplete",
+    FAILED: "Failed",
+    CANCELLED: "Cancelled",
+    OVER_BUDGET: "Stopped at its budget",
+}
+_MOST_TITLE_CHARS = 60
+
+
+def window_title(endings: Sequence[tuple[str, str]]) -> str:
+    """What a browser's tab says of runs that ended, (name, state) each: "Done: demo · Flipscope"."""
+    if not endings:
+        return "Flipscope"
+    if len(endings) > 1:
+        return f"{len(endings)} studies ended · Flipscope"
+    ((name, state),) = endings
+    return f"{_ENDED.get(state, state)}: {' '.join(name.split())[:_MOST_TITLE_CHARS]} · Flipscope"
 
 
 def end_message(p: Progress, budget_usd: float | None, spent_usd: float, first_error: str) -> str:

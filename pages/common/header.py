@@ -9,8 +9,9 @@ import streamlit as st
 
 from flipcore.core.study import Study
 from flipcore.reports.badges import MEANINGS, badges_of
+from flipcore.runs.progress import QUEUED
 from flipcore.store.queries import locks, studies
-from pages.common import gates, session
+from pages.common import gates, session, tab_title
 from pages.common.links import say_missing
 from pages.common.notes import plain
 
@@ -100,12 +101,15 @@ def _follow(study_id: str, revision: int) -> None:
     """While a study runs: how far it is; the page is drawn again when there is something new."""
     progress = session.registry().progress(study_id)
     if progress is None or session.store().revision(study_id) != revision:
-        st.rerun()
+        tab_title.draw_again()
     show_progress(progress)
 
 
 def show_progress(progress) -> None:
     """A run's progress, rate and time left on one line."""
+    if progress.state == QUEUED:
+        st.caption(plain(progress.message))
+        return
     if not progress.n_calls:
         st.progress(0.0, text="Writing the prompts …")
         return

@@ -68,10 +68,13 @@ def _actions(row: dict) -> None:
         _links(study_id)
         if running and st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:"):
             session.registry().cancel(study_id)
+            st.rerun()
         if (
             not running
             and row["state"] != "done"
-            and st.button("Resume", key=f"resume-{study_id}", icon=":material/play_arrow:")
+            and st.button(
+                "Start" if row["state"] == "planned" else "Resume", key=f"resume-{study_id}", icon=":material/play_arrow:"
+            )
         ):
             with shown_problem():
                 session.registry().start(session.declared(study_id))

@@ -10,7 +10,7 @@ from flipcore.store.merge import merge
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
-from pages.studies import card, import_recorded, questions
+from pages.studies import card, import_recorded, questions, queue
 
 
 def merge_button() -> None:
@@ -39,6 +39,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     )
 look = st.container()
 import_recorded.section()
+queue.section()
 
 
 rows = session.all_studies().to_dict("records")

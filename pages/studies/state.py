@@ -9,9 +9,11 @@ from pages.common import session
 from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import tenth_of
 from pages.common.notes import plain
+from pages.common.tab_title import draw_again
 
 STATES = {
-    "planned": "Planned",
+    "planned": "Not started",
+    "queued": "Waiting",
     "running": "Running",
     "done": "Done",
     "incomplete": "Incomplete: calls failed",
@@ -28,12 +30,14 @@ def live(study_id: str) -> None:
     tenth = tenth_of(study_id)
     if tenth is None or tenth != st.session_state.setdefault(f"tenth-{study_id}", tenth):
         st.session_state.pop(f"tenth-{study_id}", None)
-        st.rerun()
+        draw_again()
     state(session.study_row(study_id))
 
 
 def state(row: dict) -> None:
-    st.markdown(f"**{STATES.get(row['state'], row['state'])}**")
+    progress = session.registry().progress(row["study_id"])
+    now = progress.state if progress is not None else row["state"]
+    st.markdown(f"**{STATES.get(now, now)}**")
     show_badges(badges(row))
     _progress(row)
     _facts(row)

@@ -5,7 +5,7 @@ import pytest
 from flipcore.core.records import Call, Request
 from flipcore.models.cards import ModelCard
 from flipcore.runs.cost import call_bound, call_price, dollars
-from flipcore.runs.progress import Progress, end_message
+from flipcore.runs.progress import Progress, end_message, window_title
 
 PAID = ModelCard("paid", "openai_compatible", price_in=2.0, price_out=8.0)
 
@@ -37,3 +37,10 @@ def test_an_incomplete_run_says_what_failed_and_what_resume_does():
 def test_a_run_over_its_budget_says_what_all_runs_spent():
     said = end_message(Progress(n_calls=9, n_done=4, state="over_budget"), 0.005, 0.0049, "")
     assert said.startswith("Stopped at its budget of $0.0050 after 4 calls: $0.0049 spent over all runs.")
+
+
+def test_a_tab_says_which_study_ended_and_how():
+    assert window_title([]) == "Flipscope"
+    assert window_title([("my\nstudy", "done")]) == "Done: my study · Flipscope"
+    assert window_title([("a" * 200, "over_budget")]) == f"Stopped at its budget: {'a' * 60} · Flipscope"
+    assert window_title([("a", "done"), ("b", "failed")]) == "2 studies ended · Flipscope"

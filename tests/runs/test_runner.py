@@ -111,6 +111,7 @@ def test_an_unknown_axis_names_those_that_there_are(store):
 @pytest.mark.slow
 def test_two_studies_at_once_buy_a_shared_call_once(store):
     registry = Registry(store)
+    registry.set_at_once(2)
     studies = [tiny_study(), tiny_study(name="the same questions under another name")]
     for study in studies:
         registry.start(study)

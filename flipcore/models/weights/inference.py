@@ -156,8 +156,8 @@ class OpenModel:
 
     def words(self, tokens: Sequence[int]) -> str:
         """Generated tokens as text: without marks of beginning and end, with those of reasoning, which are read later."""
-        texts = [token for token in tokens if token not in self._marks]
-        return self._tokenizer.decode(texts, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        own = [token for token in tokens if token not in self._marks]
+        return self._tokenizer.decode(own, skip_special_tokens=False, clean_up_tokenization_spaces=False)
 
     def _decoded(self, rows: list[list[int]], max_tokens: int, draw: _Draw, ends: _Stops) -> list[list[int]]:
         """The new tokens of each row, up to and with the one that ended it."""

@@ -1,0 +1,41 @@
+"""What the browser's tab says: which study has ended since somebody last did something here."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from flipcore.core.errors import FlipscopeError
+from flipcore.runs.progress import window_title
+from pages.common.opened import opened
+
+_OLD, _LAST, _CLOCK = "endings-old", "endings-last", "drawn-by-clock"
+
+
+def show() -> None:
+    """Sets the title. An ending stands in it until the page is drawn again because of what somebody did."""
+    try:
+        registry = opened()[1]
+    except FlipscopeError:  # the page that needs the store says why
+        return
+    endings = registry.endings
+    n = len(endings)
+    n_old = st.session_state.setdefault(_OLD, n)
+    by_clock = st.session_state.pop(_CLOCK, False)
+    if not by_clock and st.session_state.get(_LAST) == n:
+        n_old = st.session_state[_OLD] = n
+    st.session_state[_LAST] = n
+    st.set_page_config(page_title=window_title([(one.name, one.state) for one in endings[n_old:]]))
+    if registry.running():
+        _watch(n)
+
+
+def draw_again() -> None:
+    """Draws the page again because something happened, not because somebody did something."""
+    st.session_state[_CLOCK] = True
+    st.rerun()
+
+
+@st.fragment(run_every=3.0)
+def _watch(n_endings: int) -> None:
+    if len(opened()[1].endings) != n_endings:
+        draw_again()

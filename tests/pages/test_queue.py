@@ -1,0 +1,51 @@
+"""Studies that wait are listed in their order, moved, taken out, and told apart from those that run."""
+
+import pytest
+import streamlit as st
+
+from flipcore.runs import demo
+from pages.common.opened import opened as opened_store
+from tests.pages.opening import opened
+from tests.pages.test_pages import path, words  # noqa: F401
+from tests.runs.test_queue import Stage, study, until
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+
+
+def said(app):
+    return words(app).replace("\\", "")
+
+
+def test_a_queue_is_seen_moved_and_shortened_and_the_tab_says_what_ended(path, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(demo, "fill_store", lambda store: None)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    titles = []
+    told = st.set_page_config
+    monkeypatch.setattr(st, "set_page_config", lambda **config: (titles.append(config["page_title"]), told(**config))[1])
+    stage = Stage(monkeypatch)
+    registry = opened_store()[1]
+    for name in ("one", "two", "three"):
+        registry.start(study(name))
+    ids = {turn.study.name: turn.study_id for turn in registry.queue()}
+    app = opened()
+    assert not app.exception and "Queue: 2 waiting" in said(app) and "Waiting: number 1 of 2" in said(app)
+    assert "**Waiting**" in said(app) and "**Running**" in said(app) and "Each person has 1 study running" in said(app)
+    app.button(key=f"Earlier-{ids['three']}").click().run()
+    assert [turn.study.name for turn in registry.queue()] == ["three", "two"] and not app.exception
+    app.button(key=f"take-out-{ids['two']}").click().run()
+    assert [turn.study.name for turn in registry.queue()] == ["three"] and "Queue: 1 waiting" in said(app)
+    assert app.button(key=f"resume-{ids['two']}").label == "Start" and "**Not started**" in said(app)
+    assert titles[-1] == "Flipscope"
+    stage.end("one")
+    until(lambda: stage.log[-1] == "three" and len(registry.endings) == 1)
+    app.run()
+    assert titles[-1] == "Done: one · Flipscope" and "Queue:" not in said(app)
+    app.run()
+    assert titles[-1] == "Flipscope"
+    app.button(key=f"resume-{ids['two']}").click().run()
+    app.number_input(key="runs-at-once").set_value(2).run()
+    until(lambda: stage.log[-1] == "two")
+    assert not app.exception
+    for name in ("two", "three"):
+        stage.end(name)
+    until(lambda: not registry.running())
