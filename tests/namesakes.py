@@ -77,7 +77,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "datasets/recorded/log_answers datasets/recorded/log_files datasets/recorded/log_places runs/import_command store/recorded",
     ),
     "harnesses/test_prompt_presets.py": ("compared with what the harnesses themselves send", "text/prompt_presets"),
-    "runs/test_log_joining.py": ("items of several logs meet", "datasets/recorded/log_documents"),
+    "runs/test_log_joining.py": (
+        "items of several logs meet, as a user says",
+        "datasets/recorded/log_documents runs/log_corrections",
+    ),
     "datasets/recorded/test_reasoning.py": (
         "a record with reasoning, from row to item",
         "datasets/recorded/log_records datasets/recorded/log_rows",

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.interrupts import interruptible
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import corrections_of, recognised, survey
+from flipcore.runs.log_survey import recognised, survey
 from flipcore.store.connection import Store
 from flipcore.store.recorded import import_state
 
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text, role:TASK=control, "
         "target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no, cluster:TASK=family|subject|none, join=id|text, "
+        "prompt:FILE=base|NAME, sample:FILE=NUMBER|rows, "
         "format=NAME, leave=READOUT; of other files prompt=question text=response and so on; KEY= clears one",
     )
     parser.add_argument(

@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
@@ -18,7 +18,8 @@ from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.cloze import Cloze
-from flipcore.runs.log_survey import Survey, corrected, model_of, require_unchanged
+from flipcore.runs.log_corrections import corrected, model_of
+from flipcore.runs.log_survey import Survey, require_unchanged
 from flipcore.runs.progress import DONE
 from flipcore.store import rows
 from flipcore.store.connection import Store
@@ -101,15 +102,27 @@ def store_logs(
     require_unchanged(survey)
     store.writer.add("studies", [rows.study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
     with store.memory_bound(MEMORY_MB), _fewer_collections():
-        if not _all_stored(study, survey, store, before, on_progress, stop):
+        refusals = _Refusals(survey.n_refused, survey.refusals[0] if survey.refusals else "")
+        if not _all_stored(study, survey, store, before, refusals, on_progress, stop):
             return study.study_id
         repeat_bases(store, study.study_id, OWN_PROMPT)
     sentence = f"Imported: {survey.n_records:,} rows of {len(survey.files):,} file{'s' * (len(survey.files) != 1)}."
-    if survey.n_refused:
-        sentence += f" {survey.n_refused:,} rows were refused; the first: {survey.refusals[0]}"
+    if refusals.n_rows:
+        sentence += f" {refusals.n_rows:,} rows were refused; the first: {refusals.first}"
     row = rows.study_row(study, DONE, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()
     return study.study_id
+
+
+@dataclass
+class _Refusals:
+    """How many rows are in no study, and the sentence for the first of them."""
+
+    n_rows: int = 0
+    first: str = ""
+
+    def add(self, sentence: str) -> None:
+        self.n_rows, self.first = self.n_rows + 1, self.first or sentence
 
 
 @contextmanager
@@ -129,6 +142,7 @@ def _all_stored(
     survey: Survey,
     store: Store,
     before: int,
+    refusals: _Refusals,
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> bool:
@@ -137,7 +151,7 @@ def _all_stored(
     leave = set(filter(None, survey.corrections.get("leave", "").split(",")))
     n_seen, batch, waiting = 0, _Batch(study, leave), None
     try:
-        for log_row in _log_rows(survey, before):
+        for log_row in _log_rows(survey, before, refusals):
             n_seen += 1
             if log_row is not None:
                 batch.take(log_row, n_seen)
@@ -164,19 +178,23 @@ def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Futur
     store.writer.add("studies", [rows.study_row(study, "cancelled", sentence)]).result()
 
 
-def _log_rows(survey: Survey, before: int) -> Iterator[LogRow | None]:
-    """Every row of every file in the survey's order; None for one that was refused, and for the first `before` of all."""
+def _log_rows(survey: Survey, before: int = 0, refusals: _Refusals | None = None) -> Iterator[LogRow | None]:
+    """Every row of every file in the survey's order; None for one that was refused, and for the first `before` of all. Rows that
+    the reader took and that are no item of the study are counted in `refusals`."""
     builder, corrections, n_seen = Builder(_joining(survey), survey.placed), survey.corrections, 0
     for number, file in enumerate(survey.files):
         try:
-            for record in corrected(file.reader.records(file.source, survey.beside), corrections):
+            for record in corrected(file.reader.records(file.source, survey.beside), corrections, file.source.name):
                 n_seen += 1
                 log_row = None
-                with suppress(BadInput):
+                try:
                     if isinstance(record, LogRecord) and n_seen <= before:
                         builder.passed(record, number, model_of(corrections, record.model))
                     elif isinstance(record, LogRecord):
                         log_row = builder.entry(record, number, file.revision, model_of(corrections, record.model))
+                except BadInput as error:
+                    if refusals and isinstance(record, LogRecord):
+                        refusals.add(f"{record.place} {str(error).removesuffix('.')}.")
                 yield log_row
         except BadInput:
             continue

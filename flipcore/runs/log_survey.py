@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import KINDS, ROLES
 from flipcore.datasets.recorded.formats import READERS
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import kind_of
-from flipcore.datasets.recorded.log_documents import JOINS, Document, Documents, Placed
+from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.log_places import OTHER_PROMPT, OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
-from flipcore.datasets.recorded.log_rows import UNNAMED
+from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of
 
-KEYS = ("model", "kind", "role", "name", "format", "leave", "join", "cluster", "axis", "harmless", "target")
-CLUSTERS = ("family", "subject", "none")
 LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
 _EVERY = 2_000
@@ -71,7 +68,7 @@ class Survey:
         """Every record again, without the rows that were refused."""
         for file in self.files:
             try:
-                for record in corrected(file.reader.records(file.source, self.beside), self.corrections):
+                for record in corrected(file.reader.records(file.source, self.beside), self.corrections, file.source.name):
                     if isinstance(record, LogRecord):
                         yield record
             except BadInput:
@@ -108,66 +105,6 @@ class Survey:
         if self.n_refused:
             sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0]}")
         return sentences + self.unread
-
-
-def model_of(corrections: Mapping[str, str], name: str) -> str:
-    """The model's name: a correction "model:old=new", the name in the log, a correction "model=new" for logs without one."""
-    return corrections.get(f"model:{name}") or name or corrections.get("model") or UNNAMED
-
-
-def axis_of(corrections: Mapping[str, str], name: str) -> str:
-    """The axis's name: a correction "axis:old=new", or as it was derived."""
-    return corrections.get(f"axis:{name}") or name
-
-
-def _from_one(targets: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(str(int(one) - 1) if one.strip().isdecimal() and int(one) else one for one in targets)
-
-
-TARGETS: dict[str, Callable[[LogRecord], tuple[tuple[str, ...], bool]]] = {
-    "index": lambda record: (record.targets, True),
-    "index1": lambda record: (_from_one(record.targets), True),
-    "text": lambda record: (record.targets, False),
-    "none": lambda record: ((), False),
-}
-
-
-def corrected(records: Iterable[LogRecord | Rejection], corrections: Mapping[str, str]) -> Iterator[LogRecord | Rejection]:
-    """The records with their right answers read as the user says."""
-    if not any(key.partition(":")[0] == "target" for key in corrections):
-        yield from records
-        return
-    for record in records:
-        how = "" if isinstance(record, Rejection) else corrections.get(f"target:{record.task}") or corrections.get("target")
-        if how and isinstance(record, LogRecord):
-            record.targets, record.target_is_place = TARGETS[how](record)
-        yield record
-
-
-def corrections_of(words: Iterable[str]) -> dict[str, str]:
-    """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `name=…`, `format=…`, `leave=READOUT,…`,
-    `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `axis:OLD=NEW`, `harmless:AXIS=yes|no` (AXIS as it
-    is called afterwards), `target=…`, `target:TASK=index|index1|text|none` (how right answers are written; none leaves them out).
-
-    Raises BadInput for anything else."""
-    corrections: dict[str, str] = {}
-    for word in words:
-        key, sign, value = word.partition("=")
-        plain = key.partition(":")[0]
-        if not sign or plain not in KEYS:
-            raise BadInput(f"{word!r} corrects nothing; write key=value with one of the keys {', '.join(KEYS)}.")
-        formats = tuple(one.name for one in READERS)
-        choices = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS}
-        choices |= {"harmless": ("yes", "no"), "target": tuple(TARGETS)}
-        allowed = choices.get(plain)
-        if plain in ("axis", "harmless") and ":" not in key:
-            raise BadInput(
-                f"{word!r} names no axis; write {plain}:AXIS=value, for example {plain}:prompt={'no' if allowed else 'style'}."
-            )
-        if allowed and value not in allowed:
-            raise BadInput(f"{word!r}: {plain} is one of {', '.join(allowed)}.")
-        corrections[key] = value
-    return corrections
 
 
 def recognised(
@@ -228,12 +165,13 @@ def survey(
     files, beside, unread = recognised(paths, corrections)
     if not files:
         raise BadInput(" ".join(unread[:5]) or "There is no file; give a log, a folder of logs or a zip.")
+    files = in_order(files, corrections, lambda file: file.source.name)
     log_survey = Survey(files, beside, unread, corrections)
     votes: dict[str, Counter] = {}
     items = _Items(corrections.get("join", ""), log_survey.placed)
     for number, file in enumerate(files):
         try:
-            for record in corrected(file.reader.records(file.source, beside), corrections):
+            for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
                 _count(record, log_survey, votes)
                 if isinstance(record, LogRecord):
                     derived = items.axis(record, model_of(corrections, record.model), number, file.about.format)
@@ -270,7 +208,7 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
         log_survey.models[model] = dict(record.sampling)
     for one in record.readouts:
         log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
-    log_survey.n_samples = max(log_survey.n_samples, (record.sample or 0) + 1)
+    log_survey.n_samples = max(log_survey.n_samples, (record.sample_from or 0) + (record.sample or 0) + 1)
     if record.mark:
         log_survey.marks[record.mark.study_id] = log_survey.marks.get(record.mark.study_id, 0) + 1
     log_survey.has_text |= record.text is not None

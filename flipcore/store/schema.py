@@ -53,11 +53,11 @@ class Table:
     def _among(self) -> dict[tuple[str, ...], tuple[list[str], list[str]]]:
         return {}
 
-    def among(self, given: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        """The names of the columns that are among those given, and of those that hold JSON; remembered, for a million rows ask."""
-        if given not in self._among:
-            self._among[given] = [one for one in self.names if one in given], [one for one in self.json_names if one in given]
-        return self._among[given]
+    def among(self, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
+        """The names of the columns that are among `names`, and of those that hold JSON; remembered, for a million rows ask."""
+        if names not in self._among:
+            self._among[names] = [one for one in self.names if one in names], [one for one in self.json_names if one in names]
+        return self._among[names]
 
     @property
     def changing(self) -> tuple[str, ...]:

@@ -8,18 +8,16 @@ from pathlib import Path
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import KINDS, ROLES
-from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_files import store_uploads
-from flipcore.datasets.recorded.log_places import OWN_PROMPT
-from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.import_command import are_logs
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import CLUSTERS, TARGETS, Survey, corrections_of, preview_row, survey
+from flipcore.runs.log_survey import Survey, preview_row, survey
 from flipcore.store.uploads import uploads_folder
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
+from pages.studies.correcting_logs import corrections
 
 
 def section() -> None:
@@ -49,7 +47,7 @@ def offer(paths: list[str]) -> None:
     """What lies in the files, corrected as the command line does, and the button."""
     key = Path(paths[0]).name
     base = _survey(tuple(paths), ())
-    words = _corrections(base, key)
+    words = corrections(base, key)
     log_survey = _survey(tuple(paths), tuple(words)) if words else base
     for sentence in log_survey.sentences():
         st.markdown(plain(sentence))
@@ -64,56 +62,6 @@ def offer(paths: list[str]) -> None:
 @st.cache_data(show_spinner="Looking at every row …", max_entries=4)
 def _survey(paths: tuple[str, ...], words: tuple[str, ...]) -> Survey:
     return survey(paths, corrections_of(words))
-
-
-def _corrections(log_survey: Survey, key: str) -> list[str]:
-    """The words that `--map` would take, from the fields on the page."""
-    words = []
-    left, right = st.columns(2)
-    name = left.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
-    words += [f"name={name}"] if name != log_survey.name else []
-    leave = right.multiselect("Readouts to leave out", list(log_survey.readouts), key=f"log-leave-{key}")
-    words += [f"leave={','.join(leave)}"] if leave else []
-    with st.popover("Correct a guess", icon=":material/edit:"):
-        for model in log_survey.models:
-            alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
-            words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
-        for task, kind in log_survey.kinds.items():
-            selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
-            words += [f"kind:{task}={selection}"] if selection != kind else []
-            words += _of_task(log_survey, task, key)
-        words += _of_axes(log_survey, key)
-        join = st.selectbox("Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text")
-        words += [f"join={join}"] if join else []
-    return words
-
-
-def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
-    """Role, clusters and right answers of one task."""
-    role_box, cluster_box, target_box = st.columns(3)
-    role = role_box.selectbox(f"Item role of {plain(task)}", ROLES, None, key=f"log-role-{key}-{task}", placeholder="as logged")
-    own = log_survey.clusters[task]
-    cluster = cluster_box.selectbox(
-        f"Clusters of {plain(task)}", CLUSTERS, CLUSTERS.index(own), key=f"log-cluster-{key}-{task}"
-    )
-    target = target_box.selectbox(
-        f"Right answers of {plain(task)}", list(TARGETS), None, key=f"log-target-{key}-{task}", placeholder="as recognised"
-    )
-    words = [f"role:{task}={role}"] if role else []
-    words += [f"cluster:{task}={cluster}"] if cluster != own else []
-    return words + ([f"target:{task}={target}"] if target else [])
-
-
-def _of_axes(log_survey: Survey, key: str) -> list[str]:
-    """Name and harmlessness of each axis beside the log's own prompt."""
-    words = []
-    for axis in (one for one in log_survey.axes if one != OWN_PROMPT):
-        left, right = st.columns([3, 2], vertical_alignment="bottom")
-        name = left.text_input(f"Axis {plain(axis)}", axis, key=f"log-axis-{key}-{axis}") or axis
-        words += [f"axis:{axis}={name}"] if name != axis else []
-        if not right.toggle("Harmless change", True, key=f"log-harmless-{key}-{axis}"):
-            words.append(f"harmless:{name}=no")
-    return words
 
 
 def _run_import(log_survey: Survey) -> None:

@@ -7,8 +7,9 @@ import pytest
 from flipcore.claims.audit import MODELS_DIFFER, difference_claim, findings
 from flipcore.claims.audit_input import AuditInput
 from flipcore.reports.audit import audit
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
-from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.runs.log_survey import survey
 from flipcore.stats.audit.paired import largest_flip_rate, paired_scores
 from flipcore.store.connection import Store
 from tests.datasets.recorded import harness_files as made

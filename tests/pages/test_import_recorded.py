@@ -121,11 +121,18 @@ def test_logs_of_a_harness_are_recognised_corrected_and_lead_to_the_audit(tmp_pa
     for start, value in (("role", "control"), ("cluster", "subject"), ("target", "text"), ("join", "id")):
         widget(app, "selectbox", f"log-{start}-").select(value).run()
     widget(app, "multiselect", "log-leave-").select("strict-match").run()
-    assert not app.exception
+    file = next(path.name for path in folder.glob("*.jsonl"))
+    widget(app, "text_input", "log-sample-").set_value("two").run()
+    assert any("write sample:FILE=N" in one.value.replace("\\", "") for one in app.error)
+    widget(app, "text_input", "log-sample-").set_value("2").run()
+    widget(app, "text_input", "log-prompt-").set_value("base").run()
+    assert not app.exception and not app.error
     app.button(key="log-import").click().run()
+    (place,) = {key.split(":")[1].rpartition("/")[0] for key in corrections[0] if key.startswith("prompt:")}
     assert corrections == [  # the words that --map takes
         {"name": "Mine", "leave": "strict-match", "model:m-1": "oak-1", "role:gsm8k": "control"}
         | {"cluster:gsm8k": "subject", "target:gsm8k": "text", "join": "id"}
+        | {f"prompt:{place}/{file}": "base", f"sample:{place}/{file}": "2"}
     ]
     assert not app.exception
     assert any("1 finding, worst first" in one.value for one in app.markdown)  # the readout that was left out is reported

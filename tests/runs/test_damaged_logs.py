@@ -7,8 +7,9 @@ import pytest
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.randomness import generator
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import _log_rows, study_of
-from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.runs.log_survey import survey
 from tests.datasets.recorded import harness_files as made
 
 WRITERS = {

@@ -9,8 +9,9 @@ import zipfile
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
-from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as made
@@ -172,6 +173,23 @@ def test_zeroeval_promptfoo_and_openai_evals(tmp_path, store):
     assert store.rows("SELECT count(*) FROM completions WHERE status = 'failed' AND error = 'Rate limit.'") == [(1,)]
     found, frame, _ = brought_in(store, made.openai_evals(tmp_path / "events.jsonl"))
     assert mean(frame, "match") == pytest.approx(2 / 3) == pytest.approx(found.reported[0].value)
+
+
+def test_the_reply_of_a_grader_is_a_readout_and_no_sample(tmp_path, store):
+    found, frame, _ = brought_in(store, made.openai_graded(tmp_path / "events.jsonl"), "kind=text")
+    assert [(one.readout, one.value) for one in found.reported] == [("model-graded", pytest.approx(1 / 3))]
+    assert mean(frame, "model-graded") == pytest.approx(1 / 3) and set(frame["sample"]) == {0}
+    texts = {text for (text,) in store.rows("SELECT text FROM completions")}
+    assert texts == {"A line 0.", "A line 1.", "A line 2."}
+    assert sorted(frame[frame["extractor"] == "model-graded"]["status"]) == ["ok", "ok", "unreadable"]
+
+
+def test_a_log_that_holds_the_graders_replies_alone_says_so(tmp_path):
+    path = made.openai_graded(tmp_path / "events.jsonl")
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    made.lines(path, [row for row in rows if row.get("event_id", 1) % 3])
+    with pytest.raises(BadInput, match="the grader's reply and not the answer that was graded"):
+        survey([path])
 
 
 def test_formats_are_known_by_content_not_by_name(tmp_path, store):

@@ -6,8 +6,9 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.reports.audit import audit
+from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
-from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
@@ -213,3 +214,76 @@ def test_how_right_answers_are_written_can_be_said(tmp_path, store, how, right):
 
 def inspect_sample_with(target, **more):
     return written.inspect_sample(1, target=str(target), choices=more["options"])
+
+
+def _run(folder, prompt, answers):
+    """One lm-eval run without ids in common with others: questions, a prompt, its answers."""
+    rows = []
+    for i, text in enumerate(answers):
+        row = written.lm_eval_row(i, text, text, text == "2", "none")
+        row["arguments"] = {"gen_args_0": {"arg_0": f"{prompt} {row['doc']['question']}", "arg_1": {"until": []}}}
+        rows.append(row)
+    folder.mkdir()
+    return written.lines(folder / "samples_sums_2025.jsonl", rows)
+
+
+def places(frame):
+    return set(frame[["axis", "variant"]].itertuples(index=False, name=None))
+
+
+def test_which_prompt_is_the_base_and_what_another_is_called_can_be_said(tmp_path, store):
+    files = [_run(tmp_path / name, name, "2233") for name in ("plain", "terse")]
+    _, frame, _ = imported(store, files, "model=m")
+    assert places(frame) == {("identity", "base"), ("prompt", "base"), ("prompt", "prompt-2")}
+    words = ["prompt:terse/samples_sums_2025.jsonl=base"]
+    _, frame, study_id = imported(store, [tmp_path / "plain", tmp_path / "terse"], "model=m", *words)
+    base = "SELECT parts->>'$[0][1]' FROM variants JOIN study_variants USING (variant_id) WHERE study_id = $s AND key = 'base'"
+    assert {text.split()[0] for (text,) in store.rows(base, s=study_id)} == {"terse"}
+    words += ["prompt:plain/samples_sums_2025.jsonl=wordy", "axis:prompt=style"]
+    log_survey, frame, _ = imported(store, [tmp_path / "plain", tmp_path / "terse"], "model=m", *words)
+    assert places(frame) == {("identity", "base"), ("style", "base"), ("style", "wordy")}
+    assert log_survey.axes == {"identity": 4, "style": 4}
+
+
+def test_which_sample_a_file_holds_can_be_said(tmp_path, store):
+    folders = [_run(tmp_path / name, "Say:", answers).parent for name, answers in (("a", "2222"), ("b", "3333"))]
+
+    def texts(*words):
+        _, _, study_id = imported(store, folders, "model=m", *words)
+        sql = "SELECT DISTINCT sample, text FROM completions JOIN study_calls USING (call_id) WHERE study_id = $s"
+        return dict(store.rows(sql, s=study_id)), store.rows("SELECT message FROM studies WHERE study_id = $s", s=study_id)
+
+    assert texts()[0] == {0: "2", 1: "3"}  # the second run counts on
+    assert texts("sample:a/samples_sums_2025.jsonl=1", "sample:b/samples_sums_2025.jsonl=0")[0] == {0: "3", 1: "2"}
+    assert texts("sample:b/samples_sums_2025.jsonl=7")[0] == {0: "2", 7: "3"}
+    kept, [(message,)] = texts("sample:b/samples_sums_2025.jsonl=0")
+    assert kept == {0: "2"} and "4 rows were refused" in message and "which another file holds already" in message
+
+
+def test_each_row_of_a_prompt_can_be_a_further_sample(tmp_path, store):
+    path = _run(tmp_path / "a", "Say:", "22")
+    path.write_text(path.read_text() + path.read_text().replace('"2"', '"3"'))
+    _, frame, _ = imported(store, [path], "model=m")
+    assert set(frame["sample"]) == {0}
+    _, frame, study_id = imported(store, [path], "model=m", "sample=rows")
+    assert set(frame["sample"]) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    "word, why",
+    [
+        ("prompt=base", "names no file; write prompt:FILE=name"),
+        ("prompt:a.jsonl=", "gives the prompt no name"),
+        ("sample:a.jsonl=two", "write sample:FILE=N with a whole number"),
+        ("sample=3", "write sample:FILE=N with a whole number"),
+    ],
+)
+def test_a_wrong_word_for_prompt_or_sample_is_a_sentence(word, why):
+    with pytest.raises(BadInput, match=why):
+        corrections_of([word])
+
+
+def test_a_correction_of_a_file_that_is_not_there_is_a_sentence(tmp_path):
+    path = _run(tmp_path / "a", "Say:", "22")
+    with pytest.raises(BadInput, match=r"'prompt:b.jsonl' names no file that was given; the files are samples_sums_2025.jsonl"):
+        survey([path], corrections_of(["prompt:b.jsonl=base"]))

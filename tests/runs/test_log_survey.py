@@ -3,7 +3,8 @@
 import pytest
 
 from flipcore.core.errors import BadInput
-from flipcore.runs.log_survey import corrections_of, survey
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_survey import survey
 from tests.datasets.recorded import harness_files as made
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_records import LogRecord
@@ -61,16 +62,18 @@ class Prompts:
 
     def place(self, record: LogRecord, task: str, owner: int, prompt: int, source: int) -> Place:
         """The place of a record whose model and item are `owner` and whose prompt is `prompt`, both hashes. The first prompt of
-        an item is its base; `task` is the item's own."""
+        an item is its base; `task` is the item's own. Raises BadInput for a sample that another file is said to hold."""
         entries = self._entries(owner)
         at = next((i for i, one in enumerate(entries) if one.prompt == prompt), len(entries))
         own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
         if at == len(entries):
             is_base = (own and not any(one.is_base for one in entries)) or record.variant == BASE
-            entries.append(_Entry(prompt, source, 0, 0, is_base))
+            entries.append(_Entry(prompt, source, record.sample_from or 0, 0, is_base))
         entry = entries[at]
         if entry.source != source:
-            entry.source, entry.first = source, entry.following
+            if record.sample_from is not None and record.sample_from < entry.following:
+                raise BadInput(f"is sample {record.sample_from} of its prompt, which another file holds already")
+            entry.source, entry.first = source, entry.following if record.sample_from is None else record.sample_from
         sample = min(entry.following if record.sample is None else entry.first + record.sample, _MOST)
         is_new, entry.following = sample >= entry.following, max(entry.following, sample + 1)
         self._keep(owner, at, entry)

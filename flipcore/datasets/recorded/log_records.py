@@ -80,6 +80,7 @@ class LogRecord:
     variant: str = ""
     harmless: bool = True
     sample: int | None = 0
+    sample_from: int | None = None  # what a user said the number of its file's first sample is
     sampling: Mapping[str, Any] = field(default_factory=dict)
     text: str | None = None
     finish_reason: str = ""

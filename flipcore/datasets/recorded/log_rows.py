@@ -50,8 +50,8 @@ class LogRow:
 
 
 @dataclass(slots=True)
-class _Asked:
-    """What a record was the answer to."""
+class _Setting:
+    """What a record answers: the item, and how it was put."""
 
     item: Item
     order: tuple[int, ...]
@@ -70,19 +70,19 @@ class Builder:
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
         """Raises BadInput, without the place, for a record that is no item."""
-        asked = self._asked(record, source, model)
-        item, place = asked.item, asked.place
-        labels = record.labels or labels_of("upper", len(asked.order))
+        setting = self._setting(record, source, model)
+        item, place = setting.item, setting.place
+        labels = record.labels or labels_of("upper", len(setting.order))
         axis = self.joining.axes.get(place.axis, place.axis)
         params = {} if self.joining.harmless.get(axis, record.harmless) else {"harmless": False}
         variant = Variant(
             item.item_id,
             axis,
             place.key,
-            asked.prompt,
-            asked.target,
-            asked.order,
-            tuple(labels)[: len(asked.order)],
+            setting.prompt,
+            setting.target,
+            setting.order,
+            tuple(labels)[: len(setting.order)],
             "recorded",
             params=params,
         )
@@ -94,9 +94,9 @@ class Builder:
 
     def passed(self, record: LogRecord, source: int, model: str) -> None:
         """Takes note of a record that is stored already: later ones count on from its prompt and sample. Raises as `entry`."""
-        self._asked(record, source, model)
+        self._setting(record, source, model)
 
-    def _asked(self, record: LogRecord, source: int, model: str) -> _Asked:
+    def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
         self._n_seen += 1
         item = self._item(record, source)
         order = _order(record, item)
@@ -109,7 +109,7 @@ class Builder:
             hash_of(prompt.text, prompt.system, str(order), str(target), record.axis, record.variant),
             source,
         )
-        return _Asked(item, order, target, prompt, place)
+        return _Setting(item, order, target, prompt, place)
 
     def _item(self, record: LogRecord, source: int) -> Item:
         own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)

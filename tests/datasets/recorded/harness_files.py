@@ -312,3 +312,21 @@ def openai_evals(path, n=3):
         rows.append(common | {"type": "sampling", "data": {"prompt": f"Capital {i}?", "sampled": [f"It is Rome{i}"]}})
     rows.append({"final_report": {"accuracy": (n - 1) / n}})
     return lines(path, rows)
+
+
+def openai_graded(path, choices=("Yes", "No", "__invalid__"), **more):
+    """Model-graded: the answer, the grader's reply to a prompt that quotes it, and its choice with a score."""
+    rows = [{"spec": {"completion_fns": ["m-6"], "eval_name": "poems.dev.v0", "base_eval": "poems", "run_id": "r"}}]
+    for i, choice in enumerate(choices):
+        common = {"run_id": "r", "sample_id": f"poems.{i}", "created_by": "", "created_at": ""}
+        asked = [{"role": "user", "content": f"Write line {i}."}]
+        quoted = [{"role": "user", "content": f"Is this a poem? [Line {i}]: A line {i}. Answer Yes or No."}]
+        events = [
+            ("sampling", {"prompt": asked, "sampled": [f"A line {i}."]}),
+            ("sampling", {"prompt": quoted, "sampled": [f"I think so. {choice}"]}),
+            ("metrics", {"choice": choice, "score": {"Yes": 1.0}.get(choice, 0.0)} | more),
+        ]
+        rows += [common | {"event_id": 3 * i + k, "type": kind, "data": data} for k, (kind, data) in enumerate(events)]
+    share = choices.count("Yes") / len(choices)
+    rows.append({"final_report": {"counts/Yes": choices.count("Yes"), "score": share}})
+    return lines(path, rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from flipcore.core.errors import BadInput
 from flipcore.datasets.recorded.formats.reader import Reader, first_object
 from flipcore.datasets.recorded.json_streams import json_lines
 from flipcore.datasets.recorded.log_files import Source
@@ -18,8 +19,11 @@ from flipcore.datasets.recorded.log_records import (
     count_of,
     number_of,
     prompt_from,
+    right_of,
 )
 
+GRADED = "model-graded"  # the readout of a grader that is a model itself
+_NO_CHOICE = ("__invalid__", "")
 _KINDS = ("sampling", "match", "metrics", "error", "pick_option")
 
 
@@ -39,11 +43,13 @@ def _spec(source: Source) -> tuple[str, str]:
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
     about = LogAbout("OpenAI evals events", leaves=("function calls", "extra events"))
     task, model = _spec(source)
+    names = {"accuracy": "match", "score": GRADED}
     for _, row, problem in json_lines(source):
         report = row.get("final_report") if isinstance(row, Mapping) and not problem else None
-        value = number_of(report.get("accuracy")) if isinstance(report, Mapping) else None
-        if value is not None:
-            about.reported.append(ReportedScore(model, task, "match", value, None, None, "accuracy"))
+        for metric, name in names.items():
+            value = number_of(report.get(metric)) if isinstance(report, Mapping) else None
+            if value is not None:
+                about.reported.append(ReportedScore(model, task, name, value, None, None, metric))
     return about
 
 
@@ -63,15 +69,20 @@ def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | R
         place = f"Line {lines[key]} of {source.name}"
         try:
             yield from _of_sample(key, events, place, task, model)
+        except BadInput as error:
+            yield Rejection(f"{place} {error}.")
         except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             yield Rejection(f"{place} is no sample ({type(error).__name__}: {error}).")
 
 
 def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, model: str) -> Iterator[LogRecord]:
-    sampled, errors = events.get("sampling") or [{}], events.get("error") or []
-    verdicts = events.get("match") or events.get("pick_option") or []
+    errors, verdicts = events.get("error") or [], events.get("match") or events.get("pick_option") or []
+    grades = [] if verdicts else [one for one in events.get("metrics") or [] if "choice" in one]
+    sampled = _own(events.get("sampling") or [], grades) or [{}]
     expected = [as_text(one.get("expected")) for one in verdicts[:1] if one.get("expected") is not None]
     options = verdicts[0].get("options") if verdicts else None
+    of_grader = [tuple(_grade(one)) for one in (grades if len(grades) == len(sampled) else grades[:1])]
+    readouts = of_grader or [tuple(_readouts(verdicts[:1], events.get("metrics") or []))]
     for sample, one in enumerate(sampled):
         prompt, system = prompt_from(one.get("prompt"))
         text = one.get("sampled", verdicts[0].get("sampled") if verdicts else None)
@@ -93,8 +104,26 @@ def _of_sample(key: str, events: Mapping[str, list], place: str, task: str, mode
             n_tokens_in=count_of(usage.get("prompt_tokens")),
             n_tokens_out=count_of(usage.get("completion_tokens")),
             error=as_text(errors[0].get("message")) if errors and text is None else "",
-            readouts=tuple(_readouts(verdicts[:1], events.get("metrics") or [])) if sample == 0 else (),
+            readouts=readouts[sample] if sample < len(readouts) else (),
         )
+
+
+def _own(sampled: list[Mapping], grades: list[Mapping]) -> list[Mapping]:
+    """What the model itself wrote: where a model graded, its replies come last, one for each grade, and are no samples.
+
+    Raises BadInput where the log holds the grader's replies alone."""
+    if grades and len(sampled) <= len(grades):
+        raise BadInput("holds the grader's reply and not the answer that was graded")
+    return sampled[: len(sampled) - len(grades)]
+
+
+def _grade(grade: Mapping) -> Iterator[LogReadout]:
+    """A grader's choice ("Yes") as right or wrong by its score; as the answer where no score is declared for it."""
+    choice, score = as_text(grade.get("choice")), number_of(grade.get("score"))
+    if choice in _NO_CHOICE:
+        yield LogReadout(GRADED, None, right_of(score), score, True, "The grader's reply named no choice.")
+    else:
+        yield LogReadout(GRADED, choice if score is None else None, right_of(score), score)
 
 
 def _readouts(verdicts: list, metrics: list) -> Iterator[LogReadout]:
