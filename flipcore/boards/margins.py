@@ -122,7 +122,7 @@ def board(
 
 
 WAITING = "waiting"
-_WAITS = "Its verdict comes with the test that is still running."
+_WAITS = "Its verdict waits for what is still running."
 
 
 def waiting_board(
@@ -136,7 +136,9 @@ def waiting_board(
         row if "missing" in row else row | {name: [word] * len(row["margins"]) for name, word in words.items()}
         for row in whole["rows"]
     ]
-    ready = f"{n} of {len(TESTS)} tests {'is' if n == 1 else 'are'} ready; the verdict comes with the one that is running."
+    ready = (
+        f"{n or 'None'} of {len(TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict waits for what is still running."
+    )
     overall = {"|".join([WAITING] * n): {"state": WAITING, "sentence": ready, "detail": ""}}
     return {"rows": rows, "overall": overall, "id": digest(rows), "waiting": True}
 

@@ -11,9 +11,10 @@ from pages.common import modes, record
 from pages.common.notes import plain
 from pages.components.margin_board import margin_board
 from pages.holdout import cached, next_step
-from pages.holdout.prediction import is_kept
+from pages.holdout.prediction import SETTINGS, is_kept
 
 PAGE = "holdout"
+VERDICTS = "holdout-verdicts"  # sets and settings that had a verdict in this session, also where a test could not be run
 
 
 class BoardPlace:
@@ -23,18 +24,22 @@ class BoardPlace:
         with st.container(key="board-place"):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
-    def first(self, sets: Sets, view: dict, mode: str) -> None:
-        """The tests that take no time, without a verdict, while the last one is computed; nothing once it is kept."""
-        if is_kept(sets, view):
+    def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
+        """The tests besides those `waiting`, without a verdict; nothing once there was one at these settings."""
+        if is_kept(sets, view) or self._settings(sets, view) in st.session_state.setdefault(VERDICTS, set()):
             return
+        with self.progress:
+            tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
+        key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
-            tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting=True)
-            margin_board(
-                waiting_board(list(tests.values()), view, about, missing), key=f"first-{sets.record_id}-{mode}", locked=True
-            )
+            margin_board(waiting_board(list(tests.values()), view, about, missing), key=key, locked=True)
+
+    def _settings(self, sets: Sets, view: dict) -> tuple:
+        return sets.sets_id, *(view[name] for name in SETTINGS)
 
     def verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
         """The four rows and what was made of them; returns the tests by name, and how or why not."""
+        self.first(sets, view, mode, "prediction")
         with self.progress:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked")
         if mode == "simultaneous":
@@ -50,4 +55,5 @@ class BoardPlace:
                 sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id}
             )
             st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
+        st.session_state.setdefault(VERDICTS, set()).add(self._settings(sets, view))
         return {"tests": tests, "about": about, "missing": missing}

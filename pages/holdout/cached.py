@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -31,7 +31,10 @@ START: dict[str, Any] = {
     "permutations": 199,
 }
 SEMANTIC_DRAWS = 9_999
-STILL_RUNNING = "Running: a classifier learns to tell the sets apart, with the right labels and with shuffled ones."
+STILL_RUNNING = {  # of the tests that take longest
+    "semantic": "Running: the entries are regrouped, to see what chance alone would show.",
+    "prediction": "Running: a classifier learns to tell the sets apart, with the right labels and with shuffled ones.",
+}
 
 
 @st.cache_resource(show_spinner="Embedding the entries …", max_entries=8)
@@ -111,18 +114,17 @@ def difficulty(sets: Sets, confirmatory: bool):
     return difficulty_result(candidates, states, closed_gates(sets, candidates))
 
 
-def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: bool = False):
-    """(tests, how each was made, why the others were not run), each by name. `waiting` leaves out the cross-validation, which
-    takes longest."""
+def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[str] = ()):
+    """(tests, how each was made, why the others were not run), each by name. Those in `waiting` are still running."""
     tests, about, missing = {}, {}, {}
     for name, run in (
         ("difficulty", lambda: difficulty(sets, confirmatory)),
         ("semantic", lambda: _semantic(sets.sets_id, view["embedding"], view["seed"], sets)),
-        ("prediction", lambda: (None, STILL_RUNNING) if waiting else prediction(sets, view, vectors)),
+        ("prediction", lambda: prediction(sets, view, vectors)),
         ("odd one out", lambda: _survey_test(sets)),
     ):
         try:
-            test, words = run()
+            test, words = (None, STILL_RUNNING[name]) if name in waiting else run()
         except FlipscopeError as error:
             test, words = None, f"Not run: {error}"
         if test is None:

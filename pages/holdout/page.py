@@ -97,7 +97,7 @@ if whole is not None and sets is not None:
         layouts(session.store()).warm()
         tests.what_is_compared(sets)
         place = board.BoardPlace()
-        place.first(sets, view, mode)
+        place.first(sets, view, mode, "semantic", "prediction")
         inflation.in_a_line(sets, mode == "locked")
         part = st.segmented_control(
             "Part", PARTS, default=PARTS[0], key="part", bind="query-params", required=True, label_visibility="collapsed"

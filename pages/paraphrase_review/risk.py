@@ -24,8 +24,8 @@ def chosen_study() -> str | None:
         st.info("No study has asked these paraphrases yet, so none is known to flip: the order stays random.")
         return None
     st.caption(
-        "In this order the first pairs are those that flipped, so their acceptance is not that of all pairs. Judge all of them, or "
-        "judge in random order for the gate."
+        "In this order the first pairs are those that flipped. Your verdicts strike pairs out as always; for the gate only pairs "
+        "in random order count."
     )
     return study_choice("By the flips of", names, "risk-study")
 

@@ -173,4 +173,6 @@ def test_a_board_that_waits_for_a_test_shows_intervals_and_claims_nothing():
     assert len(row["sentences"]) == len(row["margins"]) and len(set(row["sentences"])) == 1
     (said,) = waiting["overall"].values()
     assert set(waiting["overall"]) == {"waiting|waiting"} and said["sentence"].startswith("2 of 4 tests are ready; the verdict")
+    (none,) = waiting_board([], ALL, {}, {})["overall"].values()
+    assert none["sentence"].startswith("None of 4 tests is ready")
     assert waiting["rows"][2]["missing"] == "Running." and waiting["id"] != whole["id"]
