@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import random
+import threading
 import zlib
+from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -32,7 +35,24 @@ def nth_sample(seed: int, size: int, n: int, place: int) -> list[int]:
     generator, for set-ups of others that rest on it. BadInput where `size` holds fewer than n."""
     if n > size:
         raise BadInput(f"{n} examples were asked for, and there are {size}. Ask for fewer, or give a larger split.")
-    stream = random.Random(seed)
-    for _ in range(place):
-        stream.sample(range(size), n)
-    return stream.sample(range(size), n)
+    with _sampling:
+        samples = _samples(seed, size, n)
+        while len(samples.so_far) <= place:
+            samples.so_far.append(samples.stream.sample(range(size), n))
+        return list(samples.so_far[place])
+
+
+@dataclass
+class _Samples:
+    """Samples of one stream as far as somebody needed them: the next place is drawn after the last, not from the beginning."""
+
+    stream: random.Random
+    so_far: list[list[int]] = field(default_factory=list)
+
+
+@lru_cache(maxsize=16)
+def _samples(seed: int, size: int, n: int) -> _Samples:
+    return _Samples(random.Random(seed))
+
+
+_sampling = threading.Lock()

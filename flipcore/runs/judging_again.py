@@ -126,7 +126,7 @@ def judge_again(
     if reason:
         raise OverBudget(reason)
     if judge not in {use.name for use in study.models}:
-        retro_ids = under_embargo(store, list(studies.study_items(store, study_id)["item_id"]))
+        retro_ids = under_embargo(store, [row["item_id"] for row in planning.members(store, study_id)])  # set aside or not
         check_embargo(retro_ids, judge, may_send=may_send_retro, how="Tick the box for retro items (--send-retro) to allow it.")
     spending = Spending(cap, spent, cards, budgets.overbilling(store))
     run = _Judging(store, study, open_backend(judge, cards), cards.get(judge), prompt, spending, cancel or threading.Event())

@@ -6,8 +6,11 @@ wherever the examples come from.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from flipcore.axes.variants import collapsed
@@ -29,6 +32,38 @@ _ITEM_PARTS = ("stem", "options", "cue")
 
 
 @dataclass(frozen=True)
+class _Pool:
+    """`items` as they are stored, and of them those that may be shown, each with its place in `items`, in the order of the study."""
+
+    items: tuple[Item, ...]
+    usable: tuple[tuple[Item, int], ...]
+
+    @cached_property
+    def places(self) -> frozenset[int]:
+        return frozenset(i for _, i in self.usable)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        return Counter(one.item_id for one, _ in self.usable)
+
+    @cached_property
+    def _rank(self) -> dict[str, int]:
+        return {one.item_id: rank for rank, (one, _) in enumerate(self.usable)}
+
+    @cached_property
+    def _usable_items(self) -> list[Item]:
+        return [one for one, _ in self.usable]
+
+    def without(self, item: Item) -> Sequence[Item]:
+        """All that may be shown but the item itself."""
+        n = self.counts[item.item_id]
+        if n > 1:
+            return [one for one in self._usable_items if one.item_id != item.item_id]
+        rank = self._rank.get(item.item_id, len(self.usable))
+        return self._usable_items[:rank] + self._usable_items[rank + 1 :]
+
+
+@dataclass(frozen=True)
 class PromptPlan:
     """`pools` are by (role, kind), or one under ("", "") where the examples come from a split; `hidden` items are never shown."""
 
@@ -38,6 +73,8 @@ class PromptPlan:
     pools: Mapping[tuple[str, str], tuple[Item, ...]]
     roles: Mapping[str, str]
     hidden: frozenset[str]
+    _pools: dict[tuple[str, str, str], _Pool] = field(default_factory=dict, compare=False, repr=False)
+    _draws: dict[tuple[str, int], list[int]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def material(self) -> dict[str, Any]:
@@ -47,40 +84,51 @@ class PromptPlan:
     def examples(self, item: Item, how: str = "") -> list[Item]:
         """What stands before the item, in order. Raises BadInput where there are too few. `how` is "" or what the axis of their
         order and choice asks for: "order-1" the same ones shuffled, "choice-1" others as far as there are any."""
-        usable = self._usable(item)
-        first, n = usable[: self.own.n_examples], self.own.n_examples
+        pool, n = self._pool(item), self.own.n_examples
+        n_usable = len(pool.usable) - pool.counts[item.item_id]
+        if n_usable < n:
+            where = f" of the category {item.category!r}" if self.own.same_category else ""
+            raise BadInput(f"{n} examples{where} were asked for, and {n_usable} may be shown. Ask for fewer.")
+        if how.startswith("choice"):
+            usable = pool.without(item) if self.own.pick != LM_EVAL else list(self._in_order(pool, item))
+            return [usable[i] for i in self._draw(how, n_usable)[:n]]
+        first = list(islice(self._in_order(pool, item), n))
         if how.startswith("order"):
             shuffle = generator(self.seed, "example order", item.item_id, how).permutation(n)
             return [first[i] for i in shuffle]
-        if how.startswith("choice"):
-            draw = generator(self.seed, "example choice", how).permutation(len(usable))
-            return [usable[i] for i in draw[:n]]
         return first
 
-    def _usable(self, item: Item) -> list[Item]:
-        """Everything that may stand before the item, those first that do. BadInput where there are too few."""
-        own = self.own
-        pool = self.pools.get(("", ""), self.pools.get((self.roles.get(item.item_id, ""), item.kind), ()))
-        if own.same_category:
-            pool = tuple(one for one in pool if one.category == item.category)
-        order = list(dict.fromkeys([*self._order(item, len(pool)), *range(len(pool))]))
-        role, others = self.roles.get(item.item_id, ""), self.hidden | {item.item_id}
-        usable = [
-            one
-            for one in (pool[i] for i in order)
-            if one.item_id not in others and one.target is not None and self.roles.get(one.item_id, role) == role
-        ]
-        if len(usable) < own.n_examples:
-            where = f" of the category {item.category!r}" if own.same_category else ""
-            raise BadInput(f"{own.n_examples} examples{where} were asked for, and {len(usable)} may be shown. Ask for fewer.")
-        return usable
-
-    def _order(self, item: Item, size: int) -> Sequence[int]:
+    def _in_order(self, pool: _Pool, item: Item) -> Iterator[Item]:
+        """Everything that may stand before the item, those first that do."""
+        front: Sequence[int] = ()
         if self.own.pick == LM_EVAL and self.own.n_examples:
-            return nth_sample(LM_EVAL_SEED, size, self.own.n_examples, _row(item))
-        if self.own.pick == BY_SEED:
-            return [int(i) for i in generator(self.seed, "examples").permutation(size)]
-        return range(size)
+            front = nth_sample(LM_EVAL_SEED, len(pool.items), self.own.n_examples, _row(item))
+            yield from (pool.items[i] for i in front if i in pool.places and pool.items[i].item_id != item.item_id)
+        again = set(front)
+        yield from (one for one, i in pool.usable if i not in again and one.item_id != item.item_id)
+
+    def _pool(self, item: Item) -> _Pool:
+        """What may be shown before items of this one's role, kind and category, looked up once for all of them."""
+        role = self.roles.get(item.item_id, "")
+        key = (role, item.kind, item.category if self.own.same_category else "")
+        if key not in self._pools:
+            items = self.pools.get(("", ""), self.pools.get((role, item.kind), ()))
+            if self.own.same_category:
+                items = tuple(one for one in items if one.category == item.category)
+            is_usable = [
+                one.item_id not in self.hidden and one.target is not None and self.roles.get(one.item_id, role) == role
+                for one in items
+            ]
+            order = self._draw("examples", len(items)) if self.own.pick == BY_SEED else range(len(items))
+            self._pools[key] = _Pool(items, tuple((items[i], i) for i in order if is_usable[i]))
+        return self._pools[key]
+
+    def _draw(self, how: str, n: int) -> list[int]:
+        """A random order of n places; the same one serves all items."""
+        if (how, n) not in self._draws:
+            names = ("examples",) if how == "examples" else ("example choice", how)
+            self._draws[how, n] = [int(i) for i in generator(self.seed, *names).permutation(n)]
+        return self._draws[how, n]
 
     def applied(self, variants: Sequence[Variant], item: Item) -> list[Variant]:
         """The variants of one axis in the study's own words; those that ask for a continuation stay as they are."""
@@ -143,12 +191,15 @@ def prompt_plan(
         return None
     if study.protocol.name == rotation.PROTOCOL.name:
         raise BadInput("The rotation protocol writes prompts of its own. Take single_shot, or leave the own prompt out.")
-    own, pools = resolved(study.prompt), {}
+    own = resolved(study.prompt)
+    pools: dict[tuple[str, str], tuple[Item, ...]] = {}
     if own.examples_from is not None and own.n_examples:
         from flipcore.datasets import load_report
 
         pools[("", "")] = tuple(load_report(own.examples_from).items)
     else:
+        by_kind: dict[tuple[str, str], list[Item]] = {}
         for item, role in items:
-            pools[role, item.kind] = (*pools.get((role, item.kind), ()), item)
+            by_kind.setdefault((role, item.kind), []).append(item)
+        pools = {key: tuple(members) for key, members in by_kind.items()}
     return PromptPlan(own, study.layout, study.seed, pools, {item.item_id: role for item, role in items}, hidden)

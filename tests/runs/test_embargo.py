@@ -11,10 +11,13 @@ from flipcore.annotation.surveys.models import ask_model
 from flipcore.annotation.surveys.sheets import Survey
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
-from flipcore.core.study import ModelUse
+from flipcore.core.study import ItemSource, ModelUse
 from flipcore.models.cards import ModelCard
 from flipcore.runs.embargo import check_embargo, check_judge, is_sent_away, under_embargo
+from flipcore.runs.judging_again import judge_again
+from flipcore.runs.runner import run
 from flipcore.store.rows import item_row
+from tests.runs.test_runner import tiny_study
 
 CARDS = {
     "away": ModelCard("away", "openai_compatible", model="m", endpoint="http://localhost:9/v1", price_in=0.0, price_out=0.0)
@@ -62,6 +65,22 @@ def test_an_annotator_is_sent_none_of_them_unasked(store):
     survey = Survey("s", ("old",), ("new",), n_examples=0, n_triples=0, n_checks=1)
     with pytest.raises(BadInput, match="so nothing was sent to away"):
         ask_model(store, survey, {}, "away", CARDS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_judge_that_reads_a_study_again_is_sent_none_of_them_unasked_whatever_was_set_aside(store, share, monkeypatch):
+    study = tiny_study(items=(ItemSource("flipscope_choice", n=6, role="retro"),), confirmatory_share=share)
+    assert run(study, store).state == "done"
+    if share:  # what is open is no retro item any more: those that were set aside are all the same
+        store.writer.transact(lambda c: c.execute("UPDATE study_items SET role = 'target' WHERE NOT confirmatory")).result(9)
+    n = store.rows("SELECT count(*) FROM completions")
+    with pytest.raises(BadInput, match=r"belong to a retro set.*--send-retro"):
+        judge_again(store, study.study_id, "away")
+    assert store.rows("SELECT count(*) FROM completions") == n
+    monkeypatch.setattr("flipcore.models.openai.retries.FIRST_WAIT_S", 0.01)
+    judge_again(store, study.study_id, "away", may_send_retro=True)  # nobody answers there, but it was asked
+    assert store.rows("SELECT count(*) FROM completions") > n
 
 
 def planned(role, item_id, meta=None, **changes):

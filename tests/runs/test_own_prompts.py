@@ -1,15 +1,17 @@
 """A study's own prompt, from its declaration to what a model is sent: examples, set-aside items, every axis in those words."""
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
 
 from flipcore.core import folders
 from flipcore.core.errors import BadInput
-from flipcore.core.randomness import nth_sample
+from flipcore.core.randomness import generator, nth_sample
+from flipcore.core.records import Item
 from flipcore.core.study import ItemSource, OwnPrompt, Part, Study
-from flipcore.runs.own_prompts import OWN
+from flipcore.runs.own_prompts import OWN, PromptPlan
 from flipcore.runs.plan import is_set_aside, plan
 from tests.runs.test_runner import tiny_study
 
@@ -143,3 +145,61 @@ def test_a_python_stream_is_reproduced_call_by_call():
 
     stream = random.Random(1234)
     assert [stream.sample(range(50), 5) for _ in range(4)] == [nth_sample(1234, 50, 5, place) for place in range(4)]
+
+
+def naive_examples(plan, item, how):
+    """What stands before an item, as it is defined: everything that may be shown, in order, and of it the first or a draw."""
+    pool = plan.pools.get(("", ""), plan.pools.get((plan.roles.get(item.item_id, ""), item.kind), ()))
+    pool = [one for one in pool if not plan.own.same_category or one.category == item.category]
+    size, n = len(pool), plan.own.n_examples
+    front = {
+        "first": lambda: range(size),
+        "drawn": lambda: generator(plan.seed, "examples").permutation(size),
+        "lm_eval": lambda: nth_sample(1234, size, n, int(item.item_id.split("/")[1])),
+    }[plan.own.pick]()
+    role = plan.roles[item.item_id]
+    usable = [
+        pool[i]
+        for i in dict.fromkeys([*map(int, front), *range(size)])
+        if pool[i].item_id not in {item.item_id, *plan.hidden} and plan.roles.get(pool[i].item_id, role) == role
+    ]
+    if how == "choice-1":
+        return [usable[i] for i in generator(plan.seed, "example choice", how).permutation(len(usable))[:n]]
+    order = generator(plan.seed, "example order", item.item_id, how).permutation(n) if how else range(n)
+    return [usable[i] for i in order]
+
+
+def many_items(n):
+    return [Item(f"d/{i}", "d", "number", f"What is {i}?", target="1", category="ab"[i % 2]) for i in range(n)]
+
+
+@pytest.mark.parametrize("pick", ["first", "drawn", "lm_eval"])
+@pytest.mark.parametrize("same_category", [False, True])
+@pytest.mark.parametrize("from_split", [False, True])
+def test_examples_are_those_of_the_definition(pick, same_category, from_split):
+    items = [(item, ("benchmark", "control")[i % 3 == 0]) for i, item in enumerate(many_items(40))]
+    own = replace(MINE, n_examples=3, pick=pick, same_category=same_category)
+    pools = {("", ""): tuple(item for item, _ in items[:30])} if from_split else {}
+    if not from_split:
+        for role in ("benchmark", "control"):
+            pools[role, "number"] = tuple(item for item, its in items if its == role)
+    whole = PromptPlan(own, "plain", 5, pools, {item.item_id: role for item, role in items}, frozenset({"d/4", "d/7"}))
+    for item, _ in items:
+        for how in ("", "order-1", "choice-1"):
+            assert whole.examples(item, how) == naive_examples(whole, item, how), (item.item_id, how)
+
+
+@pytest.mark.parametrize("pick", ["first", "drawn", "lm_eval"])
+def test_examples_of_ten_times_the_items_take_about_ten_times_as_long(pick):
+    seconds = []
+    for n in (800, 8_000):
+        items = many_items(n)
+        own = replace(MINE, n_examples=5, pick=pick)
+        whole = PromptPlan(
+            own, "plain", 5, {("", ""): tuple(items)}, {item.item_id: "benchmark" for item in items}, frozenset()
+        )
+        began = time.process_time()
+        for item in items:
+            whole.examples(item)
+        seconds.append(time.process_time() - began)
+    assert seconds[1] < 40 * max(seconds[0], 0.01)  # ten times where it is linear, a hundred where every item looks at all

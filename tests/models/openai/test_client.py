@@ -13,6 +13,13 @@ from flipcore.models.openai.retries import LONGEST_WAIT_S
 from tests.models.server import TEXT, TOP, Server
 
 
+@pytest.fixture(autouse=True, scope="module")
+def client_at_hand():
+    """The first call of a process also imports the client, which on a busy machine takes longer than a call may here."""
+    with Server() as server:
+        assert ask(server.url, WORDS, timeout_s=30.0).status == "ok"
+
+
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch):
     """The waits themselves: test_retries.py."""
@@ -50,7 +57,7 @@ SCORE = Request("score", "The metal is", continuation=" red tin")
 @pytest.mark.slow
 def test_a_text_comes_back_with_its_tokens_price_and_the_parameters_that_matter():
     with Server() as server:
-        made = ask(server.url, WORDS, sample=3, timeout_s=30.0)  # the first call of the process also imports the client
+        made = ask(server.url, WORDS, sample=3)
     assert (made.status, made.text, made.finish_reason, made.n_attempts) == ("ok", TEXT, "stop", 1)
     assert made.cost_usd == pytest.approx((20 * 1.0 + 5 * 2.0) / 1e6)
     assert made.latency_s > 0
