@@ -106,7 +106,7 @@ def _follow(study_id: str, revision: int) -> None:
 
 
 def show_progress(progress) -> None:
-    """A run's progress, rate and time left on one line."""
+    """A run's progress, rate and time left on one line; on a cluster, what each worker does."""
     if progress.state == QUEUED:
         st.caption(plain(progress.message))
         return
@@ -118,3 +118,6 @@ def show_progress(progress) -> None:
         min(share, 1.0),
         text=f"{progress.n_done:,} of {progress.n_calls:,} calls, {progress.rate_per_s:,.0f} a second{plain(progress.outlook)}",
     )
+    if progress.workers:
+        with st.expander("Workers", icon=":material/lan:"):
+            st.dataframe([one.row for one in progress.workers], hide_index=True)

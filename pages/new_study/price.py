@@ -17,6 +17,7 @@ from flipcore.runs.plan import plan, projection
 from pages.common import session
 from pages.common.notes import plain, shown_problem
 from pages.new_study.power import calculator, detectable
+from pages.new_study.where import where
 
 
 def price_panel(study: Study) -> None:
@@ -97,7 +98,8 @@ def _start(study: Study) -> None:
         help="A study that would cost more does not start, and spending stops here. Only a server that bills more than a call's "
         "text and token limit allow can exceed it, by one call for each model.",
     )
+    on = where()
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)
-        session.registry().start(ready)
+        session.registry().start(ready, on)
         st.switch_page("studies/page.py", query_params={"study": ready.study_id})

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
+from flipcore.runs.cluster import rays
 from flipcore.runs.plan import plan
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
@@ -160,3 +162,37 @@ def test_a_preset_fills_the_users_own_prompt_and_is_shown_whole_before_it_runs(a
     assert "System prompt: Be brief." in captions
     app.text_area(key="own-template-inspect_multiple_choice").set_value("{{ question").run()
     assert not app.exception and "mistake in line 1" in " ".join(str(one.value).replace("\\", "") for one in app.warning)
+
+
+def test_where_a_study_runs_is_chosen_among_what_the_admin_named(app, monkeypatch):
+    started = []
+    monkeypatch.setattr("flipcore.runs.background.Registry.start", lambda self, study, on: started.append(on))
+    monkeypatch.setattr(rays, "find_spec", lambda name: None)
+    app.run()
+    assert "pip install -r requirements-ray.txt" in words(app).replace("\\", "") and "where" not in [
+        box.key for box in app.selectbox
+    ]
+    monkeypatch.setattr(rays, "find_spec", lambda name: object())
+    monkeypatch.setenv("FLIPSCOPE_CLUSTERS", "10.0.0.1:6379")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    app.run()
+    box = app.selectbox(key="where")
+    assert box.options == ["This machine", "Ray on this machine", "Ray at 10.0.0.1:6379"] and box.value == ""
+    box.set_value("10.0.0.1:6379").run()
+    app.button(key="start").click().run()
+    assert started == ["10.0.0.1:6379"]
+
+
+def test_the_progress_of_a_run_on_a_cluster_lists_its_workers():
+    def page():
+        from flipcore.runs.cluster.states import WorkerState
+        from flipcore.runs.progress import Progress
+        from pages.common.header import show_progress
+
+        show_progress(Progress(n_calls=10, n_done=5, workers=(WorkerState("10.0.0.2 #1", "lab", "lost", 5, 1, 2, "Gone."),)))
+
+    app = AppTest.from_function(page).run()
+    assert not app.exception and "by worker 5" in app.get("progress")[0].proto.text
+    assert app.dataframe[0].value.to_dict("records") == [
+        {"worker": "10.0.0.2 #1", "model": "lab", "state": "lost", "answers": 5, "failed": 1, "lost": 2, "why": "Gone."}
+    ]

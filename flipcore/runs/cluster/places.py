@@ -68,10 +68,14 @@ def offered_places() -> dict[str, str]:
     return places
 
 
+def why_no_cluster() -> str:
+    """What to install before a cluster can be chosen; "" where one can."""
+    return rays.why_not()
+
+
 def check_offered(on: str) -> None:
     """Raises AccessDenied for a cluster that this dashboard does not offer."""
-    if on not in offered_places():
-        raise AccessDenied(
-            f"This dashboard does not run studies at {on[:80]!r}. Let its admin add the address to {VARIABLE} and start it again"
-            + (f"; {rays.why_not()}" if rays.why_not() else ".")
-        )
+    if on in offered_places():
+        return
+    reason = rays.why_not() or f"Let its admin add the address to {VARIABLE} and start it again."
+    raise AccessDenied(f"This dashboard does not run studies at {on[:80]!r}. {reason}")

@@ -20,7 +20,7 @@ from flipcore.core.contracts import Backend
 from flipcore.core.records import Call, Completion, Item, Variant
 from flipcore.models import ModelCard
 from flipcore.runs.cluster.place import Link, WorkerLost
-from flipcore.runs.cluster.states import AT_WORK, LOST, SET_ASIDE, STARTING, WorkerState, missing_workers
+from flipcore.runs.cluster.states import AT_WORK, LOST, MISSING, SET_ASIDE, STARTING, WorkerState, missing_workers
 from flipcore.runs.cluster.worker import Material, Reply, Setup
 
 GATHER_S = 0.005  # calls that come this close together travel together
@@ -166,7 +166,7 @@ class Spread(Backend):
         task.add_done_callback(self._tasks.discard)
 
     async def _greet(self, worker: _Worker) -> None:
-        """Waits for a worker, which its cluster starts anew when it was lost; after GIVE_UP_S it counts as lost for good."""
+        """Waits for a worker, which its cluster starts anew when it was lost; after GIVE_UP_S it is missing."""
         wait_s, worker.since = 0.2, time.monotonic()
         problem, state = "", SET_ASIDE
         while worker.state in (STARTING, LOST):
@@ -174,7 +174,7 @@ class Spread(Backend):
             try:
                 greeting = await asyncio.wait_for(worker.link.hello(), max(left_s, 0.1))
             except (WorkerLost, TimeoutError) as error:
-                problem, state = str(error) or "It does not answer.", LOST
+                problem, state = str(error) or "It does not answer.", MISSING
                 worker.why = problem
                 if left_s <= 0:
                     break
@@ -200,13 +200,8 @@ class Spread(Backend):
         self._empty_queue(self._down)
 
     def _hopeful(self) -> list[_Worker]:
-        """Workers that are at work, on their way up, or lost so lately that they may come back."""
-        now = time.monotonic()
-        return [
-            one
-            for one in self._workers
-            if one.state in (AT_WORK, STARTING) or (one.state == LOST and now - one.since < GIVE_UP_S)
-        ]
+        """Workers that are at work, or that may come up yet."""
+        return [one for one in self._workers if one.state in (AT_WORK, STARTING, LOST)]
 
     def _empty_queue(self, why: str) -> None:
         while self._queue:

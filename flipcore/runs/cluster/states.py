@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-STARTING, AT_WORK, LOST, SET_ASIDE = "starting", "at work", "lost", "set aside"
+# a lost worker is being started anew; one that stayed away is missing
+STARTING, AT_WORK, LOST, MISSING, SET_ASIDE = "starting", "at work", "lost", "missing", "set aside"
 _FEW = 3
 
 
@@ -23,17 +24,30 @@ class WorkerState:
     why: str = ""
 
     @property
+    def row(self) -> dict[str, str | int]:
+        """The worker's row in a table, under the names that people see."""
+        return {
+            "worker": self.name,
+            "model": self.model,
+            "state": self.state,
+            "answers": self.n_answers,
+            "failed": self.n_failures,
+            "lost": self.n_losses,
+            "why": self.why if self.state != AT_WORK else "",
+        }
+
+    @property
     def sentence(self) -> str:
         """The worker's line in a list."""
         failures = f", {self.n_failures:,} failed" if self.n_failures else ""
-        losses = f", started anew {self.n_losses:,} times" if self.n_losses > 1 else ", started anew once" * self.n_losses
+        losses = f", lost {self.n_losses:,} times" if self.n_losses > 1 else ", lost once" * self.n_losses
         why = f" ({self.why})" if self.why and self.state != AT_WORK else ""
         return f"{self.name} for {self.model}: {self.state}, {self.n_answers:,} answers{failures}{losses}{why}"
 
 
 def missing_workers(workers: Sequence[WorkerState]) -> str:
-    """A sentence about the workers that are lost or set aside, the first of them by name; "" where there are none."""
-    missing = [one for one in workers if one.state in (LOST, SET_ASIDE)]
+    """A sentence about the workers that are missing or set aside, the first of them by name; "" where there are none."""
+    missing = [one for one in workers if one.state in (MISSING, SET_ASIDE)]
     if not missing:
         return ""
     names = "; ".join(f"{one.name}, {one.state}: {one.why.rstrip('.')}" for one in missing[:_FEW])

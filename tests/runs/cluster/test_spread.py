@@ -15,7 +15,7 @@ from flipcore.runs import runner
 from flipcore.runs.cluster import spread
 from flipcore.runs.cluster.berths import berths
 from flipcore.runs.cluster.place import WorkerLost
-from flipcore.runs.cluster.states import AT_WORK, LOST, SET_ASIDE
+from flipcore.runs.cluster.states import AT_WORK, MISSING, SET_ASIDE
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess, place
 from tests.runs.kills import contents
@@ -161,7 +161,7 @@ def test_without_any_worker_the_run_ends_with_a_sentence_and_resumes(store, whol
     monkeypatch.setattr("tests.runs.cluster.in_process._Line.hello", never)
     last = runner.run(tiny_study(), store, place=on)
     assert last.state == "failed" and "No worker of the test's cluster can be asked" in last.message
-    assert {one.state for one in last.workers} == {LOST}
+    assert {one.state for one in last.workers} == {MISSING}
     monkeypatch.undo()
     assert runner.run(tiny_study(), store, place=place(2)).state == "done" and tables(store, tiny_study()) == whole
 

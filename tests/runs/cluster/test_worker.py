@@ -101,8 +101,8 @@ def test_lists_of_workers_are_short_sentences():
     assert work_line(()) == missing_workers(()) == missing_workers(workers) == ""
     assert work_line(workers[:2]) == "by worker 0, 10 (2 at work)"
     assert work_line(workers) == "9 of 9 workers at work, 0 to 80 answers each"
-    lost = [WorkerState(f"x #{i}", "lab", "lost", 0, 2, 2, "No route.") for i in range(5)]
+    lost = [WorkerState(f"x #{i}", "lab", "missing", 0, 2, 2, "No route.") for i in range(5)]
     assert missing_workers([*workers, *lost]) == (
-        "5 of 14 workers get no calls (x #0, lost: No route; x #1, lost: No route; x #2, lost: No route; and 2 more)."
+        "5 of 14 workers get no calls (x #0, missing: No route; x #1, missing: No route; x #2, missing: No route; and 2 more)."
     )
-    assert lost[0].sentence == "x #0 for lab: lost, 0 answers, 2 failed, started anew 2 times (No route.)"
+    assert lost[0].sentence == "x #0 for lab: missing, 0 answers, 2 failed, lost 2 times (No route.)"

@@ -1,0 +1,46 @@
+"""`python -m tests.runs.cluster` measures a study on a real Ray cluster of this machine, killed and not; it needs requirements-ray.txt.
+
+    python -m tests.runs.cluster small FOLDER     400 calls, three workers, one kill, as JSON (test_rays.py)
+    python -m tests.runs.cluster kills [CALLS]    ten kills of workers and two of the driver
+    python -m tests.runs.cluster curve [CALLS]    wall time for 1, 2 and 4 workers
+
+`kills` and `curve` print rows for tests/benchmarks/cluster.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.runs.cluster.killed import N_VARIANTS, Outcome, measured
+
+N_CALLS = 20_000
+IN_FLIGHT, LATENCY_S = 64, 1.0
+
+
+def row(one: Outcome) -> str:
+    rate = one.n_calls / one.seconds
+    return (
+        f"| {one.n_workers} | {one.n_calls:,} | {one.n_worker_kills} | {one.n_driver_kills} | {one.n_repeated:,} | {one.n_on_way:,} | "
+        f"{one.most_often} | {', '.join(one.differing) or 'none'} | {one.seconds:,.0f} | {rate:,.0f} |"
+    )
+
+
+def main(words: list[str]) -> None:
+    what, *rest = words or ["kills"]
+    if what == "small":
+        outcome = measured(Path(rest[0]), 3, 100, 0.5, 8, (1, 0))
+        print(json.dumps(dataclasses.asdict(outcome) | {"n_repeated": outcome.n_repeated}))
+        return
+    n_items = int(rest[0] if rest else N_CALLS) // N_VARIANTS
+    for n_workers, kills in {"kills": [(3, (10, 2))], "curve": [(1, (0, 0)), (2, (0, 0)), (4, (0, 0))]}[what]:
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = measured(Path(folder) / "bench", n_workers, n_items, LATENCY_S, IN_FLIGHT, kills)
+        print(row(outcome), outcome.ending, f"key in: {outcome.key_in or 'no file'}", sep="\n", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
