@@ -130,13 +130,12 @@ def _entrance(person: Person, url_path: str) -> st.Page:
 
 
 def shown_pages(person: Person) -> list:
-    """Every page for whoever may read, the one of their invitation for a reviewer, the entrance for anybody else."""
+    """Every page for whoever may read (Access says why it is shut), a reviewer's one page, for anybody else the entrance."""
     if person.level is Level.REVIEWER:
         own = "survey/page.py" if person.survey else "paraphrase_review/page.py"
         return [st.Page(own, title="Flipscope", url_path="home", default=True), SURVEY if person.survey else REVIEW]
     if not person.may(Permission.READ):
         return [_entrance(person, one.url_path) for one in PAGES]
-    # whoever has its address and nothing to do there is told why
     sight: Literal["visible", "hidden"] = "visible" if policy.is_on() and person.may(Permission.ACCESS) else "hidden"
     access = st.Page("access/page.py", title="Access", icon=":material/key:", url_path="access", visibility=sight, help=WHO_MAY)
     return [*PAGES, access, st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden")]
