@@ -1,6 +1,5 @@
 """Names the pages and runs the chosen one; nothing else."""
 
-from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -12,8 +11,7 @@ from flipcore.access.person import Person
 from pages.common import keys, presenting, tab_title
 from pages.common.identity import entrance
 
-# a named icon as page icon would be fetched from a server of Google's on every visit
-st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parent / "components/icon.svg", layout="wide")
+tab_title.begin()
 
 PAGES = [
     st.Page(

@@ -11,9 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant
+from flipcore.axes.variants import ALL_KINDS, base, collapsed, variant, worded
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import Item, Variant
+from flipcore.core.wordings import PARAPHRASE
 
 
 @dataclass(frozen=True)
@@ -29,23 +30,16 @@ class ParaphraseAxis(Axis):
     past: ClassVar[str] = "paraphrased"
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
-        states = {"accepted", "unreviewed"} if self.unreviewed else {"accepted"}
         changed = [
-            variant(item, self.name, f"reworded-{_short(one.pair_id)}", layout, question=one.text, material_id=one.pair_id)
-            for one in material.paraphrases.get(item.item_id, ())
-            if one.state in states
+            worded(item, self.name, "reworded-", layout, one)
+            for one in material.wordings(item, self.unreviewed)
+            if one.change == PARAPHRASE
         ]
         wordings = [
             variant(item, self.name, f"wording-{i + 1}", layout, question=text)
             for i, text in enumerate(item.meta.get("paraphrases", ()))
         ]
         return collapsed([base(item, self.name, layout), *changed, *wordings])
-
-
-def _short(pair_id: str) -> str:
-    """What tells a pair from the others of its item (``flipscope_choice/logic-01/a`` is a), so that a key means the same
-    paraphrase whatever else is stored, struck or proposed later."""
-    return pair_id.rpartition("/")[2][:12]
 
 
 AXIS = ParaphraseAxis()

@@ -2,7 +2,8 @@
 
 Bounded, so that the question stays readable and asks the same: words of six letters or more, first and last letter kept, never a
 name, an acronym, a word with a digit or one that a swap turns into another word; at most a fifth of the words. Questions with
-formulas or code are left as they are, and casing is left where a capital carries meaning.
+formulas or code are left as they are, and casing is left where a capital carries meaning. With `reviewed` only versions are asked that
+stand in the store and that reviewers accepted.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.variants import base, collapsed, variant
+from flipcore.axes.variants import base, collapsed, variant, worded
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, Variant
+from flipcore.core.wordings import TYPOS
 
 MOST_SHARE, MOST = 0.2, 10
 _WORD = re.compile(r"[^\W\d_]+")
@@ -35,6 +37,7 @@ class Typos(Axis):
     versions: int = param(2, "versions with typos")
     share: float = param(0.1, "share of the words with a typo")
     lower: bool = param(True, "also in lower case")
+    reviewed: bool = param(False, "only versions that reviewers accepted")
     name: ClassVar[str] = "typos"
     title: ClassVar[str] = "Typos and casing"
     about: ClassVar[str] = "A few letters of the question change places, or the question is in lower case."
@@ -46,6 +49,9 @@ class Typos(Axis):
 
     def variants(self, item: Item, layout: str, rng: np.random.Generator, material: Material) -> list[Variant]:
         plain = base(item, self.name, layout)
+        if self.reviewed:
+            versions = [one for one in material.wordings(item, False) if one.change == TYPOS]
+            return collapsed([plain, *(worded(item, self.name, "reviewed-", layout, one) for one in versions)])
         texts = {f"typos-{i + 1}": text for i, text in enumerate(misspellings(item.question, self.versions, self.share, rng))}
         if self.lower and not _FORMULA.search(item.question) and not _CARRIES.search(item.question):
             texts["lower"] = item.question.lower()

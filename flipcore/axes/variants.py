@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from flipcore.core.contracts import Paraphrase
 from flipcore.core.records import BASE, Item, Variant
 from flipcore.text.prompts import labels_of, prompt
 
@@ -30,6 +31,13 @@ def variant(
 def base(item: Item, axis: str, layout: str, **rest) -> Variant:
     """The item as the study's layout shows it."""
     return variant(item, axis, BASE, layout, **rest)
+
+
+def worded(item: Item, axis: str, prefix: str, layout: str, wording: Paraphrase) -> Variant:
+    """The item as a stored wording words it. The key names the pair by what tells it from the others of its item
+    (``flipscope_choice/logic-01/a`` is a), so that it means the same whatever else is stored, struck or proposed later."""
+    key = f"{prefix}{wording.pair_id.rpartition('/')[2][:12]}"
+    return variant(item, axis, key, layout, question=wording.text, material_id=wording.pair_id)
 
 
 def collapsed(variants: Iterable[Variant]) -> list[Variant]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from flipcore.annotation.judge_labels import JudgeReport, judge_report
 from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.core.wordings import LANGUAGE, PARAPHRASE, REVIEW_AXES, TYPOS
 from flipcore.extractors import needs_judge
 from flipcore.stats.base.gate_looks import ANY_LOOK
 from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate, paraphrase_gate
@@ -17,7 +18,6 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
-PARAPHRASE = "paraphrase"
 OWN_PROMPT = "A judge with a prompt of your own has not been compared with people: its readouts are shown, and nothing is claimed of them."
 PARAPHRASES_PASS = Assertion(
     "paraphrases pass",
@@ -60,8 +60,9 @@ def closed_gates(
 ) -> dict[str, str]:
     """Of these axes and extractors those whose gate is closed: name -> what is missing."""
     reason_of = {}
-    if PARAPHRASE in set(axes) and (why := _paraphrases(store, study_id)):
-        reason_of[PARAPHRASE] = why
+    for axis in sorted({*axes} & {*REVIEW_AXES}):
+        if why := _wordings(store, study_id, axis):
+            reason_of[axis] = why
     judges = sorted({name for name in extractors if needs_judge(name)})
     reason_of |= {name: OWN_PROMPT for name in judges if name not in (judge_queries.JUDGE, judge_queries.BACKWARDS)}
     judges = [name for name in judges if name not in reason_of]
@@ -108,15 +109,19 @@ def judge_claim(gate: JudgeGate) -> Claim:
     return Claim(JUDGE_PASSES, "open", gate.sentence(), True, numbers=numbers)
 
 
-def _paraphrases(store: Store, study_id: str) -> str:
-    """What closes the gates of the sources whose paraphrases the study asked; "" when all are open."""
+_OF = {PARAPHRASE: "Paraphrases", LANGUAGE: "Translations", TYPOS: "Versions with typos"}
+
+
+def _wordings(store: Store, study_id: str, axis: str) -> str:
+    """What closes the gates of the sources whose wordings the study asked on this axis; "" when all are open. Typos that follow the
+    axis's own rule, and paraphrases that came with their items, need no reviewer."""
     gates = [
         (dataset, generator, paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen))
-        for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(store, study_id)
+        for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(store, study_id, axis)
     ]
     shut = [
-        f"Paraphrases of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates if not gate.is_open
+        f"{_OF[axis]} of {dataset} by {generator}: {gate.sentence()}" for dataset, generator, gate in gates if not gate.is_open
     ]
     if gates:
         return " ".join(shut)
-    return "" if studies.rewords_by_construction(store, study_id) else _UNKNOWN
+    return "" if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis) else _UNKNOWN

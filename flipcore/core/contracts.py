@@ -28,16 +28,18 @@ from flipcore.core.records import (
     Request,
     Variant,
 )
+from flipcore.core.wordings import PARAPHRASE
 
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """A stored paraphrase of an item's question; `state` is accepted, rejected or unreviewed."""
+    """A stored wording of an item's question; `state` is accepted, rejected or unreviewed, `change` what it changes (`wordings`)."""
 
     pair_id: str
     text: str
     state: str
     generator: str
+    change: str = PARAPHRASE
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ class Material:
     examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
     n_examples: int = 0
     has_system: bool = False
+
+    def wordings(self, item: Item, with_unreviewed: bool) -> list[Paraphrase]:
+        """The stored wordings of an item that may be asked: accepted ones, and unreviewed ones where they are wanted too."""
+        states = {"accepted", "unreviewed"} if with_unreviewed else {"accepted"}
+        return [one for one in self.paraphrases.get(item.item_id, ()) if one.state in states]
 
 
 ANSWER, VALUE = "answer", "value"  # what is asked for where it is no CONTINUATION, and what an extractor gives

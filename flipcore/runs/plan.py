@@ -13,6 +13,7 @@ from flipcore.core.contracts import Ask, Axis, Backend, CallProtocol, Extractor,
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, Call, Item, Variant, digest
 from flipcore.core.study import ModelUse, Study
+from flipcore.core.wordings import LANGUAGE, PARAPHRASE
 from flipcore.models import model_cards, open_backend
 from flipcore.models.cards import ModelCard
 from flipcore.runs import cost, own_prompts
@@ -90,7 +91,7 @@ def material(store) -> Material:
     if store is not None:
         for row in planning.paraphrases(store):
             by_item.setdefault(row["item_id"], []).append(
-                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"])
+                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"], row["change"])
             )
     return Material(by_item)
 
@@ -256,12 +257,17 @@ def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
 
 
 def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    if all(part.name != "paraphrase" for part in study.axes):
-        return []
-    n_reworded = sum(any(v.axis == "paraphrase" and v.key != BASE for v in one.variants) for one in item_plans)
-    if n_reworded:
-        return [(f"{n_reworded:,} of {len(item_plans):,} items have a paraphrase that may be asked.", False)]
-    return [("No item has an accepted paraphrase: the paraphrase axis will be empty. Propose and review some first.", True)]
+    notes = []
+    for axis, what in ((PARAPHRASE, "paraphrase"), (LANGUAGE, "translation")):
+        if all(part.name != axis for part in study.axes):
+            continue
+        n_reworded = sum(any(v.axis == axis and v.key != BASE for v in one.variants) for one in item_plans)
+        if n_reworded:
+            notes.append((f"{n_reworded:,} of {len(item_plans):,} items have a {what} that may be asked.", False))
+        else:
+            text = f"No item has an accepted {what}: the {axis} axis will be empty. Propose and review some first."
+            notes.append((text, True))
+    return notes
 
 
 def projection(study_plan: Plan) -> cost.Projection:

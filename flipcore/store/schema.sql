@@ -149,7 +149,8 @@ CREATE TABLE IF NOT EXISTS paraphrases (
     original   TEXT NOT NULL,
     paraphrase TEXT NOT NULL,
     generator  TEXT NOT NULL,
-    created_at TIMESTAMPTZ NOT NULL
+    created_at TIMESTAMPTZ NOT NULL,
+    change     TEXT DEFAULT 'paraphrase' -- paraphrase | typos | language:NAME, a translation into it
 );
 
 CREATE TABLE IF NOT EXISTS verdicts (

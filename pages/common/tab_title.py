@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
@@ -9,6 +11,12 @@ from flipcore.runs.progress import window_title
 from pages.common.opened import opened
 
 _OLD, _LAST, _CLOCK = "endings-old", "endings-last", "drawn-by-clock"
+
+
+def begin() -> None:
+    """The title and the icon before anything is known."""
+    # a named icon as page icon would be fetched from a server of Google's on every visit
+    st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parents[1] / "components/icon.svg", layout="wide")
 
 
 def show() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from flipcore.annotation.proposals import RECIPES, Proposal, expected, maker, propose
-from flipcore.annotation.proposals.proposing import items_to_paraphrase, question_sources, writers
-from flipcore.annotation.proposals.recipes import Recipe
+from flipcore.annotation.proposals.proposing import BY_RULE, items_to_paraphrase, propose_typos, question_sources, writers
+from flipcore.annotation.proposals.recipes import TRANSLATION, Recipe, translation
 from flipcore.core.records import Item
 from flipcore.core.study import ModelUse
+from flipcore.core.wordings import TYPOS
 from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries import review
 from pages.common import session
@@ -18,14 +19,36 @@ from pages.common.notes import RETRO, plain, shown_problem
 def show() -> None:
     st.subheader("Let a model propose", anchor=False)
     st.markdown(
-        "A model paraphrases the questions. A proposal is stored if it keeps numbers, names, negations and options and is about as "
-        "long. No study asks it before a person has accepted it."
+        "A model paraphrases or translates the questions. A paraphrase is stored if it keeps numbers, names, negations and options and "
+        "is about as long, a translation if it keeps the figures. No study asks it before a person has accepted it."
     )
     sources = question_sources(session.store())
     first, second, third = st.columns(3)
     source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.__getitem__)
     model = second.selectbox("Model", writers(), key="propose-model")
-    recipe = RECIPES[third.selectbox("How", list(RECIPES), key="propose-recipe", format_func=lambda name: RECIPES[name].title)]
+    titles = {name: one.title for name, one in RECIPES.items()} | {TRANSLATION: "Translation", TYPOS: "Typos, by rule"}
+    how = third.selectbox("How", list(titles), key="propose-recipe", format_func=titles.__getitem__)
+    if how == TYPOS:
+        _typos(source)
+        return
+    with shown_problem():
+        recipe = RECIPES[how] if how in RECIPES else translation(third.text_input("Into", "German", key="propose-language"))
+        _by_model(source, model, recipe)
+
+
+def _typos(source: str) -> None:
+    st.caption("A few letters of the question change places, as the axis Typos does it. No model is asked; reviewers decide.")
+    n = st.slider("Questions", 1, 200, 20, key="propose-typos-n")
+    if st.button("Propose", key="propose-typos", type="primary", icon=":material/edit_note:"):
+        with shown_problem():
+            items = items_to_paraphrase(session.store(), source, n, BY_RULE)
+            review.keep_pairs(session.store(), [], items)
+            st.session_state["proposed"] = propose_typos(items, session.store())
+    _show_proposals(st.session_state.get("proposed", []))
+
+
+def _by_model(source: str, model: str, recipe: Recipe) -> None:
+    """The prompts, what asking costs, and the button that asks."""
     with st.expander("The prompts, and how it is asked"):
         steps = [
             st.text_area(f"Step {i}", text, key=f"propose-{recipe.name}-{i}", height=150)
@@ -39,22 +62,21 @@ def show() -> None:
         )
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
     retro = st.checkbox(RETRO, key="propose-retro")
-    with shown_problem():
-        use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
-        recipe = recipe.with_steps(steps)
-        items = items_to_paraphrase(session.store(), source, n, maker(model, recipe), retro)
-        if not items:
-            st.info("Every question of this set has a paraphrase by this model and recipe already.")
-        else:
-            st.caption(
-                plain(
-                    f"{len(items):,} questions: {expected(items, recipe, use).sentence()}. Calls that were made "
-                    "before cost nothing, so it may be stopped and started again."
-                )
+    use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
+    recipe = recipe.with_steps(steps)
+    items = items_to_paraphrase(session.store(), source, n, maker(model, recipe), retro)
+    if not items:
+        st.info("Every question of this set has a paraphrase by this model and recipe already.")
+    else:
+        st.caption(
+            plain(
+                f"{len(items):,} questions: {expected(items, recipe, use).sentence()}. Calls that were made "
+                "before cost nothing, so it may be stopped and started again."
             )
-            if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
-                st.session_state["proposed"] = _proposals(items, recipe, use, budget or None, retro)
-        _show_proposals(st.session_state.get("proposed", []))
+        )
+        if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
+            st.session_state["proposed"] = _proposals(items, recipe, use, budget or None, retro)
+    _show_proposals(st.session_state.get("proposed", []))
 
 
 def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool) -> list[Proposal]:

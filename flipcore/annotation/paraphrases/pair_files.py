@@ -16,6 +16,7 @@ from typing import Any
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, RULE_VERSION, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
+from flipcore.core.wordings import checked_change
 from flipcore.datasets import LOADERS
 from flipcore.datasets.dataset import item_of
 from flipcore.datasets.reading.rows import Row, read_rows
@@ -43,6 +44,7 @@ COLUMNS = {
     "created": ("created", "created_at"),
     "rule_version": ("rule_version",),
     "verdict_id": ("verdict_id",),
+    "change": ("change", "language", "lang", "target_language"),
 }
 MOST_ROWS, MOST_CHARS = 50_000, 20_000
 _WORDS = {
@@ -241,8 +243,16 @@ class _Reader:
             "original": before,
             "paraphrase": after,
             "generator": generator,
+            "change": self._change(),
         }
         return pair, item
+
+    def _change(self) -> str:
+        """What the wording changes: a paraphrase where the file says nothing of it, a translation where it names a language."""
+        try:
+            return checked_change(self.text("change"))
+        except BadInput as error:
+            raise BadInput(f"has a change that is none: {str(error).rstrip('.')}") from error
 
     def _check_texts(self, before: str, after: str, pair_id: str) -> None:
         if not before or not after:

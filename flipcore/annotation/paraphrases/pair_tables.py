@@ -13,7 +13,7 @@ from flipcore.store.export import neutral
 from flipcore.store.queries import review, studies
 
 PAIR_COLUMNS = (
-    *("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "state"),
+    *("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "change", "state"),
     *("n_reviewers", "n_kept", "n_models", "n_models_kept", "settled_by", "settled_why"),
 )
 VERDICT_COLUMNS = (

@@ -82,6 +82,9 @@ def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
     return states if source is None else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
 
 
+_OF_PAIR = ("pair_id", "dataset", "item_id", "generator", "original", "paraphrase", "change", "kind")
+
+
 def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
     """The accepted paraphrases, one row each, with numbered verdicts. Raises BadInput when there is none."""
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
@@ -102,7 +105,7 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
         )
     return [
         {
-            **{name: pair[name] for name in ("pair_id", "dataset", "item_id", "generator", "original", "paraphrase", "kind")},
+            **{name: pair[name] for name in _OF_PAIR},
             "options": list(pair["options"] or ()),
             "target": pair["target"],
             "n_reviewers": int(states[pair["pair_id"]]["n_reviewers"]),

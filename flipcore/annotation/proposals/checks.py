@@ -14,6 +14,7 @@ _NEGATION = re.compile(
 )
 _ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)  # a pronoun as often as a number, so it is no number of its own
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 SHORTEST, LONGEST = 0.5, 2.0
 
 
@@ -27,6 +28,18 @@ def checks(original: str, text: str, options: Sequence[str] = ()) -> tuple[Check
         _options(original, text, options),
         _length(original, text),
     )
+
+
+def translation_checks(original: str, text: str) -> tuple[Check, ...]:
+    """The rules that hold in any language: another text, the same figures, about as long. Whether it asks the same a person sees."""
+    before, after = (sorted(re.sub("[.,]", "", one) for one in _FIGURE.findall(words)) for words in (original, text))
+    is_same = before == after
+    figures = (
+        "numbers",
+        is_same,
+        "All figures are kept." if is_same else f"Figures: {', '.join(before)} became {', '.join(after)}.",
+    )
+    return _different(original, text), figures, _length(original, text)
 
 
 def overlap(original: str, text: str) -> float:

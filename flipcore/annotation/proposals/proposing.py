@@ -14,12 +14,15 @@ from dataclasses import dataclass
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
-from flipcore.annotation.proposals.checks import Check, checks, overlap
+from flipcore.annotation.proposals.checks import Check, checks, overlap, translation_checks
 from flipcore.annotation.proposals.recipes import Recipe
+from flipcore.axes.typos import Typos, misspellings
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import OverBudget
+from flipcore.core.randomness import generator
 from flipcore.core.records import Call, Completion, Item, Request, digest
 from flipcore.core.study import ItemSource, ModelUse
+from flipcore.core.wordings import TYPOS, language_of
 from flipcore.datasets import LOADERS, load
 from flipcore.models import model_cards, open_backend
 from flipcore.runs import cost
@@ -125,8 +128,10 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, store: Store, bac
                 None,
                 completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text.",
             )
-    text_checks = checks(item.question, text, item.options)
-    pair_id = _store_pair(item, text, maker(use.name, recipe), store) if all(passed for _, passed, _ in text_checks) else None
+    is_translation = bool(language_of(recipe.change))
+    text_checks = translation_checks(item.question, text) if is_translation else checks(item.question, text, item.options)
+    is_kept = all(passed for _, passed, _ in text_checks)
+    pair_id = _store_pair(item, text, maker(use.name, recipe), store, recipe.change) if is_kept else None
     return Proposal(item.item_id, item.question, text, text_checks, overlap(item.question, text), pair_id)
 
 
@@ -164,7 +169,22 @@ def cleaned(reply: str) -> str:
     return text
 
 
-def _store_pair(item: Item, text: str, generator: str, store: Store) -> str:
+BY_RULE = "rule: typos"
+
+
+def propose_typos(items: Sequence[Item], store: Store) -> list[Proposal]:
+    """Up to two versions of each question with typos, made by the rule of the axis, for reviewers to judge; no model is asked."""
+    require(Permission.BRING)
+    proposals = []
+    for item in items:
+        for text in misspellings(item.question, 2, Typos.share, generator(0, "typos for review", item.item_id)):
+            pair_id = _store_pair(item, text, BY_RULE, store, TYPOS)
+            proposals.append(Proposal(item.item_id, item.question, text, (), overlap(item.question, text), pair_id))
+    store.writer.flush()
+    return proposals
+
+
+def _store_pair(item: Item, text: str, made_by: str, store: Store, change: str) -> str:
     pair_id = digest("pair", item.item_id, item.question, text)
     store.writer.add(
         "paraphrases",
@@ -175,8 +195,9 @@ def _store_pair(item: Item, text: str, generator: str, store: Store) -> str:
                 "item_id": item.item_id,
                 "original": item.question,
                 "paraphrase": text,
-                "generator": generator,
+                "generator": made_by,
                 "created_at": rows.now(),
+                "change": change,
             }
         ],
     )

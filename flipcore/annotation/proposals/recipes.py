@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
+from flipcore.core.wordings import PARAPHRASE, into, language_of
 
 _ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
 _PLAIN = "Say the text in other words. Keep every number, name, unit and negation, what is asked, and how hard it is. " + _ONLY
@@ -34,6 +35,7 @@ class Recipe:
     title: str
     about: str
     steps: tuple[str, ...]
+    change: str = PARAPHRASE
 
     def with_steps(self, steps: Sequence[str]) -> Recipe:
         """The recipe with edited prompts, under a name of its own if they differ; raises BadInput for one without {text}."""
@@ -49,6 +51,19 @@ class Recipe:
     def prompt(self, step: int, text: str) -> str:
         """The prompt of a step; braces in the text stay as they are."""
         return self.steps[step].replace("{text}", text)
+
+
+TRANSLATION = "translation"
+
+
+def translation(language: str) -> Recipe:
+    """Asks for a translation. Raises BadInput for what is no name of a language."""
+    name = language_of(into(language))
+    step = (
+        f"Translate the text into {name}. Keep every number, formula, name, unit and negation, what is asked, and how hard it is. "
+        f"Reply with the translation alone.\n\nText: {{text}}\n\n{name}:"
+    )
+    return Recipe(f"{TRANSLATION} into {name}", f"Into {name}", "One translation.", (step,), into(name))
 
 
 RECIPES = {

@@ -14,11 +14,11 @@ from flipcore.core.records import CONTINUATION
 from flipcore.store.connection import Store
 from flipcore.store.queries.standing import STANDING
 
-_PARAPHRASES = f"WITH {STANDING} SELECT item_id, pair_id, paraphrase, state, generator FROM standing ORDER BY pair_id"
+_PARAPHRASES = f"WITH {STANDING} SELECT item_id, pair_id, paraphrase, state, generator, change FROM standing ORDER BY pair_id"
 
 
 def paraphrases(store: Store) -> list[dict]:
-    """Every stored paraphrase with its text and what stands of it: item_id, pair_id, paraphrase, state, generator."""
+    """Every stored paraphrase with its text and what stands of it: item_id, pair_id, paraphrase, state, generator, change."""
     return store.rows_of(_PARAPHRASES)
 
 

@@ -14,7 +14,8 @@ from flipcore.store.rows import item_row, now
 from flipcore.store.visible import HIDDEN, OPEN
 
 _PAIRS = f"""
-SELECT p.pair_id, p.dataset, p.generator, p.item_id, p.original, p.paraphrase, i.kind, i.options, i.target
+SELECT p.pair_id, p.dataset, p.generator, p.item_id, p.original, p.paraphrase, coalesce(p.change, 'paraphrase') AS change,
+       i.kind, i.options, i.target
 FROM paraphrases p LEFT JOIN items i USING (item_id)
 WHERE ($ids IS NULL OR p.pair_id IN (SELECT unnest($ids))) AND p.item_id NOT IN ({HIDDEN}) ORDER BY p.pair_id
 """

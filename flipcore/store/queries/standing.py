@@ -34,7 +34,8 @@ settled AS (
     AND NOT EXISTS (SELECT 1 FROM latest l WHERE l.pair_id = g.pair_id AND l.reviewer = g.reviewer)
     GROUP BY pair_id),
 judged AS (
-    SELECT p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator, coalesce(c.n_reviewers, 0) AS n_reviewers,
+    SELECT p.pair_id, p.dataset, p.item_id, p.original, p.paraphrase, p.generator,
+           coalesce(p.change, 'paraphrase') AS change, coalesce(c.n_reviewers, 0) AS n_reviewers,
            coalesce(c.n_kept, 0) AS n_kept, coalesce(c.n_models, 0) AS n_models,
            coalesce(c.n_models_kept, 0) AS n_models_kept, s.reviewer AS settled_by, s.why AS settled_why,
            CASE WHEN s.kept IS NOT NULL THEN if(s.kept, 'accepted', 'rejected')

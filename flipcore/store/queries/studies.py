@@ -147,6 +147,8 @@ WHERE ($everything OR (w.target IS NOT DISTINCT FROM q.target AND w.layout <> $c
   AND r.study_id = $study_id AND {SIGHT_OF_MODELS}
   AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
                                    coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))
+  AND ($everything OR v.material_id IS NULL OR coalesce(p.change, 'paraphrase') = 'paraphrase'
+       OR if($pairs_given, v.material_id IN (SELECT unnest($accepted)), p.state = 'accepted'))
 ORDER BY r.model, i.position, r.axis, v.position, r.sample, r.extractor
 """
 _STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
@@ -157,7 +159,8 @@ def readouts(
 ) -> pd.DataFrame:
     """The answers to harmless variants, of which flips are made; with `everything` also losses, similarities, recorded rights
     and wrongs without an answer, and variants with another target or of a change that is not harmless. A rejected paraphrase leaves at
-    once: verdicts filter here, when reading. `paraphrases` is accepted, standing (not rejected) or all. Items that were set
+    once: verdicts filter here, when reading. A translation, or a version with typos that is stored, counts once it is accepted.
+    `paraphrases` is accepted, standing (not rejected) or all. Items that were set
     aside come under a `lock` (its id), alone and as they stood when it was stored: its items, its models, its verdicts. Raises
     BadInput for a lock that does not hold."""
     scope = sight(store, study_id, lock)
@@ -170,6 +173,7 @@ def readouts(
         states=_STATES[paraphrases],
         pairs_given=pairs is not None,
         pairs=pairs or [""],
+        accepted=[pair for pair, state in (scope.verdicts or {}).items() if state == "accepted"] or [""],
         **scope.params_of_models,
         everything=everything,
         continuation=CONTINUATION,
@@ -182,30 +186,31 @@ def readouts(
 
 
 _REVIEWED = f"""
-WITH {STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator FROM standing p
-                              JOIN study_variants v ON v.material_id = p.pair_id WHERE v.study_id = $study_id)
+WITH {STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator, p.change FROM standing p
+                              JOIN study_variants v ON v.material_id = p.pair_id
+                              WHERE v.study_id = $study_id AND $axis IN ('', v.axis))
 SELECT dataset, generator, count(*) FILTER (in_sample) AS n_reviewed,
        count(*) FILTER (in_sample AND state = 'accepted') AS n_accepted,
        count(*) FILTER (state <> 'unreviewed' AND NOT in_sample) AS n_chosen
-FROM standing JOIN sources USING (dataset, generator) GROUP BY dataset, generator ORDER BY ALL
+FROM standing JOIN sources USING (dataset, generator, change) GROUP BY dataset, generator ORDER BY ALL
 """
 
 
-def reviewed(store: Store, study_id: str) -> list[tuple[str, str, int, int, int]]:
+def reviewed(store: Store, study_id: str, axis: str = "") -> list[tuple[str, str, int, int, int]]:
     """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count) of all that is stored of
-    each source whose paraphrases the study asked, whether it asked them or not."""
-    return store.rows(_REVIEWED, study_id=study_id)
+    each source whose wordings the study asked (on that axis, or on any), whether it asked them or not."""
+    return store.rows(_REVIEWED, study_id=study_id, axis=axis)
 
 
 _CONSTRUCTED = """
 SELECT count(*) > 0 AND count(material_id) = 0 FROM study_variants
-WHERE study_id = $study_id AND axis = 'paraphrase' AND key <> 'base'
+WHERE study_id = $study_id AND axis = $axis AND key <> 'base'
 """
 
 
-def rewords_by_construction(store: Store, study_id: str) -> bool:
-    """Every paraphrase that the study asked came with its item, made from the same template: nobody needs to review those."""
-    return bool(store.rows(_CONSTRUCTED, study_id=study_id)[0][0])
+def rewords_by_construction(store: Store, study_id: str, axis: str = "paraphrase") -> bool:
+    """Every paraphrase that the study asked on this axis came with its item, made from the same template: nobody needs to review those."""
+    return bool(store.rows(_CONSTRUCTED, study_id=study_id, axis=axis)[0][0])
 
 
 _UNREVIEWED = f"""
