@@ -18,8 +18,8 @@ class Part:
 
 def part(name: str) -> Part:
     """The part of that name ("threshold_board", "cutoff_line", "margin_board"), what all of them share before its own script."""
-    html, css, js, shared = (_text(one) for one in (f"{name}.html", f"{name}.css", f"{name}.js", "board.js"))
-    return Part(html, css, f"{shared}\n{js}")
+    html, css = _text(f"{name}.html"), _text(f"{name}.css")
+    return Part(html, css, "\n".join(_text(one) for one in ("numbers.js", "board.js", f"{name}.js")))
 
 
 def _text(name: str) -> str:

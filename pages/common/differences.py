@@ -8,6 +8,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from flipcore.charts.theme import colours
+from flipcore.stats.base.estimate import number_text
 from flipcore.text.differences import word_differences
 
 _TEXT_JS = """
@@ -38,7 +39,7 @@ export default function (component) {
   const { data, parentElement } = component;
   const box = parentElement.querySelector(".bars");
   box.replaceChildren();
-  for (const [label, share, chosen] of data.bars) {
+  for (const [label, share, written, chosen] of data.bars) {
     const row = document.createElement("div");
     const name = document.createElement("span");
     name.textContent = label;
@@ -48,7 +49,7 @@ export default function (component) {
     bar.style.background = chosen ? data.colours.genuine : data.colours.undefined;
     track.appendChild(bar);
     const value = document.createElement("em");
-    value.textContent = share.toFixed(2);
+    value.textContent = written;
     row.append(name, track, value);
     box.appendChild(row);
   }
@@ -87,4 +88,5 @@ def marked_span(text: str, span: tuple[int, int] | None, *, key: str) -> None:
 
 def share_bars(bars: Sequence[tuple[str, float, bool]], *, key: str) -> None:
     """Small bars of (label, share, is chosen) on a scale from 0 to 1."""
-    _bars(data={"bars": [list(bar) for bar in bars], "colours": _palette()}, key=key)
+    rows = [[label, share, number_text(share), is_chosen] for label, share, is_chosen in bars]
+    _bars(data={"bars": rows, "colours": _palette()}, key=key)

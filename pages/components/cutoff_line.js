@@ -3,11 +3,11 @@
 const LAYOUT = { width: 1000, height: 256, left: 8, right: 8, top: 8, bottom: 42 };
 
 const FORMATS = {
-  int: (x) => Math.round(x).toLocaleString("en-US"),
-  num: (x) => minus(x.toFixed(2).replace("-0.00", "0.00")),
-  fine: (x) => minus(x.toFixed(3).replace("-0.000", "0.000")),
-  pct: (x) => `${minus((100 * x).toFixed(1).replace("-0.0", "0.0"))} %`,
-  pp: (x) => `${minus((100 * x).toFixed(1).replace("-0.0", "0.0"))} pp`,
+  int: (x) => numberText(x, 0),
+  num: (x) => numberText(x),
+  fine: (x) => numberText(x, 3),
+  pct: (x) => percentText(x, 1),
+  pp: (x) => `${numberText(100 * x, 1)} pp`,
 };
 
 export default function render(component) {

@@ -76,8 +76,8 @@ export default function (component) {
     scroller.setAttribute("aria-rowcount", String(display.length));
     scroller.setAttribute("aria-colcount", String(columns.length));
     state.row = Math.min(state.row, Math.max(display.length - 1, 0));
-    whole.querySelector(".size").textContent = sizes[state.zoom] === 1 ? `${n.toLocaleString("en")} items`
-      : `${sizes[state.zoom].toLocaleString("en")} items a row`;
+    whole.querySelector(".size").textContent = sizes[state.zoom] === 1 ? `${numberText(n, 0)} items`
+      : `${numberText(sizes[state.zoom], 0)} items a row`;
     whole.querySelector(".out").disabled = state.zoom >= sizes.length - 1;
     whole.querySelector(".in").disabled = state.zoom === 0;
   }
@@ -132,7 +132,7 @@ export default function (component) {
     const [from, to] = span(r);
     if (isHeader(r)) return `${state.open.has(-1 - display[r]) ? "▾" : "▸"} ${groups[-1 - display[r]].label || "no name"}`;
     if (isItem(r)) return labels[from];
-    return `${(from + 1).toLocaleString("en")}–${to.toLocaleString("en")}: ${labels[from]}`;
+    return `${numberText(from + 1, 0)}–${numberText(to, 0)}: ${labels[from]}`;
   }
 
   // ---- drawing
@@ -198,7 +198,7 @@ export default function (component) {
     ctx.fillStyle = colours.text;
     const room = g.label - 10 - MARK;
     if (isHeader(r)) {
-      const count = (to - from).toLocaleString("en");
+      const count = numberText(to - from, 0);
       const wide = ctx.measureText(count).width;
       ctx.fillText(fitted(ctx, title(r), room - wide - 8), MARK, y + ROW / 2);
       ctx.fillStyle = colours.muted;
@@ -351,20 +351,20 @@ export default function (component) {
       return `${columns[cell.column].label}, ${panel.title}\n${signed ? "difference" : "flip rate"} ${text}${signed ? " pp" : ""} ${interval}${more}`;
     }
     const [from, to] = span(cell.row);
-    const what = isItem(cell.row) ? labels[from] : `${title(cell.row).replace(/^[▸▾] /, "")} (${(to - from).toLocaleString("en")} items)`;
+    const what = isItem(cell.row) ? labels[from] : `${title(cell.row).replace(/^[▸▾] /, "")} (${numberText(to - from, 0)} items)`;
     if (cell.column < 0) return what;
     const rate = value(panel, cell.row, cell.column);
     const parts = [Number.isNaN(rate) ? "undefined: nothing to compare" : rateText(rate)];
     if (isHeader(cell.row)) parts.push(panel.groups[-1 - display[cell.row]].cells[cell.column][4]);
     const [unreadable, cut] = [share(panel, "unreadable", cell.row, cell.column), share(panel, "cut", cell.row, cell.column)];
-    if (unreadable > 0) parts.push(`${(100 * unreadable).toFixed(0)} % unreadable`);
-    if (cut > 0) parts.push(`${(100 * cut).toFixed(0)} % cut off`);
+    if (unreadable > 0) parts.push(`${percentText(unreadable)} unreadable`);
+    if (cut > 0) parts.push(`${percentText(cut)} cut off`);
     return `${what}\n${columns[cell.column].label}, ${panel.title}: ${parts.join(", ")}`;
   }
 
   function rateText(rate) {
-    if (!signed) return `${(100 * rate).toFixed(0)} % of pairs flip`;
-    return `${rate < 0 ? "−" : "+"}${Math.abs(100 * rate).toFixed(0)} pp`;
+    if (!signed) return `${percentText(rate)} of pairs flip`;
+    return `${numberText(100 * rate, 0, true)} pp`;
   }
 
   function tell() {
@@ -430,7 +430,7 @@ export default function (component) {
     const first = Math.floor(scroller.scrollTop / ROW);
     const last = Math.min(display.length, first + Math.floor((root.clientHeight - HEAD) / ROW));
     if (!display.length) return data.caption;
-    const rows = `Rows ${(first + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${display.length.toLocaleString("en")} in sight; `
+    const rows = `Rows ${numberText(first + 1, 0)} to ${numberText(last, 0)} of ${numberText(display.length, 0)} in sight; `
       + (map.grouped ? "a header is a group, " : "")
       + (sizes[state.zoom] === 1 ? "a row is an item." : `a row is the mean of up to ${sizes[state.zoom]} items.`);
     return `${data.caption} ${rows}`;

@@ -66,7 +66,7 @@ _map = st.components.v2.component(
     "flipscope_flip_map",
     html=_HTML,
     css=_CSS,
-    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("flip_map_pen.js", "flip_map.js")),
+    js="\n".join((_HERE / name).read_text(encoding="utf-8") for name in ("numbers.js", "flip_map_pen.js", "flip_map.js")),
 )
 _RELAY_JS = """
 export default function (component) {

@@ -32,7 +32,7 @@ export default function (component) {
       const title = element("td", "way", way.label, row);
       title.tabIndex = 0;
       title.setAttribute("role", "button");
-      title.title = `${way.items.toLocaleString("en")} items. Click to read the outputs on which the models differ.`;
+      title.title = `${numberText(way.items, 0)} items. Click to read the outputs on which the models differ.`;
       const open = () => setTriggerValue("way", way.id);
       title.onclick = open;
       title.onkeydown = (event) => { if (event.key === "Enter") open(); };
@@ -75,7 +75,7 @@ export default function (component) {
 
   function paint() {
     const at = root._at;
-    write(root.querySelector(".level"), `${(100 * levels[at]).toFixed(levels[at] > 0.989 ? 1 : 0)} %`);
+    write(root.querySelector(".level"), percentText(levels[at], levels[at] > 0.989 ? 1 : 0));
     write(headline, data.headline.sentences[data.headline.at[at]]);
     pairBox.replaceChildren();
     for (const pair of pairs) element("div", "pair", pair.sentences[pair.at[at]], pairBox);

@@ -4,17 +4,6 @@ const SIGNS = { m: "✓ A > G", u: "–", l: "✗ A < G" };
 const STATES = { m: "yes", l: "no", u: "open", f: "none", x: "none", r: "reference", w: "withheld" };
 const WHISKERS = ["lead", "total"];
 
-function number(x) {
-  if (!Number.isFinite(x)) return "–";
-  // a tie at the second digit is an odd number of eighths; it goes to the even digit, as in the tables
-  x = Number(x.toPrecision(12));
-  const tie = Number.isInteger(8 * x) && !Number.isInteger(4 * x);
-  const hundredths = Math.floor(Math.abs(100 * x));
-  const near = tie ? (Math.sign(x) * (hundredths + (hundredths % 2))) / 100 : x;
-  const rounded = near.toFixed(2).replace("-0.00", "0.00");
-  return minus(rounded);
-}
-
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".board");
@@ -87,8 +76,8 @@ export default function (component) {
   function filled(t, row, sentence) {
     const name = words().rows[row].lead;
     const low = limit(t, "low", name, row);
-    const interval = Number.isFinite(low) ? ` [${number(low)}, ${number(limit(t, "high", name, row))}]` : "";
-    return sentence.replace("{lead}", `${number(t[name][row])}${interval}`);
+    const interval = Number.isFinite(low) ? ` [${numberText(low)}, ${numberText(limit(t, "high", name, row))}]` : "";
+    return sentence.replace("{lead}", `${numberText(t[name][row] ?? NaN)}${interval}`);
   }
 
   function sentence(t, row) {
@@ -132,7 +121,7 @@ export default function (component) {
       title.textContent = row.label;
       const size = document.createElement("span");
       size.className = "size";
-      if (t.n[r]) size.textContent = `${t.n[r].toLocaleString("en")} item${t.n[r] === 1 ? "" : "s"}`;
+      if (t.n[r]) size.textContent = `${numberText(t.n[r], 0)} item${t.n[r] === 1 ? "" : "s"}`;
       const sentence = document.createElement("div");
       sentence.className = "sentence";
       text.append(title, size, sentence);
@@ -198,7 +187,7 @@ export default function (component) {
 
   function paint() {
     const t = table();
-    write(shown, `${(100 * levels[state.at]).toFixed(levels[state.at] > 0.989 ? 1 : 0)} %`);
+    write(shown, percentText(levels[state.at], levels[state.at] > 0.989 ? 1 : 0));
     if (!t) return;
     const old = state.at;
     write(root.querySelector(".set"), Object.values(selects)

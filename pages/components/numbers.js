@@ -1,0 +1,25 @@
+// Numbers as texts by the rules of `flipcore.stats.base.estimate`, so that a board and the tables under it say the same.
+const MISSING = "–";
+const MINUS = "−";
+
+// `number_text`: a typographic minus, thousands separated, no negative zero; a tie goes to the even digit.
+function numberText(x, digits = 2, sign = false) {
+  if (Number.isNaN(x)) return MISSING;
+  if (!Number.isFinite(x)) return x > 0 ? "∞" : `${MINUS}∞`;
+  const near = Number(x.toPrecision(12));
+  const [size, halves] = [Math.abs(near), Math.abs(near) * 2 ** (digits + 1)];
+  let text = size.toFixed(digits);
+  if (Number.isInteger(halves) && halves % 2 === 1) {  // halfway between two texts; `toFixed` takes the larger one
+    const lower = Math.floor(size * 10 ** digits);
+    text = ((lower + (lower % 2)) / 10 ** digits).toFixed(digits);
+  }
+  const [whole, part] = text.split(".");
+  text = whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part === undefined ? "" : `.${part}`);
+  const isZero = !/[1-9]/.test(text);
+  return `${near < 0 && !isZero ? MINUS : sign && near > 0 && !isZero ? "+" : ""}${text}`;
+}
+
+// `percent_text` of a share
+function percentText(share, digits = 0) {
+  return Number.isNaN(share) ? MISSING : `${numberText(100 * share, digits)} %`;
+}
