@@ -20,7 +20,7 @@ def side(
 ) -> None:
     """`variant`'s prompt against `other`'s; words that differ are underlined, or dotted where `as_losses`. A base prompt that is
     only asked again has no differences."""
-    key = f"{'left' if as_losses else 'right'}-{variant.variant_id}"
+    key = "left" if as_losses else "right"  # of the place, not of the item: what is drawn again there is not built anew
     with st.container(border=True):
         st.markdown(f"**{plain(title)}**")
         if variant.system:
@@ -98,15 +98,22 @@ def _reading(view: Inspection, one: SampleView, key: str) -> None:
         )
     if one.label_mass is not None:
         st.caption(f"Label mass {one.label_mass:.2f}: the share of first-token probability that lies on any label.")
-    with st.expander("Raw request and reply", icon=":material/data_object:"):
-        st.json(one.request, expanded=1)
-        body = one.raw_reply or one.text
-        if body:
-            st.code(body, language=None, wrap_lines=True)
-        for what, returned in one.log_probabilities.items():
-            st.caption(f"Returned log-probabilities (nats), {what}:")
-            st.json(returned, expanded=len(returned) <= 20)
-        if not body and not one.log_probabilities:
-            st.caption("The reply was empty, or its body was not kept.")
-        if one.ended:
-            st.caption(plain(one.ended))
+    folded = st.expander("Raw request and reply", icon=":material/data_object:", key=f"raw-{key}", on_change="rerun")
+    if folded.open:  # a click on the map does not wait for what nobody looks at
+        with folded:
+            _raw(one)
+
+
+def _raw(one: SampleView) -> None:
+    """The exchange as it was, and what the server returned of log-probabilities."""
+    st.json(one.request, expanded=1)
+    body = one.raw_reply or one.text
+    if body:
+        st.code(body, language=None, wrap_lines=True)
+    for what, returned in one.log_probabilities.items():
+        st.caption(f"Returned log-probabilities (nats), {what}:")
+        st.json(returned, expanded=len(returned) <= 20)
+    if not body and not one.log_probabilities:
+        st.caption("The reply was empty, or its body was not kept.")
+    if one.ended:
+        st.caption(plain(one.ended))
