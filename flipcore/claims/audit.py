@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -31,7 +32,7 @@ from flipcore.core.finish import ENDED_EARLY
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.audit.score_rate import score_rates
-from flipcore.stats.base.estimate import number_text, p_text, percent_text
+from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
 from flipcore.stats.base.intervals import mean_interval
 
 READOUTS_DIFFER = Assertion(
@@ -169,18 +170,24 @@ def difference_claim(scores: PairedScores, assertion: Assertion, first: str, sec
     could be given."""
     asserted = scores.difference.has_interval and scores.p < assertion.error_rate
     low, high = (first, second) if scores.difference.value >= 0 else (second, first)
-    gap = f"{scores.difference.text_pp()} ({second} − {first})"
+    turned = asserted and high == first  # the gap of a claim is that of the higher over the lower
+    difference, unpaired_gap = (_negated(one) if turned else one for one in (scores.difference, scores.unpaired))
+    gap = f"{difference.text_pp()} ({f'{first} − {second}' if turned else f'{second} − {first}'})"
     if asserted:
         sentence = f"{high} scores higher than {low} on the same {scores.n_items:,} items: {gap}, {p_text(scores.p)}."
     else:
         among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
         sentence = f"Undecided whether {first} and {second} differ on {among}: {gap}, {p_text(scores.p)}."
     flips = f"Right only under {first}: {scores.first_only:,}; only under {second}: {scores.second_only:,}."
-    unpaired = f"Unpaired, as harnesses print it: {scores.unpaired.text_pp()}."
+    unpaired = f"Unpaired, as harnesses print it: {unpaired_gap.text_pp()}."
     outcome = "differ" if asserted else "undecided"
     return Claim(
         assertion, outcome, sentence, asserted, f"{flips} {unpaired} {detail}".strip(), "", {"difference": scores.difference}
     )
+
+
+def _negated(one: Estimate) -> Estimate:
+    return replace(one, value=-one.value, low=-one.high, high=-one.low)
 
 
 def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
