@@ -137,6 +137,7 @@ def user(address):
         page.get_by_text("Is the holdout fair?").first.wait_for()
         one = User(page)
         one.settled()
+        page.get_by_role("button", name="Skip the tour").wait_for()
         one.click("Skip the tour", until="Studies")
         yield one
         assert page.errors == []

@@ -38,7 +38,9 @@ PAGES = {
     "holdout?sets=halves": "headline number picture control",
     "audit": "headline number control",
     "paraphrase_review": "control",
-    "glossary": "headline control",  # its pictures stand with their terms
+    "record": "headline control",
+    "models": "picture control",
+    "glossary": "headline picture control",
 }
 # where the first words below the header end that hold a digit, as [bottom]; a component's shadow is looked into
 NUMBER = """(page) => {
