@@ -47,6 +47,6 @@ def flip_panels(rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colo
         coloraxis={"colorscale": scale, "cmin": 0, "cmax": 1, "colorbar": {"title": "share<br>that flip", "thickness": 12}}
     )
     figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False)
-    figure.update_yaxes(title=row_title, col=1)
+    figure.update_yaxes(title_text=row_title, col=1)
     figure.update_xaxes(showgrid=False)
     return figure

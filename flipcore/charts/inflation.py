@@ -42,8 +42,8 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> go.Figure:
     words = "Accuracy on target and retro, and their difference in percentage points."
     laid_out(figure, c, height=110 + 38 * len(by_size), says=caption(words, [row.inflation for row in rows]))
     if both:
-        figure.update_xaxes(title="accuracy", range=[0, 1.02], row=1, col=1)
-    figure.update_xaxes(title="inflation, pp", row=1, col=2 if both else 1)
+        figure.update_xaxes(title_text="accuracy", range=[0, 1.02], row=1, col=1)
+    figure.update_xaxes(title_text="inflation, pp", row=1, col=2 if both else 1)
     figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(by_size) - 0.2])
     return figure
 

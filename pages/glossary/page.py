@@ -16,8 +16,8 @@ matches = [term for term in TERMS if words.strip().lower() in f"{term.name} {ter
 if not matches:
     st.info("No term has these words. Try one word, or clear the field.", icon=":material/search_off:")
 for first in range(0, len(matches), 2):
-    for column, term in zip(st.columns(2, border=True), matches[first : first + 2], strict=False):
-        with column:
+    for column, term in zip(st.columns(2), matches[first : first + 2], strict=False):
+        with column.container(border=True, height="stretch"):
             left, right = st.columns([3, 2], vertical_alignment="center")
             left.markdown(f"## {term.name}\n{term.meaning}")
             right.image(picture(term.picture, st.context.theme.type), width=220, alt=PICTURES[term.picture][1])
