@@ -47,6 +47,39 @@ def test_the_readmes_lines_run_as_they_stand(path, monkeypatch, tmp_path, capsys
     assert "plotly" in Path("decomposition.html").read_text(encoding="utf-8")
 
 
+SHOWN = """
+with fs.open() as flipscope:
+    study = flipscope.study("Demo")
+    for view in (study.decomposition(), study.memory(), study.holdout()):
+        display(view.figure())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the notebook's own machinery
+def test_the_readmes_lines_run_in_a_notebook_that_shows_the_figures(path, monkeypatch, tmp_path):
+    nbformat, nbclient = (
+        pytest.importorskip(name, reason="requirements-dev.txt installs it") for name in ("nbformat", "nbclient")
+    )
+    pytest.importorskip("ipykernel", reason="requirements-dev.txt installs it")
+    (lines,) = re.findall(r"## In a notebook\n\n```python\n(.*?)```", README, re.DOTALL)
+    for name, value in {
+        "FLIPSCOPE_DB": path,
+        "PYTHONPATH": ROOT,
+        "IPYTHONDIR": tmp_path,
+        "JUPYTER_RUNTIME_DIR": tmp_path,
+    }.items():
+        monkeypatch.setenv(name, str(value))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in (lines, SHOWN)])
+    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    first, second = (cell.outputs for cell in notebook.cells)
+    said = "".join(one.text for one in first if one.output_type == "stream" and one.name == "stdout")
+    assert "Demo of notebooks" in said and "option_order" in said and "A_minus_G" in said and "retro" in said
+    figures = [one.data["application/vnd.plotly.v1+json"] for one in second if one.output_type == "display_data"]
+    assert [bool(one["data"]) for one in figures] == [True] * 3
+    assert [one for one in [*first, *second] if one.output_type == "error" or one.get("name") == "stderr"] == []
+
+
 def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as_stats(path):
     with flipcore.open(path) as flipscope:
         study = flipscope.study("Demo")

@@ -27,12 +27,14 @@ COUNTED = ("items", "variants", "completions", "readouts", "readout_sources", "s
 
 def write(path: Path, sample: dict, n_rows: int) -> None:
     """The sample n times: each a document of its own, with its own question, prompt and text."""
+    question = "#NUMBER#: " + sample["doc"].get("question", "")
+    row = sample | {"doc_id": "#ID#", "doc_hash": "#HASH#", "doc": sample["doc"] | {"question": question}}
+    row["arguments"] = {"gen_args_0": {"arg_0": f"{question}\nAnswer:", "arg_1": {"until": ["\n\n"]}}}
+    text = json.dumps(row).replace('"#ID#"', "#NUMBER#") + "\n"
     with path.open("w", encoding="utf-8") as stream:
         for i in range(n_rows):
-            row = json.loads(json.dumps(sample)) | {"doc_id": i, "doc_hash": f"{i * 2654435761 % 2**64:064x}"[::-1]}
-            row["doc"]["question"] = f"{i}: {row['doc'].get('question', '')}"
-            row["arguments"] = {"gen_args_0": {"arg_0": f"{row['doc']['question']}\nAnswer:", "arg_1": {"until": ["\n\n"]}}}
-            stream.write(json.dumps(row) + "\n")
+            mark = f"{i * 2654435761 % 2**64:064x}"[::-1]
+            stream.write(text.replace("#NUMBER#", str(i)).replace("#HASH#", mark))
 
 
 def peak() -> float:
