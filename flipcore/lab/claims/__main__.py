@@ -5,6 +5,7 @@ Without options it runs every cell (4,000 runs each) and rewrites tests/stats/cl
 as they were. ``--older`` runs what is missing or was run on other code than today's. Each row is stored when it is done.
 ``--render`` only writes the page again (after a merge conflict in it: take either side, then render).
 ``--share 0.05`` runs a random part on a printed seed, writes nothing, and ends with 1 if a claim fails.
+``--on ray`` runs the cells on a Ray cluster, with the same rows.
 """
 
 from __future__ import annotations
@@ -13,30 +14,43 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
 from time import monotonic
 
+from flipcore.core.errors import FlipscopeError
 from flipcore.core.randomness import generator
 from flipcore.lab.claims import MODULES, all_cells, cells_of, results
 from flipcore.lab.claims.acceptance import Row, failures
 from flipcore.lab.claims.running import Place, finished
+from flipcore.runs.cluster.rays import RayPool
 
 N_PROCESSES = 2
 
 
 def run(
-    places: Sequence[Place], *, seed: int = 0, runs: int | None = None, commit: str = "", processes: int = N_PROCESSES
+    places: Sequence[Place],
+    *,
+    seed: int = 0,
+    runs: int | None = None,
+    commit: str = "",
+    processes: int = N_PROCESSES,
+    on: str = "",
 ) -> Iterator[Row]:
-    """The rows of these cells, in order, each as soon as it and those before it are done."""
-    if min(len(places), processes) < 2:
+    """The rows of these cells, in order, each as soon as it and those before it are done. A row depends on its cell and the seed
+    alone, so it is the same wherever it was computed: here, or `on` a Ray cluster."""
+    if min(len(places), processes) < 2 and not on:
         for place in places:
             yield _print_row(finished(place, seed, runs, commit))
         return
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with _pool(processes, on) as pool:
         waiting = [pool.submit(finished, place, seed, runs, commit) for place in places]
         for future in waiting:
             yield _print_row(future.result())
+
+
+def _pool(processes: int, on: str) -> Executor:
+    return RayPool(on) if on else ProcessPoolExecutor(processes, mp_context=get_context("spawn"))
 
 
 def sample(share: float, seed: int, only: Sequence[str] = MODULES) -> list[Place]:
@@ -84,17 +98,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, help="at most so many runs a cell")
     parser.add_argument("--older", action="store_true", help="only cells that were not run on today's code")
     parser.add_argument("--processes", type=int, default=N_PROCESSES)
+    parser.add_argument("--on", default="", metavar="WHERE", help="a Ray cluster: `ray`, ray://HOST:PORT or HOST:PORT")
     parser.add_argument("--render", action="store_true", help="write the page again and run nothing")
     options = parser.parse_args(arguments)
     if options.render:
         render()
         return 0
+    try:
+        return _simulated(options)
+    except FlipscopeError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _simulated(options: argparse.Namespace) -> int:
+    """Runs what the options name: 1 where a claim failed."""
     only = [options.only] if options.only else list(MODULES)
     start = monotonic()
     if options.share:
         print(f"Cells and streams of --share {options.share:g} --seed {options.seed}")
         places = sample(options.share, options.seed, only)
-        rows = list(run(places, seed=options.seed, runs=options.runs, processes=options.processes))
+        rows = list(run(places, seed=options.seed, runs=options.runs, processes=options.processes, on=options.on))
     else:
         rows = _rewritten(only, options)
     failed = failures(rows, slack=options.runs is not None or options.share is not None)
@@ -115,7 +139,7 @@ def _rewritten(only: Sequence[str], options: argparse.Namespace) -> list[Row]:
             if options.cell in name
             and not (options.older and name in rows_there and results.age(rows_there[name]) == results.CURRENT)
         ]
-        for row in run(places, runs=options.runs, commit=commit, processes=options.processes):
+        for row in run(places, runs=options.runs, commit=commit, processes=options.processes, on=options.on):
             rows.append(row)
             if options.runs is None:
                 results.store(module, [row], names)

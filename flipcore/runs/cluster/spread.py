@@ -27,6 +27,7 @@ GATHER_S = 0.005  # calls that come this close together travel together
 BATCH = 64  # calls of one message, at most
 IN_DOUBT = 5  # failures in a row that are not believed of a worker alone
 PROOFS = 3  # calls that failed here and were answered elsewhere
+ALONE = 3  # losses after which a call is sent to a worker that has nothing else
 MOST_LOSSES = 5  # workers that a call may take with it
 GIVE_UP_S = 120.0  # so long a worker may stay away
 _STOPPED = "The run was stopped."
@@ -67,10 +68,11 @@ class _Worker:
     n_in_row: int = 0
     n_proofs: int = 0
     since: float = field(default_factory=time.monotonic)
+    is_alone: bool = False  # with a call that may have taken workers with it
 
     @property
     def n_free(self) -> int:
-        return self.link.n_at_once - self.n_now if self.state == AT_WORK else 0
+        return self.link.n_at_once - self.n_now if self.state == AT_WORK and not self.is_alone else 0
 
     @property
     def is_in_doubt(self) -> bool:
@@ -174,7 +176,7 @@ class Spread(Backend):
             try:
                 greeting = await asyncio.wait_for(worker.link.hello(), max(left_s, 0.1))
             except (WorkerLost, TimeoutError) as error:
-                problem, state = str(error) or "It does not answer.", MISSING
+                problem, state = str(error) or "It does not answer; check that Flipscope is installed there.", MISSING
                 worker.why = problem
                 if left_s <= 0:
                     break
@@ -231,17 +233,22 @@ class Spread(Backend):
             self._feed_soon()
 
     def _entries_for(self, worker: _Worker, n: int) -> list[_Entry]:
-        """The next calls that this worker may be asked: none that failed here, as long as another is at work. One that took workers
-        with it goes alone."""
+        """The next calls that this worker may be asked: none that failed here, as long as another is at work. While calls wait that may
+        have taken workers with them, the first worker at work has those alone, one by one, and the others have the rest."""
         is_only = not any(one is not worker for one in self._hopeful())
+        first = next(one for one in self._workers if one.state == AT_WORK)
+        takes_risky = worker is first and any(entry.n_losses >= ALONE for entry in self._queue)
+        if takes_risky:
+            n = int(worker.n_now == 0)
         entries: list[_Entry] = []
         others: list[_Entry] = []
         while self._queue and len(entries) < n:
             entry = self._queue.popleft()
-            (entries if is_only or worker not in entry.doubted else others).append(entry)
-            if entry.n_losses >= 2:
-                break
+            is_risky = entry.n_losses >= ALONE
+            may_have = is_risky if takes_risky else not is_risky and (is_only or worker not in entry.doubted)
+            (entries if may_have else others).append(entry)
         self._queue.extendleft(reversed(others))
+        worker.is_alone = takes_risky and bool(entries)
         return entries
 
     async def _ask(self, worker: _Worker, entries: list[_Entry]) -> None:
@@ -256,6 +263,7 @@ class Spread(Backend):
             self._set_aside(worker, f"{type(error).__name__}: {error}")
         finally:
             worker.n_now -= len(waiting)
+            worker.is_alone = False
             self._ask_again(waiting.values())
         if worker.state != AT_WORK and worker.n_now == 0 and worker.state != STARTING:
             self._set_aside(worker, worker.why, worker.state)  # perhaps the last that was left

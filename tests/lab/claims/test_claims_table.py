@@ -3,6 +3,7 @@
 import ast
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import ModuleType
 
@@ -13,12 +14,14 @@ from flipcore.claims.catalogue import ASSERTIONS, BY_NAME
 from flipcore.claims.claim import Assertion, Claim
 from flipcore.claims.memory_gap import GAP_WITHIN
 from flipcore.lab.claims import MODULES, all_cells, results
+from flipcore.lab.claims import __main__ as claims_main
 from flipcore.lab.claims.__main__ import run, sample
 from flipcore.lab.claims.acceptance import Row, failures
 from flipcore.lab.claims.cell import Cell, each
 from flipcore.lab.claims.code import behaviour, code_of
 from flipcore.lab.claims.memory_gaps import promising, verdict
 from flipcore.lab.claims.memory_worlds import WORLDS, studies
+from flipcore.runs.cluster import rays
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from tests.conftest import ROOT
 
@@ -225,3 +228,18 @@ def test_orders_that_are_not_put_into_words_would_have_claimed_nothing_false(eve
     is_false = worlds.separates_falsely if every_way else worlds.misses_a_rank
     made = {i for i in range(len(right)) if is_false(worlds.in_words(right[i], families), worlds.EQUAL)}
     assert made == chosen and 10 <= len(chosen) < 30
+
+
+def test_a_row_is_the_same_wherever_it_is_computed(monkeypatch, capsys):
+    """On a cluster cells are run one by one elsewhere, in any order; a thread pool stands for it here."""
+    asked = []
+    monkeypatch.setattr(claims_main, "RayPool", lambda on: asked.append(on) or ThreadPoolExecutor(2))
+    places = [("flips", 0), ("flips", 1)]
+    alone = list(run(places, seed=5, runs=3, processes=1))
+    assert list(run(places, seed=5, runs=3, on="ray://head:10001")) == alone and asked == ["ray://head:10001"]
+
+
+def test_without_ray_the_simulations_say_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(rays, "find_spec", lambda name: None)
+    assert claims_main.main(["--share", "0.001", "--on", "ray"]) == 1
+    assert "pip install -r requirements-ray.txt" in capsys.readouterr().err

@@ -3,8 +3,9 @@
     python -m tests.runs.cluster small FOLDER     400 calls, three workers, one kill, as JSON (test_rays.py)
     python -m tests.runs.cluster kills [CALLS]    ten kills of workers and two of the driver
     python -m tests.runs.cluster curve [CALLS]    wall time for 1, 2 and 4 workers
+    python -m tests.runs.cluster driver [CALLS]   answers a second that the driver takes in and stores, with workers that answer at once
 
-`kills` and `curve` print rows for tests/benchmarks/cluster.md.
+`kills`, `curve` and `driver` print what tests/benchmarks/cluster.md holds.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.runs.cluster.driver_speed import driver_speed
 from tests.runs.cluster.killed import N_VARIANTS, Outcome, measured
 
 N_CALLS = 20_000
-IN_FLIGHT, LATENCY_S = 64, 1.0
+IN_FLIGHT, LATENCY_S = 64, 0.5
+SLOW_S = 1.0  # of the curve: the server is what takes the time, not two cores
 
 
 def row(one: Outcome) -> str:
@@ -35,10 +38,15 @@ def main(words: list[str]) -> None:
         outcome = measured(Path(rest[0]), 3, 100, 0.5, 8, (1, 0))
         print(json.dumps(dataclasses.asdict(outcome) | {"n_repeated": outcome.n_repeated}))
         return
-    n_items = int(rest[0] if rest else N_CALLS) // N_VARIANTS
+    n_calls = int(rest[0] if rest else N_CALLS)
+    if what == "driver":
+        print(driver_speed(n_calls))
+        return
+    n_items, latency_s = n_calls // N_VARIANTS, SLOW_S if what == "curve" else LATENCY_S
     for n_workers, kills in {"kills": [(3, (10, 2))], "curve": [(1, (0, 0)), (2, (0, 0)), (4, (0, 0))]}[what]:
         with tempfile.TemporaryDirectory() as folder:
-            outcome = measured(Path(folder) / "bench", n_workers, n_items, LATENCY_S, IN_FLIGHT, kills)
+            bench = Path(folder) / "bench"
+            outcome = measured(bench, n_workers, n_items, latency_s, IN_FLIGHT, kills, is_compared=what == "kills")
         print(row(outcome), outcome.ending, f"key in: {outcome.key_in or 'no file'}", sep="\n", flush=True)
 
 

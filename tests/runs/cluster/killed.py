@@ -208,6 +208,7 @@ def measured(
     n_in_flight: int,
     kills: tuple[int, int] = (0, 0),
     seed: int = 7,
+    is_compared: bool = True,
 ) -> Outcome:
     """One study on a cluster of so many workers, with kills of workers and of the driver; then the same in one process, compared."""
     bench = Bench(folder, n_items, latency_s, n_in_flight)
@@ -221,6 +222,8 @@ def measured(
         bench.stop_cluster()
         counts = bench.counts()
         outcome.n_requests, outcome.n_distinct, outcome.most_often = counts.total(), len(counts), max(counts.values())
+        if not is_compared:
+            return outcome
         bench.serve(0.0)
         alone = folder / "alone.duckdb"
         bench.driver(alone).communicate(timeout=LIMIT_S)

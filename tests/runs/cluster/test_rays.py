@@ -40,3 +40,15 @@ def test_a_killed_worker_of_a_real_cluster_costs_no_answer_and_no_key(tmp_path):
     assert one["n_worker_kills"] == 1 and one["differing"] == [] and one["n_distinct"] == one["n_calls"] == 400
     assert one["n_repeated"] <= one["n_on_way"] and one["most_often"] <= 2 and one["key_in"] == []
     assert "done. 400 calls, 0 reused, 0 failed" in one["ending"] and "lost once" in one["ending"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed (requirements-ray.txt)")
+def test_simulated_claims_have_the_same_rows_on_ray_as_here():
+    code = (
+        "from flipcore.lab.claims.__main__ import run\n"
+        "places = [('flips', 0), ('flips', 1)]\n"
+        "assert list(run(places, seed=5, runs=3, on='ray')) == list(run(places, seed=5, runs=3, processes=1))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=200)
+    assert ended.returncode == 0, ended.stderr[-3000:]

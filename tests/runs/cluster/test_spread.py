@@ -198,8 +198,9 @@ def test_a_judge_and_an_adaptive_protocol_are_asked_through_workers_too(store, t
 
 
 def test_a_call_that_takes_its_workers_with_it_fails_alone(monkeypatch):
-    """One call in twenty kills whoever has it: after five it has failed, and the others are answered."""
-    poison = "poison"
+    """One call of forty kills whoever has it: after five it has failed. The calls that went with it are answered: after three losses
+    it is sent alone."""
+    poison, sizes = "poison", []
 
     class Fragile(InProcess):
         def start(self, setup, berths, n_models):
@@ -212,14 +213,16 @@ def test_a_call_that_takes_its_workers_with_it_fails_alone(monkeypatch):
             async def all_or_nothing(calls):
                 if any(call.request.prompt == poison for call in calls):
                     link.is_up = False
+                    sizes.append(len(calls))
                     raise WorkerLost("Its process is gone.")
                 async for reply in answers(calls):
                     yield reply
 
             return all_or_nothing
 
-    completions = asyncio.run(spread_over(Fragile(2), [poison if i == 7 else f"{i}" for i in range(20)]))
-    assert [one.status for one in completions] == ["failed" if i == 7 else "ok" for i in range(20)]
+    completions = asyncio.run(spread_over(Fragile(2), [poison if i == 7 else f"{i}" for i in range(40)]))
+    assert [one.status for one in completions] == ["failed" if i == 7 else "ok" for i in range(40)]
+    assert len(sizes) == 5 and sizes[0] > 1 and sizes[3:] == [1, 1]
     assert completions[7].error.startswith("5 workers were lost") and completions[7].n_lost == 5
 
 
