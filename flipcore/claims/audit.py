@@ -139,7 +139,7 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 yield Finding(word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model))
 
 
-def _called(extractor: object) -> str:
+def spoken_name(extractor: object) -> str:
     """What a sentence calls it: ours by its title, one of a log by its own name."""
     return EXTRACTORS[str(extractor)].title.lower() if extractor in EXTRACTORS else str(extractor)
 
@@ -157,10 +157,11 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         others = others[others["answer"].notna()].merge(lost[key], on=key)
         detail = ""
         if len(others):
-            best = others.groupby("extractor")["score"].agg(["size", "sum"]).sort_values("size").iloc[-1]
-            name = others.groupby("extractor").size().idxmax()
-            detail = f"{_called(name)} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
-        sentence = f"{model}: {extractor} finds no answer in {share.text()} of the texts (n = {len(part):,})."
+            best = others.groupby("extractor")["score"].agg(["size", "sum"]).sort_values("size", kind="stable").iloc[-1]
+            name = f"The {spoken_name(best.name)}" if best.name in EXTRACTORS else spoken_name(best.name)
+            detail = f"{name} reads {int(best['size']):,} of these {len(lost):,}, {int(best['sum']):,} of them right."
+        share_text = share.text(2 if share.value >= 0.1 else 3)
+        sentence = f"{model}: {extractor} finds no answer in {share_text} of the texts ({len(lost):,} of {len(part):,})."
         claim = description(sentence, "unreadable", detail, share=share)
         yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
 
@@ -203,7 +204,7 @@ def readouts_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 continue
             means = both.groupby(level="item_id", sort=False).mean()
             scores = paired_scores(means[first], means[second], _templates(log, means.index))
-            claim = difference_claim(scores, READOUTS_DIFFER, _called(first), _called(second), f"Model {model}.")
+            claim = difference_claim(scores, READOUTS_DIFFER, spoken_name(first), spoken_name(second), f"Model {model}.")
             rank = 55 + 40 * len(apart) / len(both)
             items = tuple(dict.fromkeys(apart.index.get_level_values("item_id")))[:N_LISTED]
             yield Finding("readouts", claim, rank, items, str(model), extractor=first)
@@ -230,7 +231,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             scores = paired_scores(a[items], b[items], _templates(log, items))
             if scores.first_only == scores.second_only == 0 and scores.difference.value == 0:
                 continue
-            claim = difference_claim(scores, MODELS_DIFFER, first, second, f"{task}, {extractor}.")
+            claim = difference_claim(scores, MODELS_DIFFER, first, second, f"Task {task}, read by {spoken_name(extractor)}.")
             apart = tuple(items[(a[items] != b[items]).to_numpy()])[:N_LISTED]
             yield Finding("two logs", claim, 30 + 10 * claim.asserted, apart, first, extractor=str(extractor))
 
@@ -244,7 +245,8 @@ def repeats(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         if rates.empty or not rates.sum():
             continue
         floor = mean_interval(rates)
-        sentence = f"{model}: noise floor, {floor.text()} of repeated answers differ under {_called(extractor)} (n = {len(rates):,} items)."
+        under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
+        sentence = f"{model}: noise floor, {floor.text()} of repeated answers differ {under}."
         claim = description(sentence, "floor", "Smaller differences between single runs are noise.", floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))
@@ -268,7 +270,7 @@ def prompts(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         flips = mean_interval(rates)
         means = part.groupby("variant")["score"].mean().dropna()
         span = f" Scores range from {number_text(means.min(), 3)} to {number_text(means.max(), 3)}." if len(means) > 1 else ""
-        change, name = str(axis).replace("_", " "), _called(extractor)
+        change, name = str(axis).replace("_", " "), spoken_name(extractor)
         sentence = f"{model}: {flips.text()} of pairs of variants get different answers under {change}, read by {name}."
         claim = description(sentence, "flips", f"{len(rates):,} items.{span}", flips=flips)
         items = tuple(rates.index[rates > 0])[:N_LISTED]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flipcore.claims.audit import findings
+from flipcore.claims.audit import findings, spoken_name
 from flipcore.claims.audit_input import AuditInput, Finding
 from flipcore.core.errors import BadInput
 from flipcore.reports.rereading import rereadings
@@ -40,7 +40,7 @@ def audit(store: Store, study_id: str) -> Audit:
         frame, queries.items(store, study_id), queries.calls(store, study_id), queries.reported(study), queries.notes(study)
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
-    models, names = list(frame["model"].unique()), list(frame["extractor"].unique())
+    models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]
     recognised = (
         f"{formats}: {_counts_of(frame['item_id'].nunique(), 'item')}, {_counts_of(int(audit_input.calls['n'].sum()), 'call')}, "
         f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
