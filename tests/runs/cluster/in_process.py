@@ -10,6 +10,8 @@ from flipcore.runs.cluster.place import Cluster, Link, WorkerLost
 from flipcore.runs.cluster.places import ClusterPlace
 from flipcore.runs.cluster.worker import Worker
 
+MOST_AT_ONCE = 8  # that the first worker to stand does not take a whole study
+
 
 class InProcess(Cluster):
     """`n` machines with one processor each. `changed` alters the worker with that number, as its machine may."""
@@ -43,7 +45,7 @@ class InProcess(Cluster):
 class _Line(Link):
     def __init__(self, cluster, number, berth, setup) -> None:
         self.cluster, self.number, self.setup = cluster, number, setup
-        self.name, self.n_at_once = berth.name, berth.n_at_once
+        self.name, self.n_at_once = berth.name, min(berth.n_at_once, MOST_AT_ONCE)
         self.n_lives, self.n_calls, self.is_up = 0, 0, False
         self.worker, self.workers = None, []
 

@@ -184,7 +184,9 @@ def run_and_kill(bench: Bench, outcome: Outcome, n_worker_kills: int, n_driver_k
         if child.poll() is not None:
             break
         if kind == "worker":
-            if pids := bench.worker_pids():
+            while not (pids := bench.worker_pids()) and child.poll() is None:  # those killed before are on their way up
+                time.sleep(0.2)
+            if pids:
                 os.kill(rng.choice(pids), signal.SIGKILL)
                 outcome.n_worker_kills += 1
                 outcome.n_on_way += bench.n_in_flight

@@ -15,7 +15,7 @@ from flipcore.runs import runner
 from flipcore.runs.cluster import spread
 from flipcore.runs.cluster.berths import berths
 from flipcore.runs.cluster.place import WorkerLost
-from flipcore.runs.cluster.states import AT_WORK, MISSING, SET_ASIDE
+from flipcore.runs.cluster.states import AT_WORK, LOST, MISSING, SET_ASIDE
 from flipcore.store.connection import Store
 from tests.runs.cluster.in_process import InProcess, place
 from tests.runs.kills import contents
@@ -83,7 +83,7 @@ def test_a_lost_workers_calls_are_asked_again_and_no_others(store, whole):
     n_on_way = {}
 
     def dies(number, n_calls):
-        if number in (0, 4) and n_calls >= 8 and number not in n_on_way:
+        if number in (0, 4) and n_calls >= 4 and number not in n_on_way:
             n_on_way[number] = on._spreads[cluster.links[number].setup.name]._workers[number % 3].n_now
             return True
         return False
@@ -94,7 +94,8 @@ def test_a_lost_workers_calls_are_asked_again_and_no_others(store, whole):
     assert last.state == "done" and tables(store, tiny_study()) == whole
     n_again = len(cluster.sent) - len(set(cluster.sent))
     assert len(n_on_way) == 2 and 0 < n_again <= sum(n_on_way.values())
-    assert [one.n_losses for one in last.workers] == [1, 0, 0, 0, 1, 0] and {one.state for one in last.workers} == {AT_WORK}
+    assert [one.n_losses for one in last.workers] == [1, 0, 0, 0, 1, 0]
+    assert {one.state for one in last.workers} <= {AT_WORK, LOST}  # lost: on its way back when the run ended
     assert store.rows("SELECT sum(n_lost), sum(n_attempts - 1) FROM completions") == [(n_again, n_again)]
 
 
