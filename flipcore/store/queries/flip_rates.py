@@ -1,0 +1,196 @@
+"""T, G and A of every item, counted inside DuckDB: rows go out an item, axis and extractor, never a readout.
+
+What `stats.flips.decomposition.item_rates` does with an array of codes is done here with counts. Of variants j < k with shares
+p_j(a) of the answer a among their samples, the share of sample pairs that agree is sum_a p_j(a) p_k(a), so that over all pairs of
+variants it is sum_a (S_a^2 - Q_a) / 2 with S_a = sum_j p_j(a) and Q_a = sum_j p_j(a)^2: no pair is ever formed. With one sample a
+variant all of these are whole numbers, and the rates are equal to the arrays' to the last digit.
+
+The rules are those of the arrays under the null policy own_class: an unreadable answer is a class of its own, a missing or cut
+one is in no pair, a pair counts where both extractors have it, on `identity` every sample is a variant, and an item without any
+readable answer is undefined.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from flipcore.core.records import CONTINUATION, IDENTITY
+from flipcore.extractors import VALUES
+from flipcore.protocols import rotation
+from flipcore.store.connection import Store
+from flipcore.store.harmless import HARMLESS, harmless_params
+from flipcore.store.queries.locks import sight
+from flipcore.store.queries.standing import STANDING
+from flipcore.store.visible import SIGHT, Sight
+
+MEGABYTES = 4_000  # that DuckDB may hold at once meanwhile
+STATES = {"accepted": ["accepted"], "standing": ["accepted", "unreviewed"], "all": ["accepted", "unreviewed", "rejected"]}
+
+# variants that may be compared, a row each: those of `queries.studies.readouts`
+_VARIANTS = f"""
+{STANDING},
+ways AS MATERIALIZED (
+    SELECT i.item_id, i.position, i.role, v.axis, v.variant_id, v.key = $base AS is_base, coalesce(q.source_id, i.item_id) AS family
+    FROM study_items i JOIN study_variants v USING (study_id, item_id) JOIN items q USING (item_id)
+    JOIN variants w USING (variant_id) LEFT JOIN standing p ON p.pair_id = v.material_id
+    WHERE i.study_id = $study_id AND {SIGHT} AND w.target IS NOT DISTINCT FROM q.target AND w.layout <> $continuation
+      AND {HARMLESS}
+      AND (v.material_id IS NULL OR if($pairs_given, v.material_id IN (SELECT unnest($pairs)),
+                                       coalesce(p.state, 'unreviewed') IN (SELECT unnest($states))))),
+reads AS MATERIALIZED (
+    SELECT r.model, r.item_id, w.position, w.role, w.family, w.is_base, r.axis, r.extractor, r.variant_id,
+           if(r.axis = $identity, r.sample, 0) AS layer, if(r.axis = $identity, 0, r.sample) AS sample,
+           r.status, r.answer, r.is_correct, r.status IN ('ok', 'unreadable') AS is_there
+    FROM readouts r JOIN ways w USING (item_id, axis, variant_id)
+    WHERE r.study_id = $study_id AND NOT (r.status = 'ok' AND r.answer IS NULL)
+      AND r.extractor NOT IN (SELECT unnest($values)) AND (NOT $locked OR r.model IN (SELECT unnest($locked_models))))
+"""
+
+_CELL = "model, item_id, axis, extractor"
+_UNIT = f"{_CELL}, variant_id, layer"
+
+# every extractor alone: what the flip surface shows, and the noise floor
+_ALONE = f"""
+own AS (SELECT {_UNIT}, answer, count(*) AS c FROM reads WHERE is_there GROUP BY ALL),
+own_units AS (
+    SELECT {_UNIT}, sum(c) AS n, sum(c * (c - 1)) AS agree, max(answer IS NOT NULL) AS readable FROM own GROUP BY ALL),
+own_classes AS (
+    SELECT {_CELL}, answer, sum(c / n) AS s, sum((c / n) * (c / n)) AS q
+    FROM own JOIN own_units USING ({_UNIT}) GROUP BY ALL),
+own_pairs AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree FROM own_classes GROUP BY ALL),
+alone AS (
+    SELECT {_CELL}, count(*) AS v, bool_or(readable) AS readable, count(*) FILTER (n > 1) AS v_again,
+           sum(1 - agree / (n * (n - 1))) FILTER (n > 1) AS differ_again
+    FROM own_units GROUP BY ALL),
+counts AS (
+    SELECT {_CELL}, any_value(position) AS position, any_value(role) AS role, any_value(family) AS family,
+           count(*) FILTER (is_there) AS n_there, count(*) FILTER (status = 'unreadable') AS n_null,
+           count(*) FILTER (status = 'cut') AS n_cut, count(*) FILTER (status = 'absent') AS n_absent,
+           count(*) FILTER (is_there AND is_base) AS n_base, count(*) FILTER (status = 'unreadable' AND is_base) AS n_base_null,
+           count(*) FILTER (is_correct) AS n_right
+    FROM reads GROUP BY ALL)
+"""
+
+# an extractor beside the reference, on what both have
+_BESIDE = f"""
+beside AS (
+    SELECT e.model, e.item_id, e.axis, e.extractor, e.variant_id, e.layer, e.answer AS a, f.answer AS b, count(*) AS c
+    FROM reads e JOIN reads f ON f.model = e.model AND f.item_id = e.item_id AND f.axis = e.axis AND f.variant_id = e.variant_id
+         AND f.layer = e.layer AND f.sample = e.sample
+    WHERE e.is_there AND f.is_there AND f.extractor = $reference GROUP BY ALL),
+units AS (SELECT {_UNIT}, sum(c) AS n FROM beside GROUP BY ALL),
+shares AS (SELECT {_UNIT}, a, b, c / n AS p FROM beside JOIN units USING ({_UNIT})),
+of_a AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree, bool_or(a IS NOT NULL) AS readable FROM (
+    SELECT {_CELL}, a, sum(p) AS s, sum(p * p) AS q FROM (SELECT {_UNIT}, a, sum(p) AS p FROM shares GROUP BY ALL) GROUP BY ALL)
+    GROUP BY ALL),
+of_b AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree, bool_or(b IS NOT NULL) AS readable FROM (
+    SELECT {_CELL}, b, sum(p) AS s, sum(p * p) AS q FROM (SELECT {_UNIT}, b, sum(p) AS p FROM shares GROUP BY ALL) GROUP BY ALL)
+    GROUP BY ALL),
+of_both AS (SELECT {_CELL}, sum(s * s - q) / 2 AS agree FROM (
+    SELECT {_CELL}, a, b, sum(p) AS s, sum(p * p) AS q FROM shares GROUP BY ALL) GROUP BY ALL),
+n_units AS (SELECT {_CELL}, count(*) AS v FROM units GROUP BY ALL),
+pairs AS (
+    SELECT {_CELL}, v * (v - 1) / 2 AS n, n - x.agree AS e, n - y.agree AS f, n - x.agree - y.agree + z.agree AS both,
+           n > 0 AND x.readable AND y.readable AS is_defined
+    FROM n_units JOIN of_a x USING ({_CELL}) JOIN of_b y USING ({_CELL}) JOIN of_both z USING ({_CELL}))
+"""
+
+# with one sample a variant every share is 1, and answers are counted without looking at variants one by one
+_ALONE_ONCE = _ALONE.replace(
+    _ALONE[: _ALONE.index("counts AS")],
+    f"""
+own_classes AS (SELECT {_CELL}, answer, count(*) AS s FROM reads WHERE is_there GROUP BY ALL),
+own_pairs AS (SELECT {_CELL}, sum(s * (s - 1)) / 2 AS agree FROM own_classes GROUP BY ALL),
+alone AS (
+    SELECT {_CELL}, sum(s) AS v, bool_or(answer IS NOT NULL) AS readable, 0 AS v_again, NULL::DOUBLE AS differ_again
+    FROM own_classes GROUP BY ALL),
+""",
+)
+_BESIDE_ONCE = f"""
+classes AS (
+    SELECT e.model, e.item_id, e.axis, e.extractor, e.answer AS a, f.answer AS b, count(*) AS s
+    FROM reads e JOIN reads f ON f.model = e.model AND f.item_id = e.item_id AND f.axis = e.axis AND f.variant_id = e.variant_id
+         AND f.layer = e.layer
+    WHERE e.is_there AND f.is_there AND f.extractor = $reference GROUP BY ALL),
+of_a AS (SELECT {_CELL}, sum(s * (s - 1)) / 2 AS agree, bool_or(a IS NOT NULL) AS readable FROM (
+    SELECT {_CELL}, a, sum(s) AS s FROM classes GROUP BY ALL) GROUP BY ALL),
+of_b AS (SELECT {_CELL}, sum(s * (s - 1)) / 2 AS agree, bool_or(b IS NOT NULL) AS readable FROM (
+    SELECT {_CELL}, b, sum(s) AS s FROM classes GROUP BY ALL) GROUP BY ALL),
+of_both AS (SELECT {_CELL}, sum(s) AS v, sum(s * (s - 1)) / 2 AS agree FROM classes GROUP BY ALL),
+pairs AS (
+    SELECT {_CELL}, z.v * (z.v - 1) / 2 AS n, n - x.agree AS e, n - y.agree AS f, n - x.agree - y.agree + z.agree AS both,
+           n > 0 AND x.readable AND y.readable AS is_defined
+    FROM of_both z JOIN of_a x USING ({_CELL}) JOIN of_b y USING ({_CELL}))
+"""
+
+_RATES = f"""
+rates AS (
+    SELECT {_CELL}, c.position, c.role, c.family, c.n_there, c.n_null, c.n_cut, c.n_absent, c.n_base, c.n_base_null, c.n_right,
+           if(a.v > 1 AND a.readable, (a.v * (a.v - 1) / 2 - o.agree) / (a.v * (a.v - 1) / 2), NULL) AS alone,
+           if(a.v_again > 0 AND a.readable, a.differ_again / a.v_again, NULL) AS again,
+           if(p.is_defined, p.e / p.n, NULL) AS T, if(p.is_defined, p.f / p.n, NULL) AS G,
+           if(p.is_defined, (p.e - p.both) / p.n, NULL) AS A_plus, if(p.is_defined, (p.f - p.both) / p.n, NULL) AS A_minus,
+           if(p.is_defined, p.both / p.n, NULL) AS "both"
+    FROM counts c LEFT JOIN alone a USING ({_CELL}) LEFT JOIN own_pairs o USING ({_CELL}) LEFT JOIN pairs p USING ({_CELL}))
+"""
+
+_BY_ITEM = "SELECT * FROM rates ORDER BY model, position, axis, extractor"
+
+# a family's mean is one value, as in `stats.base.clusters.by_family`
+_MEANS = """
+SELECT model, axis, extractor, sum(n_items)::BIGINT AS n_items, count(*) AS n, avg(T) AS T, avg(G) AS G, avg(A) AS A,
+       stddev_samp(T) AS sd_T, stddev_samp(G) AS sd_G, stddev_samp(A) AS sd_A
+FROM (SELECT model, axis, extractor, family, count(*) AS n_items, avg(T) AS T, avg(G) AS G, avg(T - G) AS A
+      FROM rates WHERE T IS NOT NULL AND axis <> $identity GROUP BY ALL)
+GROUP BY ALL ORDER BY model, axis, extractor
+"""
+
+
+def item_flip_rates(
+    store: Store, study_id: str, reference: str, *, lock: str | None = None, paraphrases: str = "standing"
+) -> pd.DataFrame:
+    """One row a model, item, axis and extractor, in the study's order: T, G, A_plus, A_minus and both beside the `reference`
+    extractor, NaN where undefined; `alone`, the flip rate of the extractor by itself, and `again`, that of samples of one variant;
+    counts of readouts that are there, unreadable, cut, absent, right. Items that were set aside come under a `lock` alone."""
+    return _answer(store, study_id, reference, _BY_ITEM, lock, paraphrases)
+
+
+def mean_flip_rates(
+    store: Store, study_id: str, reference: str, *, lock: str | None = None, paraphrases: str = "standing"
+) -> pd.DataFrame:
+    """One row a model, axis and extractor: means of T, G and A over families with their standard deviations; nothing else leaves
+    the database."""
+    return _answer(store, study_id, reference, _MEANS, lock, paraphrases)
+
+
+def _answer(store: Store, study_id: str, reference: str, what: str, lock: str | None, paraphrases: str) -> pd.DataFrame:
+    scope = sight(store, study_id, lock)
+    once = _asked_once(store, study_id)
+    parts = (_VARIANTS, _ALONE_ONCE if once else _ALONE, _BESIDE_ONCE if once else _BESIDE, _RATES)
+    with store.memory_bound(MEGABYTES):
+        return store.frame(f"WITH {', '.join(parts)} {what}", **_params(study_id, reference, scope, paraphrases))
+
+
+def _asked_once(store: Store, study_id: str) -> bool:
+    """Whether no variant but the base prompt of the noise floor was asked twice."""
+    sql = "SELECT coalesce(max(sample), 0) FROM readouts WHERE study_id = $study_id AND axis <> $identity"
+    return store.rows(sql, study_id=study_id, identity=IDENTITY)[0][0] == 0
+
+
+def _params(study_id: str, reference: str, scope: Sight, paraphrases: str) -> dict[str, Any]:
+    stands = STATES[paraphrases]
+    pairs = None if scope.verdicts is None else [pair for pair, state in scope.verdicts.items() if state in stands]
+    return {
+        "study_id": study_id,
+        "reference": reference,
+        "identity": IDENTITY,
+        "continuation": CONTINUATION,
+        "values": sorted([*VALUES, *rotation.READOUTS]),
+        "states": stands,
+        "pairs_given": pairs is not None,
+        "pairs": pairs or [""],
+        **scope.params_of_models,
+        **harmless_params(),
+    }
