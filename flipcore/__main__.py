@@ -1,5 +1,5 @@
 """The command line: python -m flipcore demo | run | models | stats | report | publish | match | import | audit | access | merge |
-export."""
+export | archive | restore."""
 
 from __future__ import annotations
 
@@ -59,11 +59,21 @@ def parser() -> argparse.ArgumentParser:
     access_command.add_arguments(commands.add_parser("access", help="who may use a dashboard on a network"))
     merge = commands.add_parser("merge", help="add what other database files hold")
     merge.add_argument("files", nargs="+", metavar="FILE")
+    _add_archive(commands)
     export = commands.add_parser("export", help="readouts and items as files")
     export.add_argument("study")
     export.add_argument("--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER))
     export.add_argument("--folder", default="exports")
     return root_parser
+
+
+def _add_archive(commands) -> None:
+    archive = commands.add_parser("archive", help="a finished study's answers as Parquet files beside the database")
+    archive.add_argument(
+        "--to", metavar="FOLDER", help="where, or a URL that fsspec opens (default: archive, beside the database)"
+    )
+    for one in (archive, commands.add_parser("restore", help="an archived study's answers back into the database")):
+        one.add_argument("study", help="its id, or the start of its name")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -87,6 +97,8 @@ def main(arguments: list[str] | None = None) -> int:
             "access": access_command.access,
             "merge": _merge,
             "export": _export,
+            "archive": _archive,
+            "restore": _archive,
         }[options.command](options)
     except FlipscopeError as error:
         print(error, file=sys.stderr)
@@ -241,6 +253,21 @@ def _merge(options) -> int:
     store = Store.open()
     try:
         print("\n".join(merge(options.files, store).sentences()))
+        return 0
+    finally:
+        store.close()
+
+
+def _archive(options) -> int:
+    from flipcore.store.archiving import archive, restore
+
+    store = Store.open()
+    try:
+        study_id = _study_id(store, options.study)
+        if options.command == "archive":
+            print(f"{archive(store, study_id, options.to).sentence()} Pages and commands read them there.")
+        else:
+            print(f"Back in {store.path}: {', '.join(f'{n:,} {name}' for name, n in restore(store, study_id).n_rows.items())}.")
         return 0
     finally:
         store.close()

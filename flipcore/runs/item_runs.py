@@ -12,6 +12,7 @@ from flipcore.runs.cut_count import CutCount
 from flipcore.runs.plan import ItemPlan, PlanInputs
 from flipcore.runs.plan_hash import UNKNOWN, inputs_hash, item_hash, study_hash
 from flipcore.runs.progress import DONE, Progress
+from flipcore.store.archives import check_here
 from flipcore.store.connection import Store
 from flipcore.store.queries import planning
 from flipcore.store.queries.planning import ItemRun
@@ -69,7 +70,14 @@ class ItemRuns:
         return digest(of_inputs, fingerprint) if of_inputs != UNKNOWN and n_stored == n_ends else UNKNOWN
 
     def progress(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
-        """How a study stands that ended done and whose plan would be the same again, told to `on_progress`; None of any other."""
+        """How a study stands that ended done and whose plan would be the same again, told to `on_progress`; None of any other. Raises
+        BadInput for an archived study that would be asked more."""
+        end = self._end(on_progress)
+        if end is None and self._is_whole:
+            check_here(self._store.archives, self.study_id)
+        return end
+
+    def _end(self, on_progress: Callable[[Progress], None] | None) -> Progress | None:
         state, n_calls, message, plan_hash = planning.study_end(self._store, self.study_id)
         if state != DONE or plan_hash == UNKNOWN or self._whole_hash(len(self._ends)) != plan_hash:
             return None

@@ -22,6 +22,7 @@ from flipcore.access.acting import require_read
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.store import migrations
+from flipcore.store.archives import Archive, archives, attach, open_folders
 from flipcore.store.writer import Writer
 
 _BATCH = 2_000  # rows that are held at once
@@ -42,6 +43,8 @@ class Store:
         self._connection, self.path = connection, path
         self._lock = threading.Lock()
         self._revisions: dict[str, int] = defaultdict(int)
+        self.archives: dict[str, Archive] = {}
+        self.look_for_archives()
         self.writer = Writer(self)
 
     @classmethod
@@ -65,7 +68,29 @@ class Store:
     def cursor(self) -> DuckDBPyConnection:
         """A cursor for one thread; close it after use. Raises AccessDenied for whoever may not read results."""
         require_read()
+        cursor = self._connection.cursor()
+        attach(cursor, self._there)
+        return cursor
+
+    def own_cursor(self) -> DuckDBPyConnection:
+        """A cursor that sees the file alone, without what is archived: for its one writer."""
         return self._connection.cursor()
+
+    def look_for_archives(self) -> None:
+        """Reads which studies stand in files beside this one. One whose files are not there is named, and not read."""
+        cursor = self._connection.cursor()
+        try:
+            self.archives = archives(cursor)
+            self._there = [one for one in self.archives.values() if one.is_there]
+            open_folders(cursor, [one.folder for one in self._there])
+        finally:
+            cursor.close()
+
+    def check_there(self, study_id: str) -> None:
+        """Raises BadInput for a study whose archive is not where it was put: without its answers it would look empty."""
+        if study_id in self.archives and self.archives[study_id] not in self._there:
+            where = self.archives[study_id].sentence()
+            raise BadInput(f"{where} That folder is not there. Put it back, and open Flipscope again.")
 
     def frame(self, sql: str, **params) -> pd.DataFrame:
         """The rows of a query as a DataFrame."""

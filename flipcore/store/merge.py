@@ -18,6 +18,7 @@ from flipcore.access.acting import require
 from flipcore.access.levels import Permission
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.store import merge_checks, merge_readouts
+from flipcore.store.archives import check_merge
 from flipcore.store.connection import Store
 from flipcore.store.merge_source import read_tables
 from flipcore.store.schema import Table, tables
@@ -82,6 +83,7 @@ def _union(connection, files: Mapping[str, Path], report: Merged) -> None:
     try:
         for name, source in maps.items():
             _take_in(connection, table_by_name[name], pa.ipc.open_file(source).read_all(), report)
+        check_merge(connection, set(maps))
         merge_checks.drop_untrue(connection, table_by_name, set(maps), report.skipped)
         for name in maps:
             if name not in _READ_LAST and name != "completions":

@@ -20,6 +20,7 @@ from flipcore.access.levels import Permission
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
 from flipcore.store.acts import act_row, acts_of
+from flipcore.store.archives import check_hot
 from flipcore.store.schema import LAST_VALUE, NO_NUMBER, SHOWN_BY_ALL, Table, tables
 
 INTERVAL_S = 0.1
@@ -58,9 +59,10 @@ class Writer:
 
     def add_together(self, parts: Iterable[Part]) -> Future:
         """Queue rows of several tables that are safe together or not at all, and what the log of acts says of them. Raises
-        AccessDenied, and queues nothing, where the person who acts may not write them."""
+        AccessDenied, and queues nothing, where the person who acts may not write them, BadInput for a study that is archived."""
         future: Future = Future()
         filled = [(table, rows) for table, rows in parts if rows]
+        check_hot(self._store.archives, filled)
         filled += acts_of(check_write(filled), filled)
         if filled:
             self._queue.put(_Batch(filled, future))
@@ -97,12 +99,19 @@ class Writer:
                 f"{self._store.path} took longer than {timeout:g} s to write. Check the disk and resume."
             ) from error
 
+    def checkpoint(self) -> None:
+        """Lets the file give back what was deleted; where somebody reads just now, later."""
+        import duckdb
+
+        with suppress(duckdb.Error):
+            self._store.own_cursor().execute("CHECKPOINT")
+
     def stop(self) -> None:
         self._queue.put(None)
         self._thread.join(60)
 
     def _loop(self) -> None:
-        connection = self._store.cursor()
+        connection = self._store.own_cursor()
         stopping = False
         while not stopping:
             batches, stopping = self._gathered()

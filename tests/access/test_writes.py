@@ -26,6 +26,7 @@ from flipcore.runs.demo import demo_study
 from flipcore.runs.judging_again import judge_again
 from flipcore.runs.rereading import reread
 from flipcore.runs.runner import run
+from flipcore.store.archiving import archive, restore
 from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import budgets, decisions, exchange, holdout, judges, locks, planning, review, studies
@@ -73,6 +74,8 @@ WAYS = {
     "test a model": (Permission.MODELS, lambda s: ask_and_keep(CARD)),
     "list a server's models": (Permission.MODELS, lambda s: listed_models(CARD)),
     "delete": (Permission.FILES, lambda s: studies.delete_study(s, STUDY)),
+    "archive": (Permission.FILES, lambda s: archive(s, STUDY)),
+    "restore": (Permission.FILES, lambda s: restore(s, STUDY)),
     "merge": (Permission.FILES, lambda s: merge(["nowhere.duckdb"], s)),
     "a statement of one's own": (Permission.FILES, lambda s: s.writer.transact(lambda c: None).result(9)),
 }  # fmt: skip
@@ -102,7 +105,7 @@ def test_a_write_is_allowed_or_a_sentence(store, who):
             with pytest.raises(AccessDenied, match=r"may not|may |not stored"):
                 WAYS[way][1](store)
     assert _rows(store) == before
-    assert len(refused) == {"nobody": 28, "reviewer": 27, "annotator": 28, "viewer": 28, "analyst": 7, "admin": 0}[who]
+    assert len(refused) == {"nobody": 30, "reviewer": 29, "annotator": 30, "viewer": 30, "analyst": 9, "admin": 0}[who]
 
 
 @pytest.mark.slow

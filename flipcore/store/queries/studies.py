@@ -13,6 +13,7 @@ from flipcore.core.records import CONTINUATION
 from flipcore.core.study import Study
 from flipcore.extractors import VALUES
 from flipcore.protocols import rotation
+from flipcore.store.archives import archives, check_here
 from flipcore.store.connection import Store
 from flipcore.store.harmless import HARMLESS, harmless_params
 from flipcore.store.origins import origin_text
@@ -71,6 +72,7 @@ def study(store: Store, study_id: str) -> Study | None:
 
 def declared(store: Store, study_id: str) -> Study:
     """The declaration of a stored study; BadInput where there is none, as after somebody deleted it."""
+    store.check_there(study_id)
     there = study(store, study_id)
     if there is None:
         raise BadInput(f"There is no study {study_id!r} here; it may have been deleted. Go back to Studies.")
@@ -288,11 +290,12 @@ def n_unreviewed(store: Store, study_id: str) -> int:
 
 def delete_study(store: Store, study_id: str) -> None:
     """Removes memberships and readouts. Completions that were paid for stay and are reused by the next study. Raises BadInput
-    while the study runs."""
+    while the study runs, or while it is archived."""
     require(Permission.FILES)
 
     def delete(connection) -> None:
         sql = "SELECT state FROM studies WHERE study_id = $study_id"
+        check_here(archives(connection), study_id)
         if connection.execute(sql, {"study_id": study_id}).fetchall() == [("running",)]:
             raise BadInput("The study is running, so it was not deleted. Cancel it first, then delete it.")
         for table in tables().values():

@@ -1,0 +1,129 @@
+"""Moves a finished study's completions and readouts to Parquet files, and back.
+
+Its rows of `readouts`, `readout_sources` and those of its `completions` that no other study holds go to
+FOLDER/study_id=…/model=…/TABLE.parquet, are counted there, and leave the file in the same transaction. The folder may be a URL that
+`fsspec` opens where that is installed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
+from flipcore.core.errors import BadInput
+from flipcore.store.archives import KEY, TABLES, Archive, cast, open_folders, read, text
+from flipcore.store.connection import Store
+from flipcore.store.schema import tables
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+# completions that only this study holds; an answer that is missing may still come
+_OWN_CALLS = """
+SELECT call_id FROM study_calls WHERE study_id = $study_id
+EXCEPT SELECT call_id FROM study_calls WHERE study_id <> $study_id
+EXCEPT SELECT call_id FROM readout_sources WHERE study_id <> $study_id
+EXCEPT SELECT call_id FROM completions WHERE status <> 'ok'
+"""
+_ROWS = {
+    "readouts": "study_id = $study_id",
+    "readout_sources": "study_id = $study_id",
+    "completions": f"call_id IN ({_OWN_CALLS})",
+}
+
+
+def archive(store: Store, study_id: str, to: str | Path | None = None) -> Archive:
+    """Moves a finished study's rows to Parquet files under the folder `to` ("archive" beside the database) and says where they
+    are. Raises AccessDenied for whoever is no admin, BadInput for a study that has not ended or is archived."""
+    require(Permission.FILES)
+    if study_id in store.archives:
+        raise BadInput(f"The study is archived already. {store.archives[study_id].sentence()}")
+    root = str(to) if to is not None and "://" in str(to) else str(Path(to or store.path.parent / "archive").resolve())
+    action = lambda connection: _move_out(connection, study_id, root)  # noqa: E731
+    moved = store.writer.transact(action, Permission.FILES, "archived a study", study_id).result()
+    _after(store, study_id)
+    return moved
+
+
+def restore(store: Store, study_id: str) -> Archive:
+    """Brings an archived study's rows back into the file and removes the files. Raises AccessDenied for whoever is no admin, BadInput
+    for a study that is not archived or whose files are not there or not whole."""
+    require(Permission.FILES)
+    if study_id not in store.archives:
+        raise BadInput(f"The study {study_id!r} is not archived here, so there is nothing to restore.")
+    one = store.archives[study_id]
+    action = lambda connection: _move_in(connection, one)  # noqa: E731
+    store.writer.transact(action, Permission.FILES, "restored a study", study_id).result()
+    for path in (path for files in one.files.values() for path in files if "://" not in path):
+        Path(path).unlink(missing_ok=True)
+    _after(store, study_id)
+    return one
+
+
+def _after(store: Store, study_id: str) -> None:
+    store.look_for_archives()
+    store.writer.checkpoint()
+    store.touch([study_id])
+
+
+def _move_out(connection: DuckDBPyConnection, study_id: str, root: str) -> Archive:
+    state = connection.execute("SELECT state FROM studies WHERE study_id = $study_id", {"study_id": study_id}).fetchall()
+    if state != [("done",)]:
+        why = f"its state is {state[0][0]}" if state else "there is no such study"
+        raise BadInput(f"{study_id} was not archived: {why}. Only a study that is done can be; run it to its end first.")
+    open_folders(connection, [root])
+    files: dict[str, list[str]] = {}
+    n_rows: dict[str, int] = {}
+    for table in TABLES:
+        n_rows[table], files[table] = _table_files(connection, table, study_id, root)
+    for table in reversed(TABLES):
+        connection.execute(f"DELETE FROM {table} WHERE {_ROWS[table]}", {"study_id": study_id})
+    one = Archive(study_id, root, files, n_rows)
+    value = json.dumps(asdict(one), ensure_ascii=False)
+    connection.execute("INSERT OR REPLACE INTO store_info VALUES ($key, $value)", {"key": KEY + study_id, "value": value})
+    return one
+
+
+def _table_files(connection: DuckDBPyConnection, table: str, study_id: str, root: str) -> tuple[int, list[str]]:
+    """The rows of one table, a file a model; counted again in the files before anything is deleted."""
+    params: dict[str, Any] = {"study_id": study_id}
+    counts = connection.execute(
+        f"SELECT model, count(*) FROM {table} WHERE {_ROWS[table]} GROUP BY model ORDER BY model", params
+    ).fetchall()
+    paths = []
+    for model, _ in counts:
+        folder = f"{root}/study_id={quote(study_id, safe='')}/model={quote(model, safe='')}"
+        if "://" not in root:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        paths.append(f"{folder}/{table}.parquet")
+        names = ", ".join(f'"{name}"' for name in tables()[table].names)
+        order = "ORDER BY item_id, axis, variant_id, sample, extractor" if table != "completions" else ""
+        rows = f"SELECT {names} FROM {table} WHERE {_ROWS[table]} AND model = $model {order}"
+        connection.execute(f"COPY ({rows}) TO {text(paths[-1])} (FORMAT parquet, COMPRESSION zstd)", params | {"model": model})
+    n = sum(n for _, n in counts)
+    n_there = connection.execute(f"SELECT count(*) FROM {read(paths)}").fetchall()[0][0] if paths else 0
+    if n != n_there:
+        raise BadInput(
+            f"{n_there:,} of {n:,} {table} were written to {root}, so nothing was moved. Check the disk and try again."
+        )
+    return n, paths
+
+
+def _move_in(connection: DuckDBPyConnection, one: Archive) -> None:
+    if not one.is_there:
+        raise BadInput(f"Files of the archive are not there: {one.sentence()} Put them back, then restore.")
+    open_folders(connection, [one.folder])
+    for table, files in one.files.items():
+        if not files:
+            continue
+        n = connection.execute(f"SELECT count(*) FROM {read(files)}").fetchall()[0][0]
+        if n != one.n_rows[table]:
+            raise BadInput(f"The archive holds {n:,} {table}, and {one.n_rows[table]:,} were put there. Nothing was restored.")
+        names = ", ".join(f'"{name}"' for name in tables()[table].names)
+        connection.execute(f"INSERT INTO {table} ({names}) SELECT {cast(table)} FROM {read(files)} ON CONFLICT DO NOTHING")
+    connection.execute("DELETE FROM store_info WHERE key = $key", {"key": KEY + one.study_id})

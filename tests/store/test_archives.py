@@ -1,0 +1,218 @@
+"""A finished study's answers as Parquet files: every query says the same, nothing is written to it, and it comes back whole."""
+
+import shutil
+import warnings
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from flipcore.__main__ import main
+from flipcore.core.errors import BadInput
+from flipcore.runs import runner
+from flipcore.runs.rereading import reread
+from flipcore.store.archives import TABLES
+from flipcore.store.archiving import archive, restore
+from flipcore.store.backup import back_up
+from flipcore.store.connection import Store
+from flipcore.store.export import export
+from flipcore.store.merge import merge
+from flipcore.store.queries import basis, locks, planning, studies
+from flipcore.store.queries.flip_rates import item_flip_rates
+from flipcore.store.schema import tables
+from tests.runs.test_runner import tiny_study
+
+STUDY = tiny_study(name="half set aside", confirmatory_share=0.4)
+OTHER = tiny_study(name="shares calls with it")
+S = STUDY.study_id
+
+
+@pytest.fixture
+def store(tmp_path):
+    held = Store.open(tmp_path / "flips.duckdb")
+    yield held
+    held.close()
+
+
+@pytest.fixture
+def ran(store):
+    for study in (STUDY, OTHER):
+        assert runner.run(study, store).state == "done"
+    return store
+
+
+def everything(store) -> dict[str, pd.DataFrame]:
+    """What every kind of query says of the study."""
+    frames = {f"rows of {table}": studies.rows_of(store, S, table) for table in ("readouts", "readout_sources", "study_calls")}
+    frames |= {
+        "readouts": studies.readouts(store, S, everything=True),
+        "rates": item_flip_rates(store, S, "regex"),
+        "studies": studies.studies(store),
+        "completions": pd.DataFrame(planning.written_answers(store, S, ["choice", "number"])),
+        "basis": pd.DataFrame([basis.basis(store, S)]),
+    }
+    return frames
+
+
+def hot(store) -> dict[str, list[tuple]]:
+    """The rows that stand in the file itself."""
+    cursor = store.own_cursor()
+    try:  # no time stamps: DuckDB wants pytz for them
+        columns = {table: ", ".join(name for name in tables()[table].names if name != "created_at") for table in TABLES}
+        return {table: cursor.execute(f"SELECT {columns[table]} FROM {table} ORDER BY ALL").fetchall() for table in TABLES}
+    finally:
+        cursor.close()
+
+
+def same(first: dict[str, pd.DataFrame], second: dict[str, pd.DataFrame]) -> None:
+    for name, frame in first.items():
+        pd.testing.assert_frame_equal(frame, second[name], obj=name)
+
+
+@pytest.mark.slow
+def test_every_query_says_the_same_of_an_archived_study_and_it_comes_back_whole(ran, tmp_path):
+    before, whole = everything(ran), hot(ran)
+    moved = archive(ran, S)
+    assert (tmp_path / "archive" / f"study_id={S}").is_dir()
+    assert moved.n_rows["readouts"] == sum(row[0] == S for row in whole["readouts"]) > 0
+    left = hot(ran)
+    assert not [row for row in left["readouts"] if row[0] == S] and [row for row in left["readouts"] if row[0] != S]
+    assert len(left["completions"]) == len(whole["completions"])  # all of them are held by the other study, too
+    same(before, everything(ran))
+    ran.close()
+    again = Store.open(tmp_path / "flips.duckdb")
+    same(before, everything(again))
+    back = restore(again, S)
+    assert back == moved and hot(again) == whole and not again.archives
+    same(before, everything(again))
+    assert not list((tmp_path / "archive").rglob("*.parquet"))
+    again.close()
+
+
+@pytest.mark.slow
+def test_completions_go_along_that_no_other_study_holds(store, tmp_path):
+    runner.run(STUDY, store)
+    before, whole = everything(store), hot(store)
+    n = store.rows("SELECT count(*) FROM completions")[0][0]
+    assert archive(store, S).n_rows["completions"] == n > 0 and not hot(store)["completions"]
+    same(before, everything(store))
+    # what is archived is not bought again by a study that asks the same
+    assert runner.run(OTHER, store).n_reused > 0
+    restore(store, S)
+    assert set(whole["completions"]) <= set(hot(store)["completions"])
+
+
+@pytest.mark.slow
+def test_what_was_set_aside_stays_unseen_and_comes_under_a_lock(ran):
+    hidden = {row[0] for row in ran.rows("SELECT item_id FROM study_items WHERE study_id = $s AND confirmatory", s=S)}
+    archive(ran, S)
+    assert hidden and not hidden & set(studies.readouts(ran, S)["item_id"])
+    assert not hidden & set(studies.rows_of(ran, S, "readouts")["item_id"])
+    lock = locks.keep_lock(ran, S, "decomposition", {}, "Ada")
+    assert set(studies.readouts(ran, S, lock=lock)["item_id"]) == hidden
+
+
+@pytest.mark.slow
+def test_nothing_is_written_to_an_archived_study(ran, tmp_path, monkeypatch):
+    shutil.copy(ran.path, tmp_path / "none.duckdb")
+    export(ran, S, tmp_path / "before")
+    archive(ran, S)
+    assert runner.run(STUDY, ran).state == "done"  # nothing is missing, and nothing is written
+    monkeypatch.setattr("flipcore.runs.plan_hash.code_hash", lambda: "x")  # so that every item would be looked at
+    refused = {
+        "a run that would ask more": lambda: runner.run(STUDY, ran),
+        "reread": lambda: reread(ran, S, "regex"),
+        "delete": lambda: studies.delete_study(ran, S),
+        "a row": lambda: ran.writer.add("readouts", [{"study_id": S}]),
+    }
+    for act in refused.values():
+        with pytest.raises(BadInput, match=f"archived, so nothing is written.*restore {S}"):
+            act()
+    with pytest.raises(BadInput, match="archived already"):
+        archive(ran, S)
+    export(ran, S, tmp_path / "after")
+    for path in (tmp_path / "before").glob("*.parquet"):
+        pd.testing.assert_frame_equal(pd.read_parquet(path), pd.read_parquet(tmp_path / "after" / path.name), obj=path.name)
+
+
+@pytest.mark.slow
+def test_a_file_with_rows_of_an_archived_study_is_merged_after_it_came_back(ran, tmp_path):
+    there = Store.open(tmp_path / "there.duckdb")
+    runner.run(STUDY, there)
+    there.close()
+    archive(ran, S)
+    before = hot(ran)
+    with pytest.raises(BadInput, match=f"restore {S}.*Nothing of it was taken over"):
+        merge([tmp_path / "there.duckdb"], ran)
+    assert hot(ran) == before
+    restore(ran, S)
+    assert not +merge([tmp_path / "there.duckdb"], ran).skipped
+
+
+@pytest.mark.slow
+def test_an_archive_that_is_not_there_is_said_and_never_looks_empty(ran, tmp_path):
+    archive(ran, S, tmp_path / "away")
+    copy = back_up(ran)
+    ran.close()
+    (tmp_path / "away").rename(tmp_path / "elsewhere")
+    for path in (tmp_path / "flips.duckdb", copy):
+        store = Store.open(path)
+        with pytest.raises(BadInput, match=r"are in .*away\. That folder is not there. Put it back"):
+            studies.declared(store, S)
+        with pytest.raises(BadInput, match="Files of the archive are not there"):
+            restore(store, S)
+        assert studies.declared(store, OTHER.study_id) == OTHER and len(studies.readouts(store, OTHER.study_id))
+        store.close()
+    (tmp_path / "elsewhere").rename(tmp_path / "away")
+    store = Store.open(copy)
+    assert len(studies.readouts(store, S))
+    store.close()
+
+
+def test_only_a_study_that_is_done_is_archived(store):
+    with pytest.raises(BadInput, match="there is no such study"):
+        archive(store, "nowhere")
+    with pytest.raises(BadInput, match="nothing to restore"):
+        restore(store, "nowhere")
+    runner.run(tiny_study(), store, items_limit=2, record=True)
+    store.writer.transact(lambda c: c.execute("UPDATE studies SET state = 'cancelled'")).result(10)
+    with pytest.raises(BadInput, match="its state is cancelled.*run it to its end first"):
+        archive(store, tiny_study().study_id)
+
+
+@pytest.mark.slow
+def test_a_file_that_was_changed_is_not_restored(ran):
+    moved = archive(ran, S)
+    path = Path(moved.files["readouts"][0])
+    pd.read_parquet(path).iloc[1:].to_parquet(path, index=False)
+    with pytest.raises(BadInput, match="Nothing was restored"):
+        restore(ran, S)
+    assert S in ran.archives
+
+
+@pytest.mark.slow
+def test_the_command_moves_there_and_back(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    store = Store.open()
+    runner.run(STUDY, store)
+    store.close()
+    assert main(["archive", "half", "--to", str(tmp_path / "cold")]) == 0
+    assert str(tmp_path / "cold") in capsys.readouterr().out and list((tmp_path / "cold").rglob("readouts.parquet"))
+    assert main(["stats", S]) == 0 and "Accuracy" in capsys.readouterr().out
+    assert main(["restore", S]) == 0 and "Back in" in capsys.readouterr().out
+    assert main(["restore", S]) == 1 and "nothing to restore" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_url_is_written_and_read_through_fsspec(ran):
+    pytest.importorskip("fsspec")
+    before = everything(ran)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        moved = archive(ran, S, "memory://cold")
+        assert moved.files["readouts"][0].startswith("memory://cold/")
+        same(before, everything(ran))
+        restore(ran, S)
+    same(before, everything(ran))
+    with pytest.raises(BadInput, match="cannot be opened here"):
+        archive(ran, S, "nowhere://cold")
