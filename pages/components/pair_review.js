@@ -3,7 +3,7 @@
 const WORDS = { y: "yes", n: "no", u: "unsure" };
 const TAGS = { same: "span", new: "ins", gone: "del" };
 const SCROLLS = { " ": 1, pagedown: 1, pageup: -1 };
-const RESEND_MS = 4000;
+const RESEND_MS = 4000, SILENCE_MS = 7000;
 
 function element(name, kind, text, parent) {
   const made = document.createElement(name);
@@ -44,7 +44,10 @@ export default function (component) {
 
   const done = new Set(data.acknowledged);
   state.outbox = state.outbox.filter((message) => !done.has(message.id));
+  state.heard = Date.now(); // this function runs with what the server says, and with nothing else
   keep();
+
+  function isSilent() { return state.outbox.length > 0 && Date.now() - state.heard > SILENCE_MS; }
 
   function current() {
     const returned = state.returned.at(-1);
@@ -101,7 +104,8 @@ export default function (component) {
   function paint() {
     const pair = current();
     root.classList.toggle("empty", !pair);
-    part("finished").textContent = pair ? "" : data.n_left > state.outbox.length ? "One moment …" : data.finished;
+    part("finished").textContent = pair ? "" : data.n_left <= state.outbox.length ? data.finished : isSilent()
+      ? "The server does not answer. Your verdicts are kept in this window; leave it open." : "One moment …";
     if (pair) paintPair(pair);
     paintLine();
   }
@@ -141,7 +145,8 @@ export default function (component) {
     if (pace && n_left) said.push(`${pace.toFixed(pace < 10 ? 1 : 0)} s a pair`, minutes < 1 ? "under a minute to go"
       : `about ${Math.round(minutes)} min to go`);
     part("count").textContent = said.join(" · ");
-    part("saved").textContent = state.outbox.length ? `${state.outbox.length} not stored yet` : "all stored";
+    const kept = isSilent() ? "kept here until the server answers" : "not stored yet";
+    part("saved").textContent = state.outbox.length ? `${state.outbox.length} ${kept}` : "all stored";
     const before = last();
     part("before").textContent = before
       ? `Last one: ${checks.map((check) => before.said[check] ?? "–").join(", ")}. Z takes it back.` : "";
@@ -201,7 +206,7 @@ export default function (component) {
   paint();
   root.dataset.painted = String(performance.now());
   root._leave?.(); // this function runs again with every new data; only the last one may listen
-  const again = setInterval(send, RESEND_MS);
+  const again = setInterval(() => { send(); if (current()) paintLine(); else paint(); }, RESEND_MS);
   document.addEventListener("keydown", key, true);
   root._leave = () => { document.removeEventListener("keydown", key, true); clearInterval(again); };
   if (state.outbox.length && !root._resent) { root._resent = true; send(); }

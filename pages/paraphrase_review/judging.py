@@ -14,6 +14,7 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.components.kept_verdicts import kept_verdicts
 from pages.components.pair_review import pair_review
 from pages.paraphrase_review import risk
 from pages.paraphrase_review.which_pairs import INVITED, JUDGES_AS, settings_of_queue
@@ -60,12 +61,14 @@ def _who() -> None:
         "is as hard, and is solved the same way. You do not see what others said, nor what any model answered. Stop "
         "whenever you like: under the same name you go on where you left off."
     )
+    kept_name = kept_verdicts(key="kept-verdicts")
     with st.form("who", border=False):
         name = st.text_input("Your name", max_chars=80, key="reviewer-name", width=320)
-        if st.form_submit_button("Begin", type="primary") and name.strip():
-            with shown_problem():
-                st.session_state[JUDGES_AS] = reviewer_name(name)
-                st.rerun()
+        begins = st.form_submit_button("Begin", type="primary")
+    if kept_name or (begins and name.strip()):
+        with shown_problem():
+            st.session_state[JUDGES_AS] = reviewer_name(kept_name or name)
+            st.rerun()
 
 
 @st.fragment

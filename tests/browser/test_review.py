@@ -11,9 +11,9 @@ from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from pages.paraphrase_review.which_pairs import ORDERS
-from tests.annotation.paraphrases.pairs import SAME
+from tests.annotation.paraphrases.pairs import SAME, made_pairs, stored
 from tests.annotation.paraphrases.test_effect import reworded_study
-from tests.browser.serving import ROOT, browser_page, dashboard
+from tests.browser.serving import ROOT, browser_page, dashboard, free_port
 from tests.browser.test_main_job import no_fault, settled, text_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -136,6 +136,28 @@ def test_what_is_not_stored_yet_survives_a_reload(page, address):
     page.context.set_offline(False)
     begin(page, address, "Eve")  # a name is in no link, so it is given again
     all_stored(page, 1)
+
+
+def test_judging_goes_on_while_the_server_is_down_and_each_verdict_is_stored_once(page, tmp_path):
+    database, port = tmp_path / "flips.duckdb", free_port()
+    store = Store.open(database)
+    stored(store, made_pairs(30))
+    store.close()
+    with dashboard(ROOT / "app.py", database, port) as here:
+        begin(page, here, "Ada", source="all sources")
+        judge(page, "yyy")
+        all_stored(page, 1)
+    for _ in range(15):
+        judge(page, "yyy")
+    page.locator(".review .saved", has_text="15 kept here until the server answers").wait_for()
+    with dashboard(ROOT / "app.py", database, port):  # without a login the name is in no session any more
+        page.get_by_text("15 verdicts of Ada are kept in this window.").wait_for()
+        page.get_by_role("button", name="Go on as Ada").click()
+        all_stored(page, 16)
+    store = Store.open(database)
+    mine = store.rows("SELECT count(*), count(DISTINCT pair_id) FROM verdicts WHERE reviewer = 'Ada'")
+    store.close()
+    assert mine == [(16, 16)]
 
 
 def n_verdicts(page, address):

@@ -13,7 +13,7 @@ from flipcore.store.queries import review
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
 
-AHEAD, BACK = 12, 5
+AHEAD, BACK = 40, 5  # as many can be judged while the server is down
 _LONG_CHARS = 420
 
 
