@@ -8,7 +8,7 @@ that reaches it, with the reason why it is tested there. `test_layers.py` checks
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "access/test_writes.py": (
         "levels, tables and the person who acts are one rule, asked at every way to write",
-        "access/acting access/levels access/person access/tables store/acts",
+        "access/acting access/levels access/person access/tables access/telling store/acts",
     ),
     "invitations/test_routes.py": ("the gate stands in front of the requests of a link", "invitations/gate"),
     "invitations/test_links.py": ("an invitation from its issuing to its end", "invitations/listing store/queries/invitations"),

@@ -253,3 +253,9 @@ def test_the_top_level_is_the_agreed_list():
     generated = {".venv", ".pytest_cache", ".ruff_cache", ".mypy_cache", ".import_linter_cache", "__pycache__", ".hypothesis"}
     found = {path.name for path in ROOT.iterdir() if not path.name.startswith("requirements")}
     assert found - generated <= agreed
+
+
+def test_every_file_that_is_taken_away_goes_by_the_one_button():
+    """It tells the log of acts who saved what."""
+    buttons = [path.name for path in (ROOT / "pages").rglob("*.py") if ".download_button(" in path.read_text(encoding="utf-8")]
+    assert buttons == ["files.py"]

@@ -21,14 +21,13 @@ from flipcore import __version__
 from flipcore.annotation.paraphrases.publish import check_codes
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, Study
-from flipcore.datasets import LOADERS
+from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.handouts.data_part import ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, review, studies
 from flipcore.text.tables import markdown, markdown_text
 
-UNKNOWN = "unknown"
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
 _OF_OTHERS = ("examples", "shots")  # the parts of a prompt that show other items
 COMPLETIONS = {
@@ -91,17 +90,12 @@ class DatasetFolder:
         return place
 
 
-def may_be_passed_on(license: str) -> bool:
-    """Whether a licence lets others have changed copies of the items: it is known, and not one without derivatives."""
-    return bool(license) and "-nd" not in license and license not in ("other", UNKNOWN)
-
-
 def dataset_folder(store: Store, study_id: str, license: str = "", language: str = "en") -> DatasetFolder:
     """`license` is what the user declares for items whose dataset names none (a file of their own). Raises BadInput where no
     item may be passed on."""
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
-    licenses = {name: _license(name) or license for name in sorted(set(items["dataset"]))}
+    licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
     passed_on = {name for name, one in licenses.items() if may_be_passed_on(one)}
     ids = set(items["item_id"][items["dataset"].isin(passed_on)])
     why = tuple(name for name in licenses if name not in passed_on)
@@ -110,19 +104,16 @@ def dataset_folder(store: Store, study_id: str, license: str = "", language: str
             f"No item may be passed on: nobody has said under which licence {', '.join(why) or 'the items'} may be. "
             "Name it, as cc-by-4.0, if you may publish them."
         )
+    store.told("packed a dataset", study_id)
     whole, study = whole_study(store, study_id), studies.declared(store, study_id)
     split = study.prompt.examples_from if study.prompt else None
-    shows_examples = not why and (split is None or may_be_passed_on(_license(split.dataset) or license))
+    shows_examples = not why and (split is None or may_be_passed_on(license_of(split.dataset, license)))
     every = _frames(store, study_id, items, shows_examples)
     frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in every.items()}
     files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
     folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
     card = _card(store, study, whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
     return DatasetFolder({"README.md": card.encode(), **files}, folder.n_items, folder.n_left_out, folder.why)
-
-
-def _license(dataset: str) -> str:
-    return LOADERS[dataset].license if dataset in LOADERS else ""
 
 
 def _frames(store: Store, study_id: str, items: pd.DataFrame, shows_examples: bool) -> dict[str, pd.DataFrame]:

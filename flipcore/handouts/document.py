@@ -37,6 +37,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     if not 0 <= n_outputs <= MOST_OUTPUTS:
         raise BadInput(f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to {MOST_OUTPUTS}.")
     c = contents(store, study_id, n_outputs)
+    store.told("wrote a report", study_id)
     flips, boards = flips_part(c)
     memory, lines = memory_part(c)
     ranking, order = ranking_part(c)

@@ -11,6 +11,7 @@ from typing import Any
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
+from flipcore.access.telling import tell
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import own_models_toml
 from flipcore.models.cards import UNTESTED, ModelCard, cards_of, check_own
@@ -44,8 +45,10 @@ def save(card: ModelCard, replaces: str = "") -> None:
         cards = own_cards()
         if card.name != replaces and card.name in cards:
             raise BadInput(f"You have a model called {card.name!r} already. Take another name, or edit that one.")
+        is_change = card.name in cards or replaces in cards
         cards.pop(replaces, None)
         _write(cards | {card.name: card})
+    tell("changed a model" if is_change else "added a model", card.name)
 
 
 def remove(name: str) -> None:
@@ -54,6 +57,7 @@ def remove(name: str) -> None:
     with _writing:
         own_card(name)
         _write({other: card for other, card in own_cards().items() if other != name})
+    tell("removed a model", name)
 
 
 def edited(card: ModelCard, **changes: Any) -> ModelCard:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
+from flipcore.access.telling import tell
 from flipcore.models import own_models
 from flipcore.models.cards import ModelCard
 from flipcore.models.kinds import probed
@@ -14,6 +15,7 @@ def ask_and_keep(card: ModelCard) -> list[str]:
     """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises BadInput where the model
     cannot be asked; the card then stays as it was."""
     require(Permission.MODELS)
+    tell("tested a model", card.name)
     before, record = record_of(card), probed(card)
     after = card_after(card, record)
     own_models.save(after, card.name)

@@ -18,10 +18,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from flipcore.access.acting import require_read
+from flipcore.access import telling
+from flipcore.access.acting import acting, require_read
 from flipcore.core.errors import BadInput, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.store import migrations
+from flipcore.store.acts import act_row
 from flipcore.store.archives import Archive, archives, attach, open_folders
 from flipcore.store.writer import Writer
 
@@ -46,6 +48,7 @@ class Store:
         self.archives: dict[str, Archive] = {}
         self.look_for_archives()
         self.writer = Writer(self)
+        telling.listen(self)
 
     @classmethod
     def open(cls, path: str | Path | None = None) -> Store:
@@ -165,8 +168,13 @@ class Store:
                 cursor.execute("RESET GLOBAL memory_limit")
             cursor.close()
 
+    def told(self, act: str, target: str) -> None:
+        """Stores in the log of acts that the person who acts did this, where access is on. For what is no row of a table."""
+        self.writer.add_together(act_row(acting(), act, target)).result(60)
+
     def close(self) -> None:
         """Waits until everything that was handed to the writer is safe, then lets go of the file."""
+        telling.leave(self)
         self.writer.stop()
         self._connection.close()
 

@@ -24,6 +24,7 @@ def export(store: Store, study_id: str, folder: str | Path, format: str = "parqu
         raise BadInput(f"There is no study {study_id!r} in {store.path}.")
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    store.told("exported a study", study_id)
     paths = []
     for name, frame in _frames(store, study_id):
         path = folder / f"{study_id}-{name}.{format}"

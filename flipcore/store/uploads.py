@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flipcore.access.acting import require
 from flipcore.access.levels import Permission
+from flipcore.access.telling import tell
 from flipcore.store.connection import default_path
 
 
@@ -27,4 +28,5 @@ def keep_upload(name: str, content: bytes) -> Path:
     path = folder / f"{stem or 'upload'}-{hashlib.sha256(content).hexdigest()[:16]}{suffix}"
     if not path.exists():
         path.write_bytes(content)
+        tell("uploaded a file", path.name)
     return path

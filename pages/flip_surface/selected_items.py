@@ -12,6 +12,7 @@ from flipcore.store.connection import default_path
 from flipcore.store.export import safe
 from flipcore.store.queries import review
 from pages.common import session
+from pages.common.files import offer_file
 from pages.common.notes import plain
 from pages.flip_surface.cached import View
 from pages.flip_surface.drawing import DrawnMap
@@ -57,15 +58,13 @@ def bar(view: View, flipmap: DrawnMap) -> None:
         _review(view, selection)
         if st.button("New study", key="selection-study", icon=":material/add_circle:", help="Ask these items again"):
             _new_study(view, selection)
-        st.download_button(
+        offer_file(
             "Export",
             data=lambda: _csv(view, selection),
             file_name=f"flip-map-{view.study_id}-selection.csv",
             mime="text/csv",
             key="selection-export",
-            icon=":material/download:",
             help="Their readouts as CSV",
-            on_click="ignore",
         )
         st.button("Let go", key="selection-off", icon=":material/deselect:", on_click=let_go, help="Key: Escape on the map")
 

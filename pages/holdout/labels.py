@@ -8,6 +8,7 @@ import streamlit as st
 
 from flipcore.annotation.surveys.files import file_text
 from flipcore.vectors.comparison import Comparison
+from pages.common.files import offer_file
 
 PLACE = "entry-labels"  # item id -> label
 MOST_CHARS = 40
@@ -40,13 +41,11 @@ def label_file(comparison: Comparison) -> None:
         if item.item_id in labels()
     ]
     if rows:
-        st.download_button(
+        offer_file(
             f"{len(rows):,} labels as CSV",
             file_text(rows),
             "entry-labels.csv",
             "text/csv",
             key="entry-labels-csv",
-            icon=":material/download:",
             help="Labels last until this page is closed.",
-            on_click="ignore",
         )

@@ -13,6 +13,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
 from flipcore.store.queries import holdout
 from pages.common import session
+from pages.common.files import offer_file
 from pages.common.notes import RETRO, plain, shown_problem
 from pages.holdout.survey_build import build_survey
 
@@ -68,7 +69,7 @@ def _one(survey: Survey, sets: Sets) -> None:
             with st.popover("Sheets in", icon=":material/upload:"):
                 _in()
             if answers:
-                st.download_button(
+                offer_file(
                     "Answers as CSV",
                     files.file_text(answers),
                     f"answers-{survey.survey_id}.csv",
@@ -110,7 +111,7 @@ def _out(survey: Survey, sets: Sets) -> None:
     names = [one.strip() for one in st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}").splitlines()]
     rows = files.sheet_rows(survey, [one for one in dict.fromkeys(names) if one], sets.items)
     for kind in ("csv", "json"):
-        st.download_button(
+        offer_file(
             f"Download as {kind.upper()}",
             files.file_text(rows, kind),
             f"survey-{survey.survey_id}.{kind}",

@@ -10,6 +10,7 @@ from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
 from flipcore.store.queries import review
 from pages.common import session
+from pages.common.files import offer_file
 from pages.common.notes import plain, saved_upload, shown_problem
 from pages.paraphrase_review.column_mapping import column_mapping
 from pages.paraphrase_review.publishing import publish_set
@@ -116,13 +117,7 @@ def _take_out() -> None:
     kind = st.segmented_control("As", ["csv", "jsonl"], default="csv", key="out-kind", required=True, format_func=str.upper)
     with st.container(horizontal=True):
         for name, rows, columns in (("pairs", pairs, PAIR_COLUMNS), ("verdicts", verdicts, VERDICT_COLUMNS)):
-            st.download_button(
-                f"{len(rows):,} {name}",
-                file_bytes(rows, kind, columns),
-                f"{name}.{kind}",
-                key=f"out-{name}",
-                icon=":material/download:",
-                on_click="ignore",
-                disabled=not rows,
+            offer_file(
+                f"{len(rows):,} {name}", file_bytes(rows, kind, columns), f"{name}.{kind}", key=f"out-{name}", disabled=not rows
             )
     st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")

@@ -4,6 +4,7 @@ import streamlit as st
 
 from flipcore.reports.decision_record import count_sentence
 from flipcore.text.tables import table_text
+from pages.common.files import offer_file
 from pages.common.header import page_header
 from pages.common.notes import how_to_read
 from pages.record import cached, questions
@@ -49,7 +50,7 @@ elif record:
     with st.container(horizontal=True, gap="small"):
         for format, (title, mime) in FORMATS.items():
             text = table_text([one.row() for one in record], format)
-            st.download_button(title, text, f"decisions.{format}", mime, key=f"record-{format}", icon=":material/download:")
+            offer_file(title, text, f"decisions.{format}", mime, key=f"record-{format}")
     for one in record[:MOST]:
         card(one)
     if len(record) > MOST:

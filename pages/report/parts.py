@@ -10,6 +10,7 @@ from flipcore.handouts.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.handouts.methods_text import methods_text
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import session
+from pages.common.files import offer_file
 from pages.common.headline import headline, memory_headline
 from pages.common.notes import plain, shown_problem
 from pages.report import cached
@@ -31,7 +32,7 @@ def show_report(study_id: str) -> None:
             with st.spinner("Writing the report …"):  # anew each time: decisions and moves of a threshold change no revision
                 text = report(session.store(), study_id, n_outputs)
             size = f"{len(text.encode()) / 1e6:.1f} MB"
-            st.download_button(f"Save the report ({size})", text, f"{study_id}.html", "text/html", icon=":material/download:")
+            offer_file(f"Save the report ({size})", text, f"{study_id}.html", "text/html", key="report-file")
     st.caption(
         plain(
             "One HTML file that opens without a server or a network: the claims, figures and tables, thresholds that still move, "
@@ -55,7 +56,7 @@ def show_methods(study_id: str) -> None:
         st.code(methods.text, language=None, wrap_lines=True)
         with st.container(height=260, border=False):
             st.code(methods.bibtex, language="latex")
-        st.download_button("Save the BibTeX", methods.bibtex, f"{study_id}.bib", icon=":material/download:")
+        offer_file("Save the BibTeX", methods.bibtex, f"{study_id}.bib", key="bibtex-file")
 
 
 def show_tables(study_id: str) -> None:
@@ -72,7 +73,7 @@ def show_tables(study_id: str) -> None:
             )
             one = every[title]
             text = table_text(one.rows, format, one.caption)
-            st.download_button("Save", text, f"{study_id}-{one.name}.{format}", icon=":material/download:", key="report-save")
+            offer_file("Save", text, f"{study_id}-{one.name}.{format}", key="report-save")
         with st.container(height=420, border=False):
             st.code(text, language=LANGUAGES[format])
         st.caption(plain(one.caption))
@@ -95,7 +96,5 @@ def show_dataset(study_id: str) -> None:
             with st.spinner("Packing the answers …"):
                 folder = dataset_folder(session.store(), study_id, license.strip(), language.strip())
             st.markdown(plain(folder.sentence))
-            st.download_button(
-                "Save the dataset", folder.zipped(), f"{study_id}-dataset.zip", "application/zip", icon=":material/download:"
-            )
+            offer_file("Save the dataset", folder.zipped(), f"{study_id}-dataset.zip", "application/zip", key="dataset-file")
     st.caption(plain(f"On the command line: python -m flipcore publish {study_id} --folder FOLDER"))

@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.core.study import Study
 from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from pages.common import session
+from pages.common.files import offer_file
 from pages.common.notes import plain, shown_problem
 
 TITLES = {"inspect": "Inspect AI", "lm-eval": "lm-evaluation-harness", "jsonl": "JSONL for any other"}
@@ -23,6 +24,6 @@ def harness_button(study_id: str, study: Study) -> None:
             with shown_problem():
                 packed, sentence = zipped_variants(session.store(), study, harness, model)
                 st.markdown(plain(sentence))
-                st.download_button(
+                offer_file(
                     "Download", packed, f"variants-{study_id}-{harness}.zip", "application/zip", key=f"harness-zip-{study_id}"
                 )

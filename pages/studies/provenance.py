@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.common import session
+from pages.common.files import offer_file
 from pages.common.notes import plain
 
 
@@ -21,7 +22,7 @@ def provenance(row: dict) -> None:
             st.caption(plain(f"Plug-ins of other packages: {row['plugins']}."))
         text = session.declared(study_id).to_toml()
         st.code(text, language="toml")
-        st.download_button("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
+        offer_file("Download the TOML", text, f"{study_id}.toml", key=f"toml-{study_id}")
 
 
 def _own_file(study_id: str) -> bool:

@@ -170,6 +170,29 @@ def test_a_name_comes_from_the_identity_and_not_from_a_field(store):
     assert acts == [("ada", "analyst", "marked a flip", "signed"), ("ada", "analyst", "wrote a decision", "signed")]
 
 
+def test_what_is_no_row_of_a_table_stands_in_the_log_with_who(store, tmp_path):
+    """Models, uploads and what is taken away; who may only read leaves their own trace."""
+    with acting_as(PEOPLE["admin"]):
+        own_models.save(replace(CARD, name="told"))
+        own_models.save(replace(CARD, name="told", model="n"), "told")
+        own_models.remove("told")
+        keep_upload("told.csv", b"told")
+    with acting_as(PEOPLE["viewer"]):
+        store.told("saved a file", "decisions.csv")
+    with acting_as(PEOPLE["reviewer"]), pytest.raises(AccessDenied):
+        store.told("saved a file", "decisions.csv")
+    acts = store.rows(
+        "SELECT who, level, act FROM acts WHERE target LIKE '%told%' OR target = 'decisions.csv' ORDER BY created_at"
+    )
+    assert acts == [
+        ("ada", "admin", "added a model"),
+        ("ada", "admin", "changed a model"),
+        ("ada", "admin", "removed a model"),
+        ("ada", "admin", "uploaded a file"),
+        ("ada", "viewer", "saved a file"),
+    ]
+
+
 def test_a_reviewer_reads_only_what_judging_needs(store):
     with acting_as(PEOPLE["reviewer"]):
         assert review.strata(store) == [] and review.verdicts(store, "ada") == []

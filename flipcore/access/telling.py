@@ -1,0 +1,34 @@
+"""What is done beside the database, such as a model that was added or a file that was brought in, is told to whoever keeps the log of
+acts: the open store. Where access is off there is no log, and where no store is open there is nobody to tell."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from weakref import WeakSet
+
+from flipcore.access import policy
+
+
+class Keeper(Protocol):
+    """Keeps the log of acts; `told` returns when the act is stored."""
+
+    def told(self, act: str, target: str) -> None: ...
+
+
+_keepers: WeakSet[Keeper] = WeakSet()
+
+
+def listen(keeper: Keeper) -> None:
+    """From now on this one is told."""
+    _keepers.add(keeper)
+
+
+def leave(keeper: Keeper) -> None:
+    """It is told nothing any more."""
+    _keepers.discard(keeper)
+
+
+def tell(act: str, target: str) -> None:
+    """The person who acts has done this on `target`."""
+    for keeper in list(_keepers) if policy.is_on() else ():
+        keeper.told(act, target)

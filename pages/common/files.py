@@ -1,0 +1,44 @@
+"""A file that is taken away: one button for all of them, so that the log of acts says who saved which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from flipcore.access import policy
+from flipcore.core.errors import FlipscopeError
+from pages.common import session
+from pages.common.notes import plain
+
+
+def offer_file(
+    label: str,
+    data: str | bytes | Callable[[], str | bytes],
+    file_name: str,
+    mime: str | None = None,
+    *,
+    key: str,
+    icon: str = ":material/download:",
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """A button that saves `data` as `file_name`. Where access is on, the log says who did."""
+    st.download_button(
+        label,
+        data,
+        file_name,
+        mime,
+        key=key,
+        icon=icon,
+        help=help,
+        disabled=disabled,
+        on_click=(lambda: _told(file_name)) if policy.is_on() else "ignore",
+    )
+
+
+def _told(file_name: str) -> None:
+    try:
+        session.store().told("saved a file", file_name)
+    except FlipscopeError as error:
+        st.toast(plain(error), icon=":material/error:")
