@@ -24,6 +24,7 @@ class Permission(StrEnum):
     DECIDE = "write decisions, locks and verdicts on flips"
     RUN = "declare, start, stop and pay for studies"
     BRING = "bring in files, paraphrases and surveys"
+    PUBLISH = "publish to a folder of the server or to the hub"
     MODELS = "add, test and remove models"
     FILES = "merge and delete"
     ACCESS = "give access and see who did what"
@@ -36,6 +37,7 @@ MAY: dict[Permission, frozenset[Level]] = {
     Permission.DECIDE: frozenset({Level.ANALYST, Level.ADMIN}),
     Permission.RUN: frozenset({Level.ANALYST, Level.ADMIN}),
     Permission.BRING: frozenset({Level.ANALYST, Level.ADMIN}),
+    Permission.PUBLISH: frozenset({Level.ANALYST, Level.ADMIN}),
     Permission.MODELS: frozenset({Level.ADMIN}),
     Permission.FILES: frozenset({Level.ADMIN}),
     Permission.ACCESS: frozenset({Level.ADMIN}),

@@ -18,7 +18,8 @@ def publish_set() -> None:
     """Choose the pairs and the place, and publish."""
     st.caption(
         "Only paraphrases that people accepted, with numbered reviewers and a card. Models' verdicts stand apart."
-        " The questions keep the licence of their benchmark."
+        " The questions keep the licence of their benchmark; those whose licence is not known are left out, unless you may publish "
+        "them and name it."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = {
@@ -34,7 +35,9 @@ def publish_set() -> None:
             placeholder="owner/name",
             width=300,
         )
-        license = st.text_input("Licence", "other", max_chars=40, key="publish-license", placeholder="cc-by-4.0", width=140)
+        license = st.text_input(
+            "Licence of your own items", max_chars=40, key="publish-license", placeholder="cc-by-4.0", width=200
+        )
         language = st.text_input("Language", "en", max_chars=12, key="publish-language", width=90)
         private = st.toggle("Private", value=True, key="publish-private", disabled=not repository.strip())
         pressed = st.button("Publish", key="publish", icon=":material/publish:", disabled=not title.strip())

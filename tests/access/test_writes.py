@@ -12,6 +12,7 @@ from flipcore.access.levels import MAY, Level, Permission
 from flipcore.access.person import EVERY, NOBODY, OWNER, QUEUE, SURVEY, Person
 from flipcore.access.tables import RULES, rule_of
 from flipcore.annotation.flip_marks import mark_flip
+from flipcore.annotation.paraphrases.publish import publish
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.proposals.proposing import propose
 from flipcore.annotation.surveys.models import ask_model
@@ -69,6 +70,7 @@ WAYS = {
     "survey": (Permission.BRING, lambda s: holdout.keep_survey(s, {"survey_id": "s1"}, [])),
     "answers of others": (Permission.BRING, lambda s: s.writer.add("survey_answers", [OTHERS | {"annotator": "bob"}]).exception(9)),
     "verdicts of others": (Permission.BRING, lambda s: s.writer.add("verdicts", [OTHERS | {"reviewer": "bob"}]).exception(9)),
+    "publish": (Permission.PUBLISH, lambda s: publish(s, "A", repository="a/b")),
     "model": (Permission.MODELS, lambda s: own_models.save(CARD)),
     "remove a model": (Permission.MODELS, lambda s: own_models.remove("m")),
     "test a model": (Permission.MODELS, lambda s: ask_and_keep(CARD)),
@@ -105,7 +107,7 @@ def test_a_write_is_allowed_or_a_sentence(store, who):
             with pytest.raises(AccessDenied, match=r"may not|may |not stored"):
                 WAYS[way][1](store)
     assert _rows(store) == before
-    assert len(refused) == {"nobody": 30, "reviewer": 29, "annotator": 30, "viewer": 30, "analyst": 9, "admin": 0}[who]
+    assert len(refused) == {"nobody": 31, "reviewer": 30, "annotator": 31, "viewer": 31, "analyst": 9, "admin": 0}[who]
 
 
 @pytest.mark.slow

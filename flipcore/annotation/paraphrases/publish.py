@@ -9,15 +9,20 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
+from flipcore.access.acting import require
+from flipcore.access.levels import Permission
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.ratings import agreement, models_sentence, people, retained
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION
 from flipcore.core.errors import BadInput, MissingPackage
+from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
@@ -40,12 +45,13 @@ size_categories: [{size}]
 Paraphrases of benchmark questions that people judged to keep the meaning and the difficulty ({checks}), made with Flipscope.
 
 - **{n_accepted:,} accepted paraphrases** of {n_items:,} questions; {n_rejected:,} were rejected and {n_unreviewed:,} have no
-  verdict yet; neither is in this set.
+  verdict yet; neither is in this set.{left_out}
 - **Rule** `{rule}`: a paraphrase is accepted when more than half of the people who judged it found everything kept that they
   were asked; where they differ, a third person's verdict decides ({n_settled:,} were settled so).
 - **People**: {n_people}. Agreement about keeping: {agreement}
 - **Retention** of all paraphrases that people judged, majority rule on meaning and solution path: {retention} (Wilson, 95 %).
 - **Models**: {models}
+- **Licences**: {licenses}.
 
 ## Gate by source
 A source passes when the lower bound of its acceptance reaches 0.80 on at least 50 reviewed pairs.
@@ -66,13 +72,26 @@ The questions keep the licence of the benchmark that they come from. Publishing 
 
 @dataclass(frozen=True)
 class Published:
-    """Where it went and how much of it."""
+    """Where it went and how much of it; `left_out` says what may not be passed on, and why."""
 
     place: str
     n_rows: int
+    left_out: str = ""
 
     def sentence(self) -> str:
-        return f"{self.n_rows:,} accepted paraphrases were published to {self.place}."
+        return f"{self.n_rows:,} accepted paraphrases were published to {self.place}.{self.left_out}"
+
+
+def _left_out(datasets: Sequence[str], license: str) -> str:
+    """What is left out of accepted paraphrases whose datasets these are; "" where all may be passed on."""
+    n = Counter(name for name in datasets if not may_be_passed_on(license_of(name, license)))
+    if not n:
+        return ""
+    one = n.total() == 1
+    return (
+        f" {n.total():,} more {'is' if one else 'are'} left out: the licence of {', '.join(sorted(n))} is not known or forbids "
+        "changed copies."
+    )
 
 
 def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
@@ -119,24 +138,31 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
     ]
 
 
-def card(store: Store, title: str, license: str = "other", source: tuple[str, str] | None = None, language: str = "en") -> str:
+def card(store: Store, title: str, license: str = "", source: tuple[str, str] | None = None, language: str = "en") -> str:
     """The dataset's card: what is in it, by which rule, how well people agreed, what models said beside, which sources passed
-    their gate. Raises BadInput for a licence or language that is no such code."""
-    check_codes(license, language)
+    their gate. `license` is that of items whose dataset names none. Raises BadInput for a licence or language that is no such
+    code."""
+    check_codes(license or "other", language)
     states = _states_of(store, source)
+    accepted = states[states["state"] == "accepted"]
+    licenses = {name: license_of(name, license) for name in sorted(set(accepted["dataset"]))}
+    licenses = {name: one for name, one in licenses.items() if may_be_passed_on(one)}
+    inside = accepted[accepted["dataset"].isin(licenses)]
     pair_ids = set(states["pair_id"])
     every = [row for row in review.verdicts(store) if row["pair_id"] in pair_ids]
     verdicts = people(every)
     n = states["state"].value_counts()
     alpha = agreement(verdicts, "kept").alpha
-    n_accepted = int(n.get("accepted", 0))
+    n_accepted = len(inside)
     gates = "\n".join(
         f"| {_cell(one.dataset)} | {_cell(one.generator)} | {one.n_pairs:,} | {one.gate.accepted.text()} | "
         f"{'yes' if one.gate.is_open else 'no'} |"
         for one in source_gates(states)
     )
     return _CARD.format(
-        license=license,
+        license=next(iter(licenses.values())) if len(set(licenses.values())) == 1 else "other",
+        licenses=_cell("; ".join(f"{name} {one}" for name, one in licenses.items())) or "none is known",
+        left_out=_left_out(list(accepted["dataset"]), license),
         language=language,
         models=models_sentence(every) or "none judged.",
         n_settled=int(states["settled_by"].notna().sum()),
@@ -146,7 +172,7 @@ def card(store: Store, title: str, license: str = "other", source: tuple[str, st
         rule=RULE_VERSION,
         gates=gates,
         size="n<1K" if n_accepted < 1_000 else "1K<n<10K" if n_accepted < 10_000 else "10K<n<100K",
-        n_items=states[states["state"] == "accepted"]["item_id"].nunique(),
+        n_items=inside["item_id"].nunique(),
         n_rejected=int(n.get("rejected", 0)),
         n_unreviewed=int(n.get("unreviewed", 0)),
         n_people=len({row["reviewer"] for row in verdicts}),
@@ -176,29 +202,36 @@ def publish(
     folder: str | Path | None = None,
     repository: str | None = None,
     private: bool = True,
-    license: str = "other",
+    license: str = "",
     language: str = "en",
     source: tuple[str, str] | None = None,
 ) -> Published:
     """Saves the verified set, of one (dataset, generator) or of all, under `folder` (laid out as on the hub, so
     that `datasets.load_dataset` reads it), or pushes it to `repository` with the token of HF_TOKEN.
 
-    Raises BadInput without one of them, without accepted
-    paraphrases or without a token."""
+    Paraphrases of items whose licence is unknown or forbids changed copies are left out; `license` is what the user declares for
+    datasets that name none. Raises AccessDenied for whoever may not publish, BadInput without one of the two places, without
+    accepted paraphrases that may be passed on, or without a token."""
+    require(Permission.PUBLISH)
     if (folder is None) == (repository is None):
         raise BadInput("Give either a folder to save to or a repository to push to.")
     token = next((os.environ[name] for name in TOKENS if os.environ.get(name)), None)
     if repository and not token:
         raise BadInput("There is no token for the hub: set HF_TOKEN in the environment of the server, or save to a folder.")
-    rows, text = verified_rows(store, source), card(store, title, license, source, language)
+    accepted, text = verified_rows(store, source), card(store, title, license, source, language)
+    left_out = _left_out([row["dataset"] for row in accepted], license)
+    rows = [row for row in accepted if may_be_passed_on(license_of(row["dataset"], license))]
+    if not rows:
+        raise BadInput(f"Nothing was published.{left_out} Name the licence, as cc-by-4.0, if you may publish them.")
+    store.told("published paraphrases", repository or str(folder))
     dataset = _dataset(rows)
     if folder is not None:
         _write(dataset, text, Path(folder))
-        return Published(str(folder), len(rows))
+        return Published(str(folder), len(rows), left_out)
     with tempfile.TemporaryDirectory() as place:
         _write(dataset, text, Path(place))
         _push(Path(place), str(repository), str(token), private)
-    return Published(f"https://huggingface.co/datasets/{repository}", len(rows))
+    return Published(f"https://huggingface.co/datasets/{repository}", len(rows), left_out)
 
 
 def _write(dataset, text: str, folder: Path) -> None:

@@ -54,12 +54,10 @@ def test_the_folder_loads_by_load_dataset_as_it_would_from_the_hub(store, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "wrong", [{"license": "mine: all"}, {"license": ""}, {"language": "English"}, {"language": "en\nx: 1"}]
-)
+@pytest.mark.parametrize("wrong", [{"license": "mine: all"}, {"language": "English"}, {"language": "en\nx: 1"}])
 def test_a_licence_or_language_that_is_no_code_is_a_sentence(store, tmp_path, wrong):
     with pytest.raises(BadInput, match="write one like"):
-        publish(store, "Apples", folder=tmp_path / "out", **wrong)
+        publish(store, "Apples", folder=tmp_path / "out", **{"license": "mit"} | wrong)
     assert not (tmp_path / "out").exists()
 
 
@@ -76,7 +74,7 @@ def test_one_source_may_be_published_alone(store, tmp_path):
     review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in other])
     rows = verified_rows(store, ("other", "somebody"))
     assert len(verified_rows(store)) == 10 and [row["dataset"] for row in rows] == ["other"] * 3
-    text = card(store, "Apples", source=("other", "somebody"))
+    text = card(store, "Apples", "mit", source=("other", "somebody"))
     assert "3 accepted paraphrases" in text and "| set |" not in text and "**People**: 1." in text
 
 
@@ -99,8 +97,25 @@ def test_a_refusal_of_the_hub_is_a_sentence_without_the_token(store, monkeypatch
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     monkeypatch.setattr(huggingface_hub.HfApi, "create_repo", refuse)
     with pytest.raises(BadInput, match="did not take ada/apples: 401") as raised:
-        publish(store, "Apples", repository="ada/apples")
+        publish(store, "Apples", repository="ada/apples", license="mit")
     assert "hf_secret" not in str(raised.value)
+
+
+def test_what_may_not_be_passed_on_is_left_out_and_counted(store, tmp_path):
+    with pytest.raises(BadInput, match=r"Nothing was published. 7 more are left out: the licence of set is not known"):
+        publish(store, "Apples", folder=tmp_path / "out")
+    known = made_pairs(2, "gsm8k")
+    stored(store, known)
+    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in known])
+    published = publish(store, "Apples", folder=tmp_path / "out")
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert published.n_rows == 2 and "7 more are left out: the licence of set" in published.sentence()
+    assert (
+        "license: mit" in text
+        and "gsm8k mit" in text
+        and "**2 accepted paraphrases**" in text
+        and "7 more are left out" in text
+    )
 
 
 def test_nothing_accepted_is_nothing_to_publish(tmp_path):
