@@ -7,6 +7,9 @@ analyst = ["*@lab.example.org"]
 [claim]                           # by a claim of the login, where the list names nobody
 name = "groups"
 viewer = ["staff"]
+
+[login]                           # an address counts where the provider says `email_verified`; one that verifies every
+addresses_are_verified = true     # address and does not say so is named here
 """
 
 from __future__ import annotations
@@ -38,6 +41,9 @@ viewer = []
 # [claim]           # by a claim of the login, where no list above names the person
 # name = "groups"
 # viewer = ["staff"]
+
+# [login]           # an address counts where the provider says email_verified; one that verifies every address and is silent:
+# addresses_are_verified = true
 """
 
 
@@ -48,13 +54,14 @@ class Policy:
     levels: Mapping[Level, tuple[str, ...]] = field(default_factory=dict)
     claim: str = ""
     by_claim: Mapping[Level, tuple[str, ...]] = field(default_factory=dict)
+    addresses_are_verified: bool = False
 
     def person(self, login: Mapping[str, Any]) -> Person:
-        """Who a login is, from the claims of its provider; of level NONE where neither list nor claim names them. An address that
-        the provider says is not verified counts as none."""
-        email = str(login.get("email") or "").strip().lower()
-        if login.get("email_verified") in (False, "false", "False"):
-            email = ""
+        """Who a login is, from the claims of its provider; of level NONE where neither list nor claim names them. An address counts
+        where the provider says that it is verified, and where it says nothing and the file trusts it to verify every address."""
+        said = login.get("email_verified")
+        is_verified = said in (True, "true", "True") or (said is None and self.addresses_are_verified)
+        email = str(login.get("email") or "").strip().lower() if is_verified else ""
         name = email or str(login.get("preferred_username") or login.get("sub") or "")
         values = login.get(self.claim) if self.claim else None
         claims = [str(one) for one in values] if isinstance(values, (list, tuple)) else [str(values)] if values else []
@@ -106,15 +113,20 @@ def _read(file: Path, mtime_ns: int) -> Policy:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise _problem(f"is not valid TOML: {error}") from error
-    unknown = sorted(set(table) - {"levels", "claim"})
+    unknown = sorted(set(table) - {"levels", "claim", "login"})
     if unknown:
-        raise _problem(f"has the unknown table {unknown[0]!r}; it may have [levels] and [claim]")
+        raise _problem(f"has the unknown table {unknown[0]!r}; it may have [levels], [claim] and [login]")
     claim = table.get("claim", {})
     name = claim.get("name", "") if isinstance(claim, dict) else None
     if not isinstance(name, str) or (claim and not name):
         raise _problem('has a table [claim] without its name, as in name = "groups"')
+    login = table.get("login", {})
+    trust = login.get("addresses_are_verified", False) if isinstance(login, dict) and len(login) <= 1 else None
+    if not isinstance(trust, bool) or (login and "addresses_are_verified" not in login):
+        raise _problem("has a table [login] that may hold addresses_are_verified = true, and nothing else")
     by_claim = {key: value for key, value in claim.items() if key != "name"}
-    return Policy(_patterns(table.get("levels", {}), "levels", lower=True), name, _patterns(by_claim, "claim", lower=False))
+    levels = _patterns(table.get("levels", {}), "levels", lower=True)
+    return Policy(levels, name, _patterns(by_claim, "claim", lower=False), trust)
 
 
 def _patterns(table: Any, where: str, *, lower: bool) -> dict[Level, tuple[str, ...]]:

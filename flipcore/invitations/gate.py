@@ -1,7 +1,7 @@
 """The gate in front of every request and websocket of the server: who comes, and whether anybody may come this way at all.
 
 What a request does, it does as the person whom its cookie names, or as nobody. A connection from another machine is refused while
-access is off and nobody said that the network is trusted, however the server was started."""
+access is off and nobody said that the network is trusted, however the server was started; so is one that a proxy hands on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from flipcore.access.levels import Permission
 from flipcore.access.person import NOBODY, Person
 from flipcore.core.errors import FlipscopeError
 from flipcore.invitations.links import COOKIE, person_of
-from flipcore.invitations.start import UNTRUSTED, is_local, is_trusted
+from flipcore.invitations.start import PROXIED, PROXY_HEADERS, UNTRUSTED, is_local, is_trusted
 from flipcore.store.connection import Store
 
 Message = MutableMapping[str, Any]
@@ -36,7 +36,8 @@ class Gate:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
         elif not policy.is_on():
-            await (self._app if _may_come(scope) else PlainTextResponse(UNTRUSTED, 403))(scope, receive, send)
+            refusal = _refusal(scope)
+            await (PlainTextResponse(refusal, 403) if refusal else self._app)(scope, receive, send)
         else:
             await self._as_somebody(scope, receive, send)
 
@@ -77,7 +78,13 @@ def cookies_of(scope: Message) -> dict[str, str]:
     return cookies
 
 
-def _may_come(scope: Message) -> bool:
-    """Whether the connection ends at an address of this machine alone, or the network is trusted."""
+def _refusal(scope: Message) -> str:
+    """Why a connection may not come while access is off: it ends at an address that other machines reach, or a proxy hands on what
+    other machines send; "" where the network is trusted and where it is this machine's own."""
+    if is_trusted():
+        return ""
     server = scope.get("server")
-    return is_trusted() or not server or not isinstance(server[0], str) or is_local(server[0])
+    if server and isinstance(server[0], str) and not is_local(server[0]):
+        return UNTRUSTED
+    names = {name.decode("latin-1").lower() for name, _ in scope.get("headers", ())}
+    return PROXIED if names & PROXY_HEADERS else ""

@@ -22,6 +22,11 @@ OFF = (
     "Access is off: everybody who can reach this dashboard may do everything. To tell people apart, stop the dashboard, run "
     "`python -m flipcore access on`, and start it again."
 )
+PROXIED = (
+    "Flipscope was reached through a proxy while access is off, so whoever comes would be an admin. Switch access on with "
+    f"`python -m flipcore access on`, or start it with {TRUSTED_OPTION} where everybody who can reach the proxy may do everything."
+)
+PROXY_HEADERS = frozenset({"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"})
 
 
 def not_an_admin(person: Person) -> str:

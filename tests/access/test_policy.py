@@ -1,5 +1,7 @@
 """The file of levels: by list, by claim, and what it must not say."""
 
+import os
+
 import pytest
 
 from flipcore.access import policy
@@ -26,7 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def level_of(**login) -> Level:
-    return policy.policy().person(login).level
+    return policy.policy().person({"email_verified": True} | login).level
 
 
 def test_a_login_has_its_level_by_list_and_else_by_claim():
@@ -36,13 +38,19 @@ def test_a_login_has_its_level_by_list_and_else_by_claim():
     assert level_of(email="x@other.org", groups=["staff", "x"]) is Level.VIEWER
     assert level_of(sub="17", groups="authors") is Level.ANALYST
     assert level_of(email="x@other.org", groups=["Staff"]) is Level.NONE and level_of(email="x@other.org") is Level.NONE
-    assert policy.policy().person({"email": "guest@example.org"}) == Person("guest@example.org", Level.REVIEWER, QUEUE + EVERY)
+    guest = {"email": "guest@example.org", "email_verified": "true"}
+    assert policy.policy().person(guest) == Person("guest@example.org", Level.REVIEWER, QUEUE + EVERY)
 
 
 def test_an_address_that_is_not_verified_names_nobody():
     policy.path().write_text(FILE)
     assert level_of(email="ada@example.org", email_verified=False) is Level.NONE
     assert level_of(email="ada@example.org", email_verified=True) is Level.ADMIN
+    assert level_of(email="ada@example.org", email_verified=None) is Level.NONE  # a provider that says nothing is not believed
+    policy.path().write_text(FILE + "[login]\naddresses_are_verified = true\n")
+    os.utime(policy.path(), ns=(1, 1))  # a file of the same moment would be read from memory
+    assert level_of(email="ada@example.org", email_verified=None) is Level.ADMIN
+    assert level_of(email="ada@example.org", email_verified=False) is Level.NONE
     assert policy.policy().person({}) == NOBODY
 
 

@@ -14,7 +14,7 @@ from flipcore.access.levels import Level
 from flipcore.invitations.gate import Gate, cookies_of
 from flipcore.invitations.links import COOKIE, ELSEWHERE, ENTER, FOREIGN
 from flipcore.invitations.routes import LEAVE, access_routes
-from flipcore.invitations.start import TRUSTED_VARIABLE, UNTRUSTED
+from flipcore.invitations.start import PROXIED, TRUSTED_VARIABLE, UNTRUSTED
 from tests.invitations.test_links import invited
 
 HERE = "http://127.0.0.1:8501"
@@ -35,7 +35,7 @@ async def socket(websocket):
 @pytest.fixture
 def client(store):
     def login(cookies, scope):
-        return {"email": cookies["login"]} if "login" in cookies else {}
+        return {"email": cookies["login"], "email_verified": True} if "login" in cookies else {}
 
     paths = ("/who", "/media/x", "/_stcore/upload_file/s/f")
     routes = [*access_routes(lambda: store, "flips"), *(Route(path, who, methods=["GET", "PUT"]) for path in paths)]
@@ -110,8 +110,13 @@ def test_without_access_only_this_machine_comes_in(client, tmp_path, monkeypatch
     assert far.get("/who").status_code == 403 and far.get("/who").text == UNTRUSTED
     with pytest.raises(WebSocketDisconnect), far.websocket_connect("/socket"):
         pass
+    # a proxy on this machine hands on what other machines send
+    for header in ("X-Forwarded-For", "Forwarded", "x-real-ip", "Via"):
+        assert client.get("/who", headers={header: "203.0.113.9"}).text == PROXIED
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/socket", headers={"X-Forwarded-Proto": "https"}):
+        pass
     monkeypatch.setenv(TRUSTED_VARIABLE, "1")
-    assert far.get("/who").text == "|admin"
+    assert far.get("/who").text == client.get("/who", headers={"Via": "1.1 proxy"}).text == "|admin"
 
 
 def test_cookies_that_cannot_be_read_are_none():
