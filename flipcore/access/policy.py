@@ -59,8 +59,8 @@ class Policy:
     def person(self, login: Mapping[str, Any]) -> Person:
         """Who a login is, from the claims of its provider; of level NONE where neither list nor claim names them. An address counts
         where the provider says that it is verified, and where it says nothing and the file trusts it to verify every address."""
-        said = login.get("email_verified")
-        is_verified = said in (True, "true", "True") or (said is None and self.addresses_are_verified)
+        word = login.get("email_verified")
+        is_verified = word in (True, "true", "True") or (word is None and self.addresses_are_verified)
         email = str(login.get("email") or "").strip().lower() if is_verified else ""
         name = email or str(login.get("preferred_username") or login.get("sub") or "")
         values = login.get(self.claim) if self.claim else None

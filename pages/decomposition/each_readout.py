@@ -44,7 +44,9 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
         )
     with st.expander("The flip rate as results arrived"):
         axes = [axis for axis in answers(study_id, model, mode).axes if axis != IDENTITY]
-        axis = st.selectbox("Axis", axes, key="arriving-axis", format_func=lambda name: name.replace("_", " "), width=280)
+        axis = st.selectbox(
+            "Axis", axes, key="arriving-axis", bind="query-params", format_func=lambda name: name.replace("_", " "), width=280
+        )
         paths = {title_of(name): path for name, path in arriving(answers(study_id, model, mode), axis, policy).items()}
         st.plotly_chart(
             sequence(paths, colours(st.context.theme.type), "flip rate T"),

@@ -20,7 +20,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
         "prompt, and from the axis: a logistic model, five folds grouped by item. For the p the whole cross-validation "
         "is repeated with the flips of each axis shuffled among its items."
     )
-    if not st.toggle("Compute", key="predictor"):
+    if not st.toggle("Compute", key="predictor", bind="query-params"):
         return
     with shown_problem():
         fit = _predicted(study_id, model, mode, session.store().revision(study_id))

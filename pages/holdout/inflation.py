@@ -51,6 +51,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
             "Answers read and asked as",
             choices,
             key="inflation-way",
+            bind="query-params",
             width=420,
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )

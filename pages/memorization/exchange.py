@@ -13,7 +13,7 @@ from pages.memorization.cached import View, loss, losses
 
 def show(view: View, measure: str, test: LossTest) -> None:
     """Computed on request: it trains a small classifier a few hundred times."""
-    if not st.toggle("Check that controls and benchmark are exchangeable", key=f"exchange-{measure}"):
+    if not st.toggle("Check that controls and benchmark are exchangeable", key="exchange", bind="query-params"):
         st.caption("The p-values are valid only if a control could have been an item: same length, topics and difficulty.")
         return
     with shown_problem():

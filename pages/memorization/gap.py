@@ -65,7 +65,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     modes.remember(view.study_id, "memorization", START, moved and {"margin": moved["cutoff"]})
     _table(estimate)
     st.markdown(plain(estimate.benchmark.identity_sentence()))
-    if st.toggle("What could this study find?", key=f"power-{operator}-{extractor}"):
+    if st.toggle("What could this study find?", key="power", bind="query-params"):
         st.markdown(plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"]))))
     coverage.show(view, operator, estimate)
     matching.show(view, estimate)
@@ -91,9 +91,12 @@ def _choices(view: View, controls, gaps: Mapping[str, Detector], readouts: list[
         default=next(iter(gaps)),
         required=True,
         format_func=lambda axis: gaps[axis].past,
-        key=f"operator-{view.study_id}-{view.kind}",
+        key="rewriting",
+        bind="query-params",
     )
-    extractor = controls.place.selectbox("Answers read by", readouts, format_func=title_of, key="gap-readout")
+    extractor = controls.place.selectbox(
+        "Answers read by", readouts, format_func=title_of, key="gap-readout", bind="query-params"
+    )
     controls.note(gaps[operator].past, f"read by {title_of(extractor).lower()}")
     return operator, extractor
 

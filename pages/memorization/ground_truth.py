@@ -35,7 +35,12 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
         return
     rules = rules_of(scores, doses, fresh)
     rule = st.selectbox(
-        "Cut-off from never-seen items by", rules, format_func=TITLES.__getitem__, key=f"truth-rule-{rules[0]}", width=320
+        "Cut-off from never-seen items by",
+        rules,
+        format_func=TITLES.__getitem__,
+        key=f"truth-rule-{rules[0]}",
+        bind="query-params",
+        width=320,
     )
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
@@ -76,7 +81,7 @@ def _decisions(truth: GroundTruth) -> None:
 
 def _closely(truth: GroundTruth, c) -> None:
     names = [one.name for one in truth.detectors]
-    name = st.selectbox("Look closely at", names, key="truth-detector", width=320)
+    name = st.selectbox("Look closely at", names, key="truth-detector", bind="query-params", width=320)
     one = truth.detectors[names.index(name)]
     st.markdown(plain(detector_claim(one).text))
     left, right = st.columns(2)

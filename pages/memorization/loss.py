@@ -82,7 +82,8 @@ def _detector(view: View, controls) -> ScoreDetector | None:
         default=next(iter(lines)),
         required=True,
         format_func=lambda name: detector_title(lines[name].title),
-        key=f"measure-{view.study_id}-{view.kind}",
+        key="measure",
+        bind="query-params",
     )
     controls.note(lines[name].title)
     return lines[name]

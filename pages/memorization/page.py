@@ -47,7 +47,8 @@ if study_id is not None:
                 kinds,
                 default="completion" if passages else kinds[0],
                 required=True,
-                key=f"kind-{study_id}-{passages}",
+                key="passages" if passages else "kind",
+                bind="query-params",
                 format_func=KINDS.__getitem__,
             )
         controls.note(model, KINDS[kind].lower())

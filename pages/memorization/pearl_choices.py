@@ -17,13 +17,13 @@ def task_and_metric(view: View, controls, pearls: list[Pearl]) -> Pearl:
     tasks = list(dict.fromkeys(one.task for one in pearls))
     task = (
         controls.place.segmented_control(
-            "Task", tasks, default=tasks[0], required=True, format_func=str.capitalize, key=f"task-{view.study_id}"
+            "Task", tasks, default=tasks[0], required=True, format_func=str.capitalize, key="task", bind="query-params"
         )
         if tasks[1:]
         else tasks[0]
     )
     by_measure = {one.measure: one for one in pearls if one.task == task}
-    metric = controls.place.selectbox("Similarity", list(by_measure), format_func=title_of, key=f"metric-{view.study_id}")
+    metric = controls.place.selectbox("Similarity", list(by_measure), format_func=title_of, key="metric", bind="query-params")
     controls.note(task if tasks[1:] else "", title_of(metric))
     return by_measure[metric]
 
@@ -36,6 +36,7 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             sorted(RULES, reverse=True),
             format_func=TITLES.__getitem__,
             key="pearl-rule",
+            bind="query-params",
             disabled=mode == "locked",
             index=sorted(RULES, reverse=True).index(settings["rule"]),
         )
@@ -46,6 +47,7 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             float(settings["fpr"]),
             0.005,
             key="pearl-fpr",
+            bind="query-params",
             format="%.3f",
             disabled=mode == "locked",
         )

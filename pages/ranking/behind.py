@@ -25,9 +25,9 @@ def show(study_id: str, report: RankingReport) -> None:
     with st.container(border=True, key="behind-way"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             pairs = {f"{one.first} v {one.second}": (one.first, one.second) for one in report.pairs}
-            pair = st.selectbox("Models", list(pairs), key="behind-pair", width=360)
+            pair = st.selectbox("Models", list(pairs), key="behind-pair", bind="query-params", width=360)
             items = split_items(contest, at, *pairs[pair])
-            item = st.selectbox("Item on which they differ", items, key=f"behind-item-{at}-{pair}", width=300)
+            item = st.selectbox("Item on which they differ", items, key="behind-item", bind="query-params", width=300)
             st.button("Close", key="behind-close", icon=":material/close:", on_click=_close)
         if item is None:
             st.info("Under this way the two models are right and wrong on the same items.")

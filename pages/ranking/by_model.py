@@ -26,7 +26,14 @@ def flip_surfaces(view: View) -> None:
     names = list(view.readouts()["extractor"].unique())
     st.subheader("Where each model flips", anchor=False)
     extractor = st.segmented_control(
-        "Extractor", names, default=names[0], required=True, key="panels-of", format_func=title_of, label_visibility="collapsed"
+        "Extractor",
+        names,
+        default=names[0],
+        required=True,
+        key="panels-of",
+        bind="query-params",
+        format_func=title_of,
+        label_visibility="collapsed",
     )
     panels = cached.panels(view, extractor)
     if not panels.columns:
@@ -62,7 +69,7 @@ def memory_and_inflation(view: View) -> None:
     if not _tests_memory(view.study_id):
         return
     st.subheader("Memory, model by model", anchor=False)
-    if st.toggle("Compute", key="memory-by-model"):
+    if st.toggle("Compute", key="memory-by-model", bind="query-params"):
         st.dataframe(memory_rows(cached.memory(view.study_id, view.revision)), hide_index=True)
 
 

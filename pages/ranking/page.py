@@ -27,8 +27,15 @@ def settings(study_id: str, lock: dict | None) -> dict:
     role = view["role"] if view["role"] in roles else roles[0]
     if lock is None:
         with screen.view_button():
-            own = st.selectbox("Reference extractor", names, names.index(own), key="ranking-reference", format_func=title_of)
-            role = st.selectbox("Items", roles, roles.index(role), key="ranking-role")
+            own = st.selectbox(
+                "Reference extractor",
+                names,
+                names.index(own),
+                key="ranking-reference",
+                bind="query-params",
+                format_func=title_of,
+            )
+            role = st.selectbox("Items", roles, roles.index(role), key="ranking-role", bind="query-params")
         screen.view_line(title_of(own), f"{role.replace('_', ' ')} items")
     return view | {"reference": own, "role": role}
 

@@ -138,6 +138,26 @@ def test_what_came_meanwhile_is_drawn_once_and_the_last_of_it_stands(screens):
     follower.shows(other.level())
 
 
+def test_choices_behind_view_and_the_mode_are_followed(screens):
+    """What the board's own View chooses travels with the handle; what the page chooses stands in the link."""
+    ada, *followers = screens
+    settings = ".board .view .set"
+    ada.page.locator(".board .view summary").click()
+    ada.page.locator(".board select[name=rule]").select_option(index=1)
+    settled(ada.page)
+    chosen = ada.page.locator(settings).inner_text()
+    ada.page.get_by_role("radio", name="Simultaneous").click()
+    for one in followers:
+        one.page.wait_for_url("**mode=simultaneous**")
+        one.page.get_by_role("radio", name="Simultaneous", checked=True).wait_for()
+        one.page.locator(settings, has_text=chosen.split(" · ")[-1]).wait_for()
+    ada.page.get_by_role("radio", name="Explore").click()
+    for one in followers:
+        one.page.get_by_role("radio", name="Explore", checked=True).wait_for()
+        settled(one.page)
+        one.shows(ada.level())
+
+
 def test_a_reload_comes_back_to_where_the_others_are(screens):
     ada, follower, _ = screens
     follower.page.reload()
@@ -169,3 +189,27 @@ def test_presenting_is_handed_on(screens):
     grace.panel().get_by_role("button", name="End the meeting").click()
     for one in (ada, other):
         one.page.get_by_text("The presenter has ended the meeting.").wait_for()
+
+
+def test_what_one_types_and_drags_alone_is_seen_by_nobody_else(screens):
+    """After the meeting: each browser has a search and a threshold of its own, on the same study."""
+    ada, grace, _ = screens
+    place = ada.page.url.partition("/models")[0]
+    for one in (ada, grace):
+        one.page.goto(f"{place}/decomposition")
+        one.page.locator(".board .sentence").first.wait_for()
+        settled(one.page)
+    before = grace.level()
+    ada.page.locator(".board input[type=range]").focus()
+    for _ in range(5):
+        ada.page.keyboard.press("ArrowLeft")
+    settled(ada.page)
+    grace.page.reload()
+    grace.page.locator(".board .sentence").first.wait_for()
+    assert grace.level() == before != ada.level() and grace.page.url != "" and "meeting" not in grace.page.url
+    ada.page.goto(f"{place}/flip_surface?item-search=words-of-ada")
+    grace.page.goto(f"{place}/flip_surface")
+    for one in (ada, grace):
+        one.page.get_by_placeholder("Find words of a question").wait_for()
+        settled(one.page)
+    assert "words-of-ada" in ada.page.url and "words-of-ada" not in grace.page.content() + grace.page.url

@@ -56,7 +56,7 @@ def alone(monkeypatch, path):
 
 def shown(tab: str, kind: str = "number") -> AppTest:
     app = opened("memorization/page.py", tab=PARTS[tab])
-    groups = [group for group in app.button_group if group.key and group.key.startswith("kind-") and group.value != kind]
+    groups = [group for group in app.button_group if group.key in ("kind", "passages") and group.value != kind]
     for group in groups:
         group.set_value(kind)
     return app.run() if groups else app
@@ -84,7 +84,7 @@ def test_the_loss_test_sees_what_was_read_256_times():
 
 def test_exchangeability_is_checked_on_request():
     app = shown("loss")
-    app.toggle(key="exchange-question_loss").set_value(True).run()
+    app.toggle(key="exchange").set_value(True).run()
     assert not app.exception and "No difference of controls and benchmark is shown" in words(app)
 
 
@@ -108,7 +108,7 @@ def test_detectors_are_compared_item_by_item():
 
 def test_pearl_of_completions_stands_beside_pearl_of_summaries():
     app = shown("pearl", "completion")
-    task = next(group for group in app.button_group if group.key and group.key.startswith("task-"))
+    task = next(group for group in app.button_group if group.key == "task")
     task.set_value("bit_flip_summary").run()
     assert not app.exception and "α is not set" in words(app)
     app = shown("agreement", "completion")

@@ -1,0 +1,105 @@
+"""Two people, each with a study of their own, on every page of one server: neither is ever sent what the other looks at or typed,
+and no secret of a link or a cookie is in anything that leaves the server."""
+
+import pytest
+import streamlit as st
+
+from flipcore.access import policy, signing
+from flipcore.access.acting import acting_as
+from flipcore.access.levels import Level
+from flipcore.access.person import Person
+from flipcore.core.study import ItemSource, ModelUse
+from flipcore.handouts.dataset import dataset_folder
+from flipcore.handouts.document import report
+from flipcore.invitations.links import enter, issue, link
+from flipcore.runs import demo, runner
+from flipcore.store.backup import back_up
+from flipcore.store.connection import Store
+from flipcore.store.export import export
+from flipcore.store.queries import decisions
+from pages.common import identity
+from tests.claims.walks import sent
+from tests.pages.opening import opened
+from tests.runs.test_runner import tiny_study
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # Streamlit's own: threads without a script context
+ONE_STORE = True
+MODELS = {"Ada": "simulated-brittle", "Bo": "simulated-noisy"}  # what tells one's study from the other's wherever it is shown
+# a page -> what one's link says beside the study; {} stands for their name
+PAGES = {
+    "flip_surface": {"item-search": "{}s-own-words"},
+    "decomposition": {"mode": "simultaneous"},
+    "ranking": {},
+    "memorization": {"tab": "summary"},
+    "audit": {},
+    "report": {"part": "Sentences"},
+    "record": {},
+    "glossary": {"term": "{}s-own-words"},
+    "paraphrase_review": {"part": "Review"},
+}
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory):
+    """(store, name -> (study id, cookie, link)) with access on."""
+    folder = tmp_path_factory.mktemp("two")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLIPSCOPE_HOME", str(folder))
+        patch.setenv("FLIPSCOPE_DB", str(folder / "flips.duckdb"))
+        patch.setattr("flipcore.runs.background.Registry.watch_inbox", lambda self: None)
+        patch.setattr("flipcore.runs.background.Registry.start", lambda self, study: None)
+        patch.setattr(demo, "fill_store", lambda store: None)
+        store = Store.open()
+        patch.setattr(Store, "open", classmethod(lambda *_: store))
+        policy.path().write_text(policy.TEMPLATE)
+        mine = {}
+        for name, model in MODELS.items():
+            study = tiny_study(name=f"Study of {name}", models=(ModelUse(model),), items=(ItemSource("flipscope_choice", n=8),))
+            runner.run(study, store)
+            with acting_as(Person("root", Level.ADMIN)):
+                address = link(issue(store, name, Level.ANALYST), "http://localhost:8501")
+            mine[name] = study.study_id, enter(store, address.partition("#")[2]).cookie, address
+            with acting_as(Person(name, Level.ANALYST)):
+                decisions.keep_decision(store, study.study_id, "decomposition", "explore", f"{name} decided.", {}, "")
+        yield store, mine
+        st.cache_resource.clear()
+        store.close()
+
+
+def seen_by(name, page, people, monkeypatch):
+    """What this person's session is sent of a page, opened by a link of theirs."""
+    study_id, cookie, _ = people[1][name]
+    monkeypatch.setattr(identity, "_cookie", lambda: cookie)
+    about = {key: value.format(name) for key, value in PAGES[page].items()}
+    study = {"in" if page == "record" else "study": study_id}
+    app = opened(f"{page}/page.py", **study, **about)
+    assert not app.exception
+    return "\n".join(line for line in sent(app).splitlines() if "options:" not in line)  # both may choose every study and model
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_neither_is_sent_what_the_other_looks_at(people, monkeypatch, page):
+    """One after the other and the first again: what one's visit left in a memory that all sessions share would be seen."""
+    for name, other in (("Ada", "Bo"), ("Bo", "Ada"), ("Ada", "Bo")):
+        text = seen_by(name, page, people, monkeypatch)
+        assert f"{other}s-own-words" not in text and f"{other} decided." not in text
+        if page not in ("glossary", "paraphrase_review"):
+            assert people[1][name][0] in text or MODELS[name] in text or f"Study of {name}" in text, text[:2000]
+            assert MODELS[other] not in text and people[1][other][0] not in text
+        if page == "paraphrase_review":
+            assert name in text and f'"{other}"' not in text
+
+
+def test_no_secret_is_in_what_leaves_the_server(people, tmp_path):
+    """Neither of a link nor of a cookie, nor what both are signed with: in exports, a report, a dataset, a copy of the database."""
+    store, mine = people
+    secrets = [signing.secret(), *(part.rpartition(".")[2].encode() for one in mine.values() for part in one[1:])]
+    assert all(len(one) > 20 for one in secrets)
+    study_id = mine["Ada"][0]
+    with acting_as(Person("root", Level.ADMIN)):
+        paths = [*export(store, study_id, tmp_path, "csv"), *export(store, study_id, tmp_path), back_up(store)]
+        contents = [path.read_bytes() for path in paths]
+        contents += [report(store, study_id, 0).encode(), *dataset_folder(store, study_id).files.values()]
+        acts = store.rows("SELECT DISTINCT act FROM acts WHERE who = 'root'")
+    assert not any(secret in content for secret in secrets for content in contents)
+    assert {"exported a study", "wrote a report", "packed a dataset", "backed up the database"} <= {act for (act,) in acts}
