@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from flipcore.handouts.markup import Markup, cells, data_link, joined, tag
 from flipcore.stats.base.estimate import MISSING
 from flipcore.text.tables import FORMATS, Row, table_text
 
+Rows = pd.DataFrame | Sequence[Mapping[str, object]]
 KINDS = {"csv": "text/csv;charset=utf-8", "md": "text/markdown;charset=utf-8", "tex": "text/x-tex;charset=utf-8"}
 
 
@@ -32,3 +36,19 @@ def data_table(one: Table) -> Markup:
     )
     foot = tag("figcaption", caption, " ", tag("span", joined(links, " · "), cls="links"))
     return tag("figure", cells(texts, list(rows[0]) if rows else []), foot, cls="table")
+
+
+def shown_records(rows: Rows, without: Sequence[str] = ()) -> list[dict[str, object]]:
+    """The rows of a table as it is shown, frame or records: every column but those `without`, a missing value as None."""
+    every: list[dict[Any, Any]] = [*map(dict, rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows)]
+    columns = list(dict.fromkeys(key for row in every for key in row if key not in without))
+    return [{str(key): _cell(row.get(key)) for key in columns} for row in every]
+
+
+def shown_text(rows: Rows, without: Sequence[str], format: str) -> str:
+    """The table as it is shown, in a format of `FORMATS`."""
+    return table_text(shown_records(rows, without), format)
+
+
+def _cell(value: Any) -> object:
+    return None if pd.api.types.is_scalar(value) and pd.isna(value) else value

@@ -13,6 +13,7 @@ from flipcore.invitations.listing import listing
 from flipcore.store.queries import holdout, invitations, review
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import show_table
 
 ISSUED = "invitation-issued"  # in the session: the link that was issued last
 
@@ -63,7 +64,7 @@ def _list() -> None:
     if not every:
         st.caption("Nobody has been invited yet.")
         return
-    st.dataframe(listing(every), hide_index=True)
+    show_table("invitations", listing(every))
     standing = {one.invitation_id: f"{one.name}: {one.scope or one.level}" for one in every if one.stands}
     if not standing:
         return

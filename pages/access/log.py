@@ -8,6 +8,7 @@ from flipcore.store.backup import back_up
 from flipcore.store.queries import invitations
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import show_table
 
 
 def show() -> None:
@@ -22,7 +23,7 @@ def show() -> None:
     if acts.empty:
         st.caption("The log has no row yet, or none that fits the filter.")
     else:
-        st.dataframe(acts, hide_index=True, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
+        show_table("acts", acts, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
     with st.container(horizontal=True):
         _replacing(names)
         if st.button("Back up the database", icon=":material/save:", help="one file beside the database, while it runs"):

@@ -11,6 +11,7 @@ from flipcore.store.queries.inspection import Inspection, SampleView, SeenVarian
 from flipcore.text.answers import answer_text
 from pages.common.differences import differences, marked_span, share_bars
 from pages.common.notes import plain
+from pages.common.tables import show_table
 
 MANY, MANY_PX = 3, 520  # more samples than this scroll in a window of their own
 
@@ -57,7 +58,7 @@ def _every_readout(view: Inspection, variant: SeenVariant) -> None:
     ]
     with st.container(border=True):
         st.markdown("**What each extractor reads in it**")
-        st.dataframe(rows, hide_index=True, column_config={"Right": st.column_config.CheckboxColumn()})
+        show_table("readouts-of-item", rows, column_config={"Right": st.column_config.CheckboxColumn()})
 
 
 def _read(view: Inspection, one: SampleView) -> str:

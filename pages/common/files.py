@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import streamlit as st
 
@@ -19,7 +20,8 @@ def offer_file(
     mime: str | None = None,
     *,
     key: str,
-    icon: str = ":material/download:",
+    icon: str | None = ":material/download:",
+    type: Literal["secondary", "tertiary"] = "secondary",
     help: str | None = None,
     disabled: bool = False,
 ) -> None:
@@ -31,6 +33,7 @@ def offer_file(
         mime,
         key=key,
         icon=icon,
+        type=type,
         help=help,
         disabled=disabled,
         on_click=(lambda: _told(file_name)) if policy.is_on() else "ignore",

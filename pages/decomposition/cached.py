@@ -15,6 +15,7 @@ from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.tables import show_table
 
 
 @st.cache_resource(show_spinner=False, max_entries=12)
@@ -73,9 +74,9 @@ def _board(study_id: str, model: str, mode: str, revision: int, closed_gates: tu
 def table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
     frame = rows(cells, title_of, temperature)
     estimates = [name for name in frame.columns if name not in ("axis", "extractor") and frame[name].dtype.kind not in "if"]
-    st.dataframe(
+    show_table(
+        "decomposition",
         frame,
-        hide_index=True,
         column_config={name: st.column_config.TextColumn(width=150, alignment="right") for name in estimates},
     )
     with st.popover("The same as sentences", icon=":material/notes:"):

@@ -12,12 +12,14 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.flips.per_readout import alone, arriving
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.decomposition.cached import answers
 
 
 def section(study_id: str, model: str, mode: str, policy: str) -> None:
     with st.expander("Each extractor by itself: bounds, any flip, and p beyond the noise floor"):
-        st.dataframe(
+        show_table(
+            "each-extractor",
             [
                 {
                     "axis": one.axis.replace("_", " "),
@@ -35,7 +37,6 @@ def section(study_id: str, model: str, mode: str, policy: str) -> None:
                 }
                 for one, p in _alone(study_id, model, mode, policy, session.store().revision(study_id))
             ],
-            hide_index=True,
         )
         st.caption(
             "T at least and at most: what it could be, whatever the unreadable answers said (single samples only). Beyond the noise floor: "

@@ -10,6 +10,7 @@ from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import show_table
 
 
 def predictor(study_id: str, model: str, mode: str) -> None:
@@ -32,9 +33,9 @@ def predictor(study_id: str, model: str, mode: str) -> None:
             claim = prediction(fit)
             st.markdown(plain(claim.text))
             st.caption(plain(claim.detail))
-            st.dataframe(
+            show_table(
+                "weights",
                 [{"feature": name, "weight (standardised)": round(weight, 2)} for name, weight in fit.weights.items()],
-                hide_index=True,
                 width=420,
             )
 

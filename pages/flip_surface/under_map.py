@@ -10,6 +10,7 @@ from flipcore.stats.flips.readout_mismatch import disagreements
 from pages.common import session
 from pages.common.inspector import open_item
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.flip_surface.cached import of_model
 
 
@@ -36,7 +37,7 @@ def disagreement(study_id: str, model: str, title_of) -> None:
         theme=None,
         config={"displayModeBar": False},
     )
-    right.dataframe(agreement.table(title_of), hide_index=True)
+    show_table("disagreement", place=right, rows=agreement.table(title_of))
     right.caption(
         "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
         "own, then where both read one. Absent readouts and answers that were cut off are left out."
@@ -51,9 +52,9 @@ def most_flips(table: list[dict]) -> None:
         for row in st.session_state["most-flips"].selection.rows:
             open_item(table[row]["id"], axis=table[row]["column"])
 
-    st.dataframe(
+    show_table(
+        "most-flips",
         table,
-        hide_index=True,
         key="most-flips",
         on_select=opened,
         selection_mode="single-row",

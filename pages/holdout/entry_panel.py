@@ -12,6 +12,7 @@ from flipcore.stats.holdout.projection import on_top_of
 from flipcore.store.connection import Store
 from flipcore.vectors.comparison import Comparison
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.holdout import excluding, labels, selection
 
 MOST_ROWS, MOST_HERE = 500, 20
@@ -36,14 +37,14 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
         n_retro = int(sum(comparison.labels[row] for row in rows))
         st.markdown(f"**{len(rows):,} entries: {len(rows) - n_retro:,} target, {n_retro:,} retro**")
         closest = [round(float(comparison.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
-        st.dataframe(
+        show_table(
+            "answers-to-entry",
             entry_rows(
                 comparison,
                 rows[:MOST_ROWS],
                 nearest_of_the_other_set=closest,
                 **pick_column([comparison.items[row].item_id for row in rows[:MOST_ROWS]], picks(store, whole_id)),
             ),
-            hide_index=True,
             height=520,
             column_config={"entry": st.column_config.TextColumn(width="large")},
         )
@@ -112,9 +113,9 @@ def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -
         (f"Nearest in its own set ({own})", *comparison.nearest_own(row)),
     ):
         st.markdown(f"**{title}**")
-        st.dataframe(
+        show_table(
+            f"{title.split(' (')[0].lower().replace(' ', '-')}",
             entry_rows(comparison, rows[:5].tolist(), cosine=[round(float(one), 3) for one in cosines[:5]]),
-            hide_index=True,
             column_config={"set": None, "entry": st.column_config.TextColumn(width="large")},
         )
 
@@ -124,8 +125,9 @@ def loners(comparison: Comparison) -> None:
     with st.expander("Which entries stand alone?"):
         rows = [int(row) for row in comparison.loneliest[:20]]
         st.caption(f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either set, loneliest first.")
-        st.dataframe(
-            entry_rows(comparison, rows, mean_cosine=[round(float(comparison.near[1][row].mean()), 3) for row in rows]),
-            hide_index=True,
+        means = [round(float(comparison.near[1][row].mean()), 3) for row in rows]
+        show_table(
+            "loneliest-entries",
+            entry_rows(comparison, rows, mean_cosine=means),
             column_config={"entry": st.column_config.TextColumn(width="large")},
         )

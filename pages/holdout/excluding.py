@@ -13,6 +13,7 @@ import streamlit as st
 from flipcore.claims.holdout import outcome_claim
 from flipcore.stats.holdout.units import TITLES, estimate_text
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.holdout import cached
 from pages.holdout.sets import Sets
 
@@ -67,7 +68,7 @@ def effect(whole: Sets, sets: Sets, view: dict, tests: dict) -> None:
             )
             st.button("Put back", key="put-back", icon=":material/undo:", on_click=put_back, args=(whole.sets_id,))
         before, _, _ = cached.four_tests(whole, view, False)
-        st.dataframe(_rows(before, tests), hide_index=True)
+        show_table("without-excluded", _rows(before, tests))
         st.caption(
             "Chosen after seeing the map, so these results are exploratory: confirm them on entries that were set aside. "
             "Versions keeps the sets as they are now."

@@ -12,6 +12,7 @@ from flipcore.stats.base.estimate import p_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import show_table
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
 
@@ -77,7 +78,8 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
     st.plotly_chart(
         inflation_figure(rows, colours(st.context.theme.type)), key="inflation", theme=None, config={"displayModeBar": False}
     )
-    st.dataframe(
+    show_table(
+        "inflation",
         [
             {
                 "model": row.label,
@@ -90,7 +92,6 @@ def _inflation_table(sets: Sets, conditions: list[Condition]) -> None:
             }
             for one, row in zip(subset, rows, strict=True)
         ],
-        hide_index=True,
     )
 
 
@@ -133,6 +134,8 @@ def _published() -> None:
     left.plotly_chart(
         inflation_figure(rows, colours(st.context.theme.type)), key="published", theme=None, config={"displayModeBar": False}
     )
-    right.dataframe(
-        [{"model": name, "inflation (pp)": value, "EM (%)": match} for name, value, match in PUBLISHED], hide_index=True
+    show_table(
+        "published-inflation",
+        place=right,
+        rows=[{"model": name, "inflation (pp)": value, "EM (%)": match} for name, value, match in PUBLISHED],
     )

@@ -8,6 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from pages.common.differences import differences
+from pages.common.tables import show_table
 
 MOST_ROWS = 500
 
@@ -20,9 +21,9 @@ def pair_table(
         {name: column[i] for name, column in values.items()} | {"first": one, "second": other}
         for i, (one, other) in enumerate(pairs[:MOST_ROWS])
     ]
-    event = st.dataframe(
+    event = show_table(
+        key,
         rows,
-        hide_index=True,
         key=key,
         on_select="rerun",
         selection_mode="single-row",

@@ -15,6 +15,7 @@ from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.notes import RETRO, plain, shown_problem
+from pages.common.tables import show_table
 from pages.holdout.survey_build import build_survey
 
 
@@ -129,7 +130,7 @@ def _in() -> None:
         answers = files.returned(upload.getvalue(), surveys)
         st.markdown(f"{len(answers.rows):,} answers can be used, {len(answers.refusals):,} rows are refused.")
         if answers.refusals:
-            st.dataframe([{"line": line, "why": why} for line, why in answers.refusals[:200]], hide_index=True)
+            show_table("refused-answers", [{"line": line, "why": why} for line, why in answers.refusals[:200]])
         if st.button("Store the answers", key="survey-store", type="primary", disabled=not answers.rows):
             holdout.keep_answers(session.store(), list(answers.rows))
             st.rerun()

@@ -11,6 +11,7 @@ from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout.difficulty import BEFORE
 from flipcore.stats.holdout.units import TITLES, detectable_text, estimate_text
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.holdout import cached
 
 
@@ -53,8 +54,8 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
         }
         for name, test in tests.items()
     ]
-    st.dataframe(
-        rows, hide_index=True, column_config={name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
+    show_table(
+        "holdout-tests", rows, column_config={name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
     )
     st.caption("At the margins where the handles above were last released.")
     for name, why in missing.items():
@@ -99,4 +100,4 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
                 "in the test": "yes" if states[condition.model].state == BEFORE else "no",
             }
         )
-    st.dataframe(rows, hide_index=True)
+    show_table("conditions", rows)

@@ -12,6 +12,7 @@ from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.identity import name_field
 from pages.common.notes import plain
+from pages.common.tables import show_table
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:
@@ -46,7 +47,8 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
         "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, diamond different within it, cross different, "
         "upright cross beyond it, open circle undecided; a change of embedding, classifier or seed between versions is in the table."
     )
-    st.dataframe(
+    show_table(
+        "versions",
         [
             {
                 "version": label["label"],
@@ -61,7 +63,6 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
             }
             for label, row in zip(labelled, rows, strict=True)
         ][::-1],
-        hide_index=True,
     )
 
 

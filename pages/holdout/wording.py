@@ -15,6 +15,7 @@ from flipcore.stats.holdout.ngrams import ngrams as counted
 from flipcore.vectors import classifiers
 from flipcore.vectors.embeddings import entry_text
 from pages.common.notes import plain
+from pages.common.tables import show_table
 
 N_SHOWN = 15
 
@@ -52,7 +53,8 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
             config={"displayModeBar": False},
             alt="The words and word pairs that differ most between the sets.",
         )
-        st.dataframe(
+        show_table(
+            "words",
             [
                 {
                     "n-gram": row.text,
@@ -66,7 +68,6 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
                 }
                 for row in table.rows[:1_000]
             ],
-            hide_index=True,
             height=320,
             column_config={name: st.column_config.NumberColumn(format="%.2g") for name in "pq"},
         )
@@ -131,7 +132,8 @@ def _token_figure(top: Sequence[classifiers.Giveaway]) -> None:
 
 
 def _token_table(rows: Sequence[classifiers.Giveaway]) -> None:
-    st.dataframe(
+    show_table(
+        "features",
         [
             {
                 "token": one.token,
@@ -143,6 +145,5 @@ def _token_table(rows: Sequence[classifiers.Giveaway]) -> None:
             }
             for one in rows
         ],
-        hide_index=True,
         height=320,
     )

@@ -7,6 +7,7 @@ import streamlit as st
 from flipcore.detectors import opened_under
 from flipcore.stats.memory.detectors import flag_table, pair_rows, pairs, pairs_note, share_flagged_by_all
 from pages.common.notes import how_to_read, plain
+from pages.common.tables import show_table
 from pages.memorization.cached import View, flags
 from pages.memorization.items import item_table
 
@@ -32,7 +33,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     st.caption("Some items lie beyond a cut-off by chance alone. What holds for the set stands under Summary.")
     overlaps = pairs(by_detector)
-    st.dataframe(pair_rows(overlaps), hide_index=True)
+    show_table("detector-agreement", pair_rows(overlaps))
     st.caption(plain(pairs_note(overlaps)))
     st.markdown("**Items, those that most detectors flag first**")
     axis, readout = opened_under(view.frame)

@@ -9,6 +9,7 @@ from flipcore.stats.memory.operands import operand_check
 from flipcore.store.queries import memory
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.memorization.cached import View
 
 
@@ -28,4 +29,4 @@ def show(view: View, operator: str, gap: DropGap) -> None:
         st.markdown(plain(one))
     if not refusals.empty:
         with st.popover(f"Why {int(refusals['items'].sum()):,} items could not be rewritten", icon=":material/block:"):
-            st.dataframe(refusals, hide_index=True)
+            show_table("not-covered", refusals)

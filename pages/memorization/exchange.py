@@ -8,6 +8,7 @@ from flipcore.stats.memory.loss_analysis import LossTest
 from flipcore.stats.memory.loss_diagnostics import Diagnosis, diagnosis
 from pages.common import session
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import show_table
 from pages.memorization.cached import View, loss, losses
 
 
@@ -19,12 +20,12 @@ def show(view: View, measure: str, test: LossTest) -> None:
     with shown_problem():
         report = _diagnosis(view, measure)
         st.markdown(plain(report.exchangeability.sentence()))
-        st.dataframe(
+        show_table(
+            "flagged-by-p",
             [
                 {"p-values": name, "flagged after Benjamini-Hochberg": n, "without a p": missing}
                 for name, n, missing in report.rows
             ],
-            hide_index=True,
         )
 
 

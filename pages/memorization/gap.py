@@ -20,6 +20,7 @@ from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.gap_power import detectable_sentence
 from pages.common import modes, record
 from pages.common.notes import how_to_read, plain
+from pages.common.tables import show_table
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import coverage, matching
 from pages.memorization.cached import View, gap, gaps_of, readouts_of
@@ -121,15 +122,15 @@ def _table(estimate: DropGap) -> None:
                 "uncovered items right": one.accuracy_uncovered.text(),
             }
         )
-    st.dataframe(rows, hide_index=True)
+    show_table("drops", rows)
 
 
 def _published() -> None:
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
-        st.dataframe(gap_rows(), hide_index=True)
+        show_table("published-gaps", gap_rows())
         st.caption(gap_notes())
         st.markdown("**What does not add up in the sources**")
-        st.dataframe(inconsistency_rows(), hide_index=True)
+        show_table("published-inconsistencies", inconsistency_rows())
 
 
 def _items(view: View, operator: str, extractor: str) -> None:

@@ -13,6 +13,7 @@ from flipcore.reports.known_doses import detector_rows, record, record_rows
 from flipcore.reports.worked_examples import truth_example
 from flipcore.stats.memory.ground_truth import GroundTruth, ground_truth, rules_of, share_text
 from pages.common.notes import how_to_read, plain
+from pages.common.tables import show_table
 
 TITLES = {
     "conformal": "conformal (5 % on average)",
@@ -54,7 +55,7 @@ def show(scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | No
     st.caption(plain(claim.detail))
     c = colours(st.context.theme.type)
     st.plotly_chart(auc_by_dose(truth.detectors, c), key="truth-auc", theme=None, config=QUIET)
-    st.dataframe(detector_rows(truth), hide_index=True)
+    show_table("detectors", detector_rows(truth))
     _decisions(truth)
     if truth.n_unknown:
         st.caption(f"{truth.n_unknown:,} items have unknown exposure and are excluded.")
@@ -73,7 +74,7 @@ def _decisions(truth: GroundTruth) -> None:
     records = [record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.at}) for one in truth.detectors]
     if records:
         st.markdown(plain(record_claim(records).text))
-        st.dataframe(record_rows(records), hide_index=True)
+        show_table("decisions-by-dose", record_rows(records))
         st.caption(
             "Decided against the never-seen items as a random control, before Holm: drops by their gap, all else as a set."
         )
@@ -87,7 +88,8 @@ def _closely(truth: GroundTruth, c) -> None:
     left, right = st.columns(2)
     left.plotly_chart(scores_by_dose(one, c), key="truth-scores", theme=None, config=QUIET)
     right.plotly_chart(roc_by_dose(one, c), key="truth-roc", theme=None, config=QUIET)
-    st.dataframe(
+    show_table(
+        "by-dose",
         [
             {
                 "times read": f"{at.dose:,}",
@@ -99,5 +101,4 @@ def _closely(truth: GroundTruth, c) -> None:
             }
             for at in one.at
         ],
-        hide_index=True,
     )

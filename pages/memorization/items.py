@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.common import session
 from pages.common.inspector import open_item
+from pages.common.tables import show_table
 from pages.memorization.cached import View
 
 TITLES = {
@@ -29,14 +30,8 @@ def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str
         for name in rows.columns
         if name != "item_id" and rows[name].dtype.kind == "f"
     }
-    event = st.dataframe(
-        table[columns],
-        hide_index=True,
-        key=key,
-        on_select="rerun",
-        selection_mode="single-row",
-        height=260,
-        column_config=formats,
+    event = show_table(
+        key, table[columns], key=key, on_select="rerun", selection_mode="single-row", height=260, column_config=formats
     )
     positions = event["selection"]["rows"]
     if positions:

@@ -14,6 +14,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, LossTest
 from pages.common import modes, record
 from pages.common.notes import how_to_read, plain
+from pages.common.tables import show_table
 from pages.components.cutoff_line import cutoff_line
 from pages.memorization import exchange
 from pages.memorization.cached import View, lines_of, loss, losses, readouts_of
@@ -50,7 +51,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     record.offer(view.study_id, "memorization", mode, decision and decision | about | {"loss_cutoff": decision["cutoff"]})
     modes.remember(view.study_id, "memorization", START, moved and {"loss_cutoff": moved["cutoff"]})
     st.markdown(plain(test.reach.sentence()))
-    st.dataframe(rule_rows(test), hide_index=True)
+    show_table("rules", rule_rows(test))
     _published()
     left_out = test.n_excluded + test.n_controls_excluded
     if left_out:
@@ -102,9 +103,9 @@ def _guide(test: LossTest) -> None:
 def _published() -> None:
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         rows = loss_rows()
-        st.dataframe(
+        show_table(
+            "published-losses",
             rows,
-            hide_index=True,
             column_config={
                 name: st.column_config.NumberColumn(format="%.2f")
                 for name, value in rows[0].items()

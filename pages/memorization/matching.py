@@ -21,6 +21,7 @@ from flipcore.stats.memory.matching import CALIPER, TITLES, TRAITS, WORST, Match
 from pages.common import session
 from pages.common.identity import name_field
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import show_table
 from pages.memorization.cached import View, members
 
 OWN = "this study's controls"
@@ -71,8 +72,10 @@ def _balance(matching: Matching) -> None:
         theme=None,
         config={"displayModeBar": False},
     )
-    right.dataframe(
-        [
+    show_table(
+        "balance",
+        place=right,
+        rows=[
             {
                 "trait": one.title,
                 "before, SD": number_text(one.before, sign=True),
@@ -82,7 +85,6 @@ def _balance(matching: Matching) -> None:
             }
             for one in matching.balance
         ],
-        hide_index=True,
     )
     st.caption(
         f"Differences of means in standard deviations. A paired claim needs at most {WORST:g} after matching. Models under test "

@@ -9,6 +9,7 @@ from flipcore.reports.memory import MemoryTest, summary
 from flipcore.stats.memory.cutoff_dates import control_rows, control_sentence
 from pages.common import session
 from pages.common.notes import how_to_read, plain
+from pages.common.tables import offer_table, show_table
 from pages.memorization import truth
 from pages.memorization.cached import View, members
 from pages.memorization.titles import detector_title
@@ -26,6 +27,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     truth.in_a_line(view)
     table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
     st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
+    offer_table("memory-summary", table)
     membership = members(view)
     st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
     if membership.pairs.control_of:
@@ -58,4 +60,4 @@ def _dates_of_controls(view: View) -> None:
     rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
     st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
     with st.popover("Dates by set", icon=":material/event:"):
-        st.dataframe(rows, hide_index=True)
+        show_table("dates-of-controls", rows)

@@ -11,6 +11,7 @@ from flipcore.models.presets import provenance
 from flipcore.models.probe_record import costs_text, lines, record_of, speed_text, warnings
 from flipcore.models.testing import ask_and_keep
 from pages.common.notes import plain, shown_problem
+from pages.common.tables import offer_table
 from pages.models.form import edit
 
 
@@ -35,7 +36,9 @@ def card(model: ModelCard) -> None:
             _actions(model)
         if record:
             with st.expander("What the test found out", expanded=False):
-                st.table([{"matter": label, "result": plain(text)} for label, text in lines(record).items()])
+                rows = [{"matter": label, "result": text} for label, text in lines(record).items()]
+                st.table([row | {"result": plain(row["result"])} for row in rows])
+                offer_table(f"model-{model.name}", rows)
         st.caption(plain(provenance(model)))
 
 

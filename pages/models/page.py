@@ -7,6 +7,7 @@ from flipcore.models.own_models import own_cards
 from flipcore.models.probe_record import listing
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, shown_problem
+from pages.common.tables import show_table
 from pages.models.card import card
 from pages.models.form import add
 
@@ -24,7 +25,7 @@ with shown_problem():
         )
     st.subheader("Shipped", anchor=False)
     st.caption("Ready to use, or entries to start from. Yours stand first where they have the same name.")
-    st.dataframe(listing([one for name, one in model_cards().items() if name not in own]), hide_index=True)
+    show_table("models", listing([one for name, one in model_cards().items() if name not in own]))
 
 how_to_read(
     "**Test** sends the model about ten small calls and keeps what it finds: which log-probabilities come, which parameters it "

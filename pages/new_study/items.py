@@ -15,6 +15,7 @@ from flipcore.reports.declaration import OWN, dataset_names, filter_text, source
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.new_study.item_place import with_place
 
 
@@ -75,14 +76,15 @@ def _report(source: ItemSource) -> None:
         st.caption(plain(note))
     if report.refusals:
         with st.popover(f"{len(report.refusals):,} rows were refused", icon=":material/warning:"):
-            st.dataframe([{"line": line, "why": why} for line, why in report.refusals[:200]], hide_index=True)
+            show_table("refused-items", [{"line": line, "why": why} for line, why in report.refusals[:200]])
     items = shown_items(source)
     if n_hidden := len(report.items) - len(items):
         st.caption(
             f"{n_hidden:,} items are not shown: a study set them aside. A new study asks them and shows nothing of them until that one "
             "is locked or deleted."
         )
-    st.dataframe(
+    show_table(
+        "first-items",
         [
             {
                 "item": item.item_id.split("@")[0],
@@ -92,7 +94,6 @@ def _report(source: ItemSource) -> None:
             }
             for item in items[:5]
         ],
-        hide_index=True,
         height=215,
     )
 

@@ -27,6 +27,7 @@ from flipcore.stats.base.retention import RULES
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.paraphrase_review import settling
 
 
@@ -67,7 +68,8 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
     st.plotly_chart(
         interval_rows(rows, colours(st.context.theme.type)), key="alphas", theme=None, config={"displayModeBar": False}
     )
-    st.dataframe(
+    show_table(
+        "agreement",
         [
             {
                 "asked": RATED[check].capitalize(),
@@ -79,7 +81,6 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
             }
             for check, one in by_check.items()
         ],
-        hide_index=True,
     )
     st.caption(
         "The picture shows Krippendorff's alpha with its interval over pairs: 1 is full agreement, 0 what chance alone "
@@ -88,7 +89,8 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
     )
     if len(by_check[OVERALL].pairwise) > 0:
         with st.expander("Two by two: Cohen's kappa"):
-            st.dataframe(
+            show_table(
+                "agreement-by-pair",
                 [
                     {
                         "reviewer": a,
@@ -101,7 +103,6 @@ def _coefficients(by_check: dict[str, CheckAgreement]) -> None:
                     for check, whole in by_check.items()
                     for a, b, one in whole.pairwise
                 ],
-                hide_index=True,
             )
 
 
@@ -122,7 +123,8 @@ def _agreements(revision: int, only: str) -> dict[str, CheckAgreement]:
 
 def _retention(verdicts: Sequence[Mapping]) -> None:
     st.subheader("What the audit keeps", anchor=False)
-    st.dataframe(
+    show_table(
+        "sources",
         [
             {
                 "rule": rule + (" (counts)" if rule == RULES[0] else ""),
@@ -134,7 +136,6 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
             for checks in (SOURCE_CHECKS, tuple(CHECKS))
             for share in [retained(verdicts, rule, checks)]
         ],
-        hide_index=True,
     )
     st.caption(
         "Wilson's interval. The majority rule is the one stored with every verdict and decides what may be asked; an "

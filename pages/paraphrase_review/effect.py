@@ -20,6 +20,7 @@ from pages.common import session
 from pages.common.flip_verdicts import marked_flips
 from pages.common.links import study_choice
 from pages.common.notes import how_to_read, plain, shown_problem
+from pages.common.tables import show_table
 from pages.paraphrase_review import risk
 from pages.paraphrase_review.judging import reviewer
 
@@ -133,7 +134,7 @@ def _effect(study_id: str, model: str, readout: str, reference: str, revision: i
 
 
 def _table(effect: Effect) -> None:
-    st.dataframe(effect_rows(effect), hide_index=True)
+    show_table("effect", effect_rows(effect))
     if bounds := effect.bounds:
         st.caption(
             f"{bounds.n_unreviewed:,} paraphrases have no verdict. If as large a share of them is bad as of the "

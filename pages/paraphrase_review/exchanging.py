@@ -12,6 +12,7 @@ from flipcore.store.queries import review
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.notes import plain, saved_upload, shown_problem
+from pages.common.tables import show_table
 from pages.paraphrase_review.column_mapping import column_mapping
 from pages.paraphrase_review.publishing import publish_set
 
@@ -94,11 +95,11 @@ def _offer(batch: Incoming) -> None:
         st.caption(plain(note))
     if batch.refusals:
         with st.expander(f"The {len(batch.refusals):,} refused rows", expanded=len(batch.refusals) <= 5):
-            st.dataframe([{"line": line, "why": why} for line, why in batch.refusals[:1000]], hide_index=True)
+            show_table("refused-pairs", [{"line": line, "why": why} for line, why in batch.refusals[:1000]])
     if batch.pairs:
         with st.expander("The first pairs"):
-            st.dataframe(
-                [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in batch.pairs[:20]], hide_index=True
+            show_table(
+                "first-pairs", [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in batch.pairs[:20]]
             )
     if (batch.pairs or batch.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
         review.keep_pairs(session.store(), batch.pairs, batch.items)

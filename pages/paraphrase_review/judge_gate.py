@@ -11,6 +11,7 @@ from flipcore.claims.gates import judge_claim
 from pages.common import gates
 from pages.common.header import show_badges
 from pages.common.notes import plain
+from pages.common.tables import show_table
 
 
 def judge_gate(study_id: str) -> None:
@@ -34,7 +35,7 @@ def judge_gate(study_id: str) -> None:
             theme=None,
             config={"displayModeBar": False},
         )
-    st.dataframe(gate_rows(report), hide_index=True)
+    show_table("judge-gate", gate_rows(report))
     st.markdown(plain(position))
     st.markdown(plain(again))
     if report.n_even:

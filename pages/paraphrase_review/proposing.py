@@ -14,6 +14,7 @@ from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries import review
 from pages.common import session
 from pages.common.notes import RETRO, plain, shown_problem
+from pages.common.tables import show_table
 
 
 def show() -> None:
@@ -102,7 +103,8 @@ def _show_proposals(proposals: list[Proposal]) -> None:
         return
     n = sum(one.pair_id is not None for one in proposals)
     st.markdown(f"**{n:,} of {len(proposals):,} proposals passed the rules and wait for review.**")
-    st.dataframe(
+    show_table(
+        "proposals",
         [
             {
                 "waits for review": "yes" if one.pair_id else "no",
@@ -113,5 +115,4 @@ def _show_proposals(proposals: list[Proposal]) -> None:
             }
             for one in proposals
         ],
-        hide_index=True,
     )

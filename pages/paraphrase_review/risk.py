@@ -10,6 +10,7 @@ from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.links import study_choice
+from pages.common.tables import show_table
 
 
 def studies() -> dict[str, str]:
@@ -48,4 +49,4 @@ def strikes(study_id: str) -> None:
     rows = struck_rows(queries.paraphrase_states(store), pair_ids, moved_by(study_id))
     if rows:
         with st.expander(f"The {len(rows):,} that were struck out"):
-            st.dataframe(rows, hide_index=True)
+            show_table("risk", rows)

@@ -15,6 +15,7 @@ from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.queries import holdout
 from pages.common import session
 from pages.common.notes import plain
+from pages.common.tables import show_table
 from pages.ranking import cached
 from pages.ranking.cached import View
 
@@ -54,7 +55,7 @@ def decomposition(view: View) -> None:
     st.plotly_chart(
         decomposition_bars(cells, title_of, colours(st.context.theme.type)), key="by-model", theme=None, config=NO_BAR
     )
-    st.dataframe(flip_rows(flips), hide_index=True)
+    show_table("flips-by-model", flip_rows(flips))
 
 
 def memory_and_inflation(view: View) -> None:
@@ -70,7 +71,7 @@ def memory_and_inflation(view: View) -> None:
         return
     st.subheader("Memory, model by model", anchor=False)
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
-        st.dataframe(memory_rows(cached.memory(view.study_id, view.revision)), hide_index=True)
+        show_table("memory-by-model", memory_rows(cached.memory(view.study_id, view.revision)))
 
 
 def _tests_memory(study_id: str) -> bool:

@@ -9,6 +9,7 @@ from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from pages.common import modes, record, screen, session
 from pages.common.header import offer_suited, page_header
 from pages.common.notes import how_to_read, plain
+from pages.common.tables import show_table
 from pages.components.ranking_board import ranking_board
 from pages.ranking import behind, by_model, cached
 
@@ -73,7 +74,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     for note in report.notes:
         st.caption(plain(note))
     st.subheader("Every pair on the same items", anchor=False)
-    st.dataframe(pair_rows(report.pairs), hide_index=True)
+    show_table("pairs-of-models", pair_rows(report.pairs))
     by_model.flip_surfaces(view)
     by_model.decomposition(view)
     if mode != "locked":

@@ -17,6 +17,7 @@ from flipcore.runs.log_survey import Survey, preview_row, survey
 from flipcore.store.uploads import uploads_folder
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, shown_problem
+from pages.common.tables import show_table
 from pages.studies.correcting_logs import corrections
 
 
@@ -53,8 +54,8 @@ def offer(paths: list[str]) -> None:
         st.markdown(plain(sentence))
     if log_survey.refusals:
         with st.popover(f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"):
-            st.dataframe([{"why": sentence} for sentence in log_survey.refusals], hide_index=True)
-    st.dataframe([preview_row(one) for one in log_survey.first], hide_index=True)
+            show_table("refused-logs", [{"why": sentence} for sentence in log_survey.refusals])
+    show_table("first-of-log", [preview_row(one) for one in log_survey.first])
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
         _run_import(log_survey)
 

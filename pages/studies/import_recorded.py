@@ -13,6 +13,7 @@ from flipcore.datasets.recorded.outputs import Recording
 from flipcore.runs.importing import imported, preview_row, store_imported
 from pages.common import session
 from pages.common.notes import UPLOAD_LIMIT, plain, saved_upload, shown_problem
+from pages.common.tables import show_table
 from pages.studies import import_logs
 from pages.studies.recorded_columns import recorded_columns, recorded_fields
 
@@ -78,8 +79,8 @@ def _offer(path: Path, recording: Recording, title: str) -> None:
     st.markdown(plain(outputs.sentence))
     if outputs.refusals:
         with st.popover(f"Rows that were refused: {len(outputs.refusals):,}", icon=":material/warning:"):
-            st.dataframe([{"line": line, "why": why} for line, why in outputs.refusals[:200]], hide_index=True)
-    st.dataframe([preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]], hide_index=True)
+            show_table("refused-outputs", [{"line": line, "why": why} for line, why in outputs.refusals[:200]])
+    show_table("first-outputs", [preview_row(record, outputs.readouts) for record in outputs.records[:N_SHOWN]])
     if st.button("Import as a study", type="primary", key="recorded-import", icon=":material/download_done:"):
         store_imported(outputs, session.store())
         st.rerun()
