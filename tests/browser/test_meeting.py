@@ -148,7 +148,7 @@ def test_choices_behind_view_and_the_mode_are_followed(screens):
     chosen = ada.page.locator(settings).inner_text()
     ada.page.get_by_role("radio", name="Simultaneous").click()
     for one in followers:
-        one.page.wait_for_url("**mode=simultaneous**")
+        one.page.wait_for_url("**mode=Simultaneous**")
         one.page.get_by_role("radio", name="Simultaneous", checked=True).wait_for()
         one.page.locator(settings, has_text=chosen.split(" · ")[-1]).wait_for()
     ada.page.get_by_role("radio", name="Explore").click()
