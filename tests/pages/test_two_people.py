@@ -31,7 +31,7 @@ MODELS = {
     "Adalind": "simulated-brittle",
     "Bonifaz": "simulated-noisy",
 }  # what tells one's study from the other's wherever it is shown
-# a page -> what one's link says beside the study; {} stands for their name
+# a page -> what one's link says beside the study; {} stands for their name. The record is everybody's, and not among them
 PAGES = {
     "flip_surface": {"item-search": "{}s-own-words"},
     "decomposition": {"mode": "simultaneous"},
@@ -39,7 +39,6 @@ PAGES = {
     "memorization": {"tab": "summary"},
     "audit": {},
     "report": {"part": "Sentences"},
-    "record": {},
     "glossary": {"term": "{}s-own-words"},
     "paraphrase_review": {"part": "Review"},
 }
@@ -77,8 +76,7 @@ def seen_by(name, page, people, monkeypatch):
     study_id, cookie, _ = people[1][name]
     monkeypatch.setattr(identity, "_cookie", lambda: cookie)
     about = {key: value.format(name) for key, value in PAGES[page].items()}
-    study = {"in" if page == "record" else "study": study_id}
-    app = opened(f"{page}/page.py", **study, **about)
+    app = opened(f"{page}/page.py", study=study_id, **about)
     assert not app.exception
     return "\n".join(
         line for line in sent(app).replace("\\", "").splitlines() if "options:" not in line
