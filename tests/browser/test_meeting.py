@@ -138,26 +138,6 @@ def test_what_came_meanwhile_is_drawn_once_and_the_last_of_it_stands(screens):
     follower.shows(other.level())
 
 
-def test_choices_behind_view_and_the_mode_are_followed(screens):
-    """What the board's own View chooses travels with the handle; what the page chooses stands in the link."""
-    ada, *followers = screens
-    settings = ".board .view .set"
-    ada.page.locator(".board .view summary").click()
-    ada.page.locator(".board select[name=rule]").select_option(index=1)
-    settled(ada.page)
-    chosen = ada.page.locator(settings).inner_text()
-    ada.page.get_by_role("radio", name="Simultaneous").click()
-    for one in followers:
-        one.page.wait_for_url("**mode=Simultaneous**")
-        one.page.get_by_role("radio", name="Simultaneous", checked=True).wait_for()
-        one.page.locator(settings, has_text=chosen.split(" · ")[-1]).wait_for()
-    ada.page.get_by_role("radio", name="Explore").click()
-    for one in followers:
-        one.page.get_by_role("radio", name="Explore", checked=True).wait_for()
-        settled(one.page)
-        one.shows(ada.level())
-
-
 def test_a_reload_comes_back_to_where_the_others_are(screens):
     ada, follower, _ = screens
     follower.page.reload()
