@@ -6,10 +6,9 @@ from collections.abc import Iterable
 
 from flipcore.methods.paper import Paper
 
-# Compared with the paper's own page, its publisher's, or a reference list that quotes it: brodersen2010, carlini2019 (title and
-# authors), djire2025, haimes2024, krippendorff2004, mcinnes2018, mirzadeh2024, newcombe1998, pezeshkpour2024, schuirmann1987,
-# shi2023, venna2001 (title and authors), waudbysmith2021, waudbysmith2024 (arXiv), wilson1927, yeom2018 (title and venue), zhang2024.
-# The others stand as they are commonly cited and were not compared.
+# Compared with the paper's page, its publisher's or a list that quotes it: brodersen2010, carlini2019 and venna2001 (title, authors),
+# djire2025, haimes2024, krippendorff2004, mcinnes2018, mirzadeh2024, newcombe1998, pezeshkpour2024, schuirmann1987, shi2023,
+# waudbysmith2021, waudbysmith2024 (arXiv), wilson1927, yeom2018 (title, venue), zhang2024. The others stand as commonly cited.
 _PAPERS = (
     Paper(
         "miller2024error",
