@@ -30,7 +30,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
             if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
                 sources.pop(position)
                 st.rerun()
-        _report(source)
+        _report(source, position + 1)
     if sources:
         with st.expander("Add items", icon=":material/add:"):
             _add(sources, roles)
@@ -67,7 +67,7 @@ def items_of(source: ItemSource) -> tuple[Item, ...]:
     return report.items if report else ()
 
 
-def _report(source: ItemSource) -> None:
+def _report(source: ItemSource, number: int) -> None:
     report, problem = report_of(source)
     if problem:
         st.error(plain(problem), icon=":material/error:")
@@ -76,7 +76,7 @@ def _report(source: ItemSource) -> None:
         st.caption(plain(note))
     if report.refusals:
         with st.popover(f"{len(report.refusals):,} rows were refused", icon=":material/warning:"):
-            show_table("refused-items", [{"line": line, "why": why} for line, why in report.refusals[:200]])
+            show_table(f"refused-items-{number}", [{"line": line, "why": why} for line, why in report.refusals[:200]])
     items = shown_items(source)
     if n_hidden := len(report.items) - len(items):
         st.caption(
@@ -84,7 +84,7 @@ def _report(source: ItemSource) -> None:
             "is locked or deleted."
         )
     show_table(
-        "first-items",
+        f"first-items-{number}",
         [
             {
                 "item": item.item_id.split("@")[0],

@@ -62,7 +62,7 @@ def test_each_login_has_the_level_of_its_list_or_claim(address):
             if sub in ("ada", "bo"):
                 window.get_by_role("heading", name="Studies").wait_for()
                 window.goto(f"{address}/access")
-                said = "Who did what" if sub == "ada" else "Page not found"
+                said = "Who did what" if sub == "ada" else "Only an admin may see"
                 window.get_by_text(said).first.wait_for()
             else:
                 window.get_by_text("no access was given to you").wait_for()
