@@ -46,7 +46,7 @@ class Store:
         self._lock = threading.Lock()
         self._revisions: dict[str, int] = defaultdict(int)
         self.archives: dict[str, Archive] = {}
-        self.look_for_archives()
+        self._there: list[Archive] = []
         self.writer = Writer(self)
         telling.listen(self)
 
@@ -66,7 +66,9 @@ class Store:
                 f"{path} is not a Flipscope database ({str(error).splitlines()[0]}). Choose another file with "
                 "FLIPSCOPE_DB, or move this one away."
             ) from error
-        return cls(connection, path)
+        store = cls(connection, path)
+        store.look_for_archives()
+        return store
 
     def cursor(self) -> DuckDBPyConnection:
         """A cursor for one thread; close it after use. Raises AccessDenied for whoever may not read results."""
