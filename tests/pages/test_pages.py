@@ -41,7 +41,6 @@ def words(app: AppTest) -> str:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_finished_study_fills_every_page(path, finished, monkeypatch, page):
     copy_of(finished, path.parent)
