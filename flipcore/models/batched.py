@@ -5,12 +5,24 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from abc import abstractmethod
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from flipcore.core.contracts import Backend
 from flipcore.core.records import Call, Completion
 
 GATHER_S = 0.004
+
+
+@dataclass(frozen=True)
+class Generation:
+    """`finish_reason` is "stop" (an end token, or a stop string, which the text leaves out) or "length"."""
+
+    text: str
+    n_tokens_in: int
+    n_tokens_out: int
+    finish_reason: str
 
 
 class Batched(Backend):
@@ -64,6 +76,22 @@ class Batched(Backend):
             if len(calls) == 1:
                 return [Completion(calls[0].call_id, "failed", error=f"{self.called} failed: {error}")]
         return [completion for call in calls for completion in self._answered_or_failed([call])]
+
+
+def completions(calls: Sequence[Call], generations: Sequence[Generation]) -> list[Completion]:
+    """What was generated as completions that cost nothing."""
+    return [
+        Completion(
+            call.call_id,
+            "ok",
+            one.text,
+            one.finish_reason,
+            n_tokens_in=one.n_tokens_in,
+            n_tokens_out=one.n_tokens_out,
+            cost_usd=0.0,
+        )
+        for call, one in zip(calls, generations, strict=True)
+    ]
 
 
 def prompt_of(call: Call) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from flipcore.core.errors import MissingAbility
 from flipcore.core.paths import POCKET
 from flipcore.core.records import ABILITIES, Call, Completion
-from flipcore.models.batched import Batched, prompt_of, sampling_seed
+from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed
 
 
 class Pocket(Batched):
@@ -49,15 +49,4 @@ class Pocket(Batched):
             top_p=request.top_p,
             stop=request.stop,
         )
-        return [
-            Completion(
-                call.call_id,
-                "ok",
-                one.text,
-                one.finish_reason,
-                n_tokens_in=one.n_tokens_in,
-                n_tokens_out=one.n_tokens_out,
-                cost_usd=0.0,
-            )
-            for call, one in zip(calls, generations, strict=True)
-        ]
+        return completions(calls, generations)

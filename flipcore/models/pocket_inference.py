@@ -19,6 +19,7 @@ from tokenizers import Tokenizer
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.core.randomness import world_generator
+from flipcore.models.batched import Generation
 from flipcore.models.pocket_arrays import batches, drawn_token, log_softmax, padded, softmax, turned
 
 N_FIRST = 40
@@ -26,14 +27,10 @@ Piece = tuple[str, float]
 
 
 @dataclass(frozen=True)
-class Generation:
-    """`finish_reason` is "stop" (end token or a stop string, which the text leaves out) or "length"; log-probabilities in
-    nats and at temperature 1, whatever was sampled. `first_logprobs` holds the 40 likeliest first tokens."""
+class PocketGeneration(Generation):
+    """With log-probabilities in nats and at temperature 1, whatever was sampled. `first_logprobs` holds the 40 likeliest first
+    tokens."""
 
-    text: str
-    n_tokens_in: int
-    n_tokens_out: int
-    finish_reason: str
     first_logprobs: dict[str, float] | None
     tokens: tuple[Piece, ...] = ()
 
@@ -106,13 +103,13 @@ class PocketModel:
         seeds: Sequence[int],
         top_p: float = 1.0,
         stop: Sequence[str] = (),
-    ) -> list[Generation]:
+    ) -> list[PocketGeneration]:
         """One continuation a prompt. A seed decides its own continuation whatever else is in the batch; temperature 0 is
         greedy. An empty prompt begins a text of its own."""
         if len(seeds) != len(prompts):
             raise BadInput(f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each.")
         encoded = [self._encoded(prompt, max_tokens) for prompt in prompts]
-        generations: dict[int, Generation] = {}
+        generations: dict[int, PocketGeneration] = {}
         for rows in batches([len(ids) for ids in encoded]):
             run = _Run(self, [encoded[i] for i in rows], [seeds[i] for i in rows], temperature, top_p, tuple(stop))
             for i, generation in zip(rows, run.generations(max_tokens), strict=True):
@@ -256,7 +253,7 @@ class _Run:
         self.reasons = ["length"] * len(prompts)
         self.first: list[dict[str, float] | None] = [None] * len(prompts)
 
-    def generations(self, max_tokens: int) -> list[Generation]:
+    def generations(self, max_tokens: int) -> list[PocketGeneration]:
         if max_tokens > 0:
             self._fill(max_tokens)
         return [self._generation(i) for i in range(len(self.prompts))]
@@ -296,11 +293,11 @@ class _Run:
             self.reasons[i] = "stop"
         return token
 
-    def _generation(self, i: int) -> Generation:
+    def _generation(self, i: int) -> PocketGeneration:
         text = self.model.tokenizer.decode(self.ids[i])
         ends = [text.index(end) for end in self.stop if end in text]
         pieces = tuple((self.model.piece(t), v) for t, v in zip(self.ids[i], self.values[i], strict=True))
-        return Generation(
+        return PocketGeneration(
             text[: min(ends)] if ends else text, len(self.prompts[i]), len(self.ids[i]), self.reasons[i], self.first[i], pieces
         )
 

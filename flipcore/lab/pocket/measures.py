@@ -11,7 +11,7 @@ from flipcore.axes.numeric_resample import Refusal, resample
 from flipcore.core.randomness import world_generator
 from flipcore.lab.pocket.choices import framed
 from flipcore.lab.pocket.world import Entry
-from flipcore.models.pocket_inference import Generation, PocketModel
+from flipcore.models.pocket_inference import PocketGeneration, PocketModel
 from flipcore.stats.memory.pearl import flipped_text, level_means, sensitivity, split_80_20
 from flipcore.text.similarity import rouge_l_many
 
@@ -19,7 +19,7 @@ LEVELS = (0, 1, 2, 3, 4, 5)  # per cent of bits (source 003)
 TEMPERATURE = 0.7
 
 
-def _greedy(model: PocketModel, prompts: Sequence[str], max_tokens: int) -> list[Generation]:
+def _greedy(model: PocketModel, prompts: Sequence[str], max_tokens: int) -> list[PocketGeneration]:
     return model.generate(prompts, max_tokens=max_tokens, temperature=0.0, seeds=[0] * len(prompts), stop=("\n\n",))
 
 

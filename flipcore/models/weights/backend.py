@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 from flipcore.core.errors import BadInput
 from flipcore.core.finish import separate_reasoning
 from flipcore.core.records import Call, Completion
-from flipcore.models.batched import Batched, prompt_of, sampling_seed
+from flipcore.models.batched import Batched, completions, prompt_of, sampling_seed
 from flipcore.models.cards import ModelCard
 from flipcore.models.weights.files import check_packages, folder_of, weights_digest
 from flipcore.models.weights.inference import OpenModel, Text
@@ -103,20 +103,7 @@ class OpenWeights(Batched):
             top_p=request.top_p,
             stop=request.stop,
         )
-        return [
-            separate_reasoning(
-                Completion(
-                    call.call_id,
-                    "ok",
-                    one.text,
-                    one.finish_reason,
-                    n_tokens_in=one.n_tokens_in,
-                    n_tokens_out=one.n_tokens_out,
-                    cost_usd=0.0,
-                )
-            )
-            for call, one in zip(calls, generations, strict=True)
-        ]
+        return [separate_reasoning(one) for one in completions(calls, generations)]
 
     def _set(self, model: OpenModel, call: Call) -> Text:
         request = call.request

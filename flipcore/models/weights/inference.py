@@ -17,6 +17,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import world_generator
+from flipcore.models.batched import Generation
 from flipcore.models.pocket_arrays import drawn_token, log_softmax, padded
 
 MOST_LOGITS = 2**27  # numbers of one batch of scores: half a gigabyte
@@ -29,16 +30,6 @@ class Text:
 
     text: str
     is_set: bool = False
-
-
-@dataclass(frozen=True)
-class Generation:
-    """`finish_reason` is "stop" (an end token, or a stop string, which the text leaves out) or "length"."""
-
-    text: str
-    n_tokens_in: int
-    n_tokens_out: int
-    finish_reason: str
 
 
 class OpenModel:
