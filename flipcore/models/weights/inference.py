@@ -101,7 +101,8 @@ class OpenModel:
         top_p: float = 1.0,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """One continuation a prompt; its seed decides it, whatever else is in the batch."""
+        """One continuation a prompt; its seed decides it, whatever else is in the batch, as far as the last digits go: sums of
+        several threads or of a GPU depend on the batch, and two tokens as likely as each other may change places."""
         rows = [self._encoded(prompt, max_tokens) for prompt in prompts]
         streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         draw = _Draw(streams, temperature, top_p)
