@@ -4,6 +4,7 @@ import math
 import os
 import random
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -29,6 +30,7 @@ os.environ.setdefault("FLIPSCOPE_CALLABLES", "tests.annotation.judging,tests.ann
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+NO_TIME = "the time of this check was over before it began"
 
 
 def pytest_addoption(parser):
@@ -37,6 +39,13 @@ def pytest_addoption(parser):
         metavar="SHARE:SEED",
         default="1:0",
         help="run a share of the tests marked `simulation`, and of each test's cases marked `cell`, drawn by this seed",
+    )
+    parser.addoption(
+        "--until",
+        metavar="TIME",
+        type=float,
+        help="skip every test that would begin after this time (seconds since 1970): files with browser tests run first, "
+        "the others in an order drawn by the seed, so that it is not always the same ones that are skipped",
     )
 
 
@@ -55,6 +64,17 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left_out])
         items[:] = [item for item in items if item.nodeid not in left_out]
+    if config.getoption("--until"):
+        in_browser = {item.path for item in items if item.get_closest_marker("browser")}
+        place = {path: random.Random(f"{seed} {path.name}").random() for path in {item.path for item in items}}
+        items.sort(key=lambda item: (item.path not in in_browser, place[item.path]))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    until = item.config.getoption("--until")
+    if until and time.time() > until:
+        pytest.skip(NO_TIME)
 
 
 def _draw(seed: str, item: pytest.Item) -> float:
@@ -62,13 +82,15 @@ def _draw(seed: str, item: pytest.Item) -> float:
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Says what an interrupted run left out: a run that was stopped is not taken for a whole one."""
+    """Says what a run left out that was interrupted or out of time: it is not taken for a whole one."""
     processes = config.pluginmanager.getplugin("dsession")
     planned = getattr(getattr(processes, "sched", None), "collection", None) or ()
     seen = {report.nodeid for reports in terminalreporter.stats.values() for report in reports if hasattr(report, "nodeid")}
-    if not_run := [name for name in planned if name not in seen]:
+    late = {report.nodeid for report in terminalreporter.stats.get("skipped", ()) if NO_TIME in str(report.longrepr)}
+    if not_run := [*(name for name in planned if name not in seen), *sorted(late)]:
         n_by_file = Counter(name.split("::")[0] for name in not_run)
-        terminalreporter.write_line(f"NOT RUN: {len(not_run):,} of {len(planned):,} tests, of {len(n_by_file)} files")
+        n_planned = len(planned) or len(seen)
+        terminalreporter.write_line(f"NOT RUN: {len(not_run):,} of {n_planned:,} tests, of {len(n_by_file)} files")
         for file, n in n_by_file.items():
             terminalreporter.write_line(f"  {n:4} {file}")
 
