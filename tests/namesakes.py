@@ -50,7 +50,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
     "charts/test_term_pictures.py": ("pictures are made of strokes", "charts/strokes"),
     "pages/test_ground_truth.py": ("drawn where the truth is shown", "charts/ground_truth"),
-    "claims/test_audit.py": ("an audit's checks, on one planted log", "claims/audit_input claims/audit_items reports/audit"),
+    "claims/test_audit.py": (
+        "an audit's checks, on one planted log",
+        "claims/audit_flips claims/audit_input claims/audit_items reports/audit",
+    ),
     "claims/test_holdout.py": ("two sets' claims, on one planted pair", "claims/likeness"),
     "claims/test_sentences.py": ("every sentence that any maker writes", "claims/memory"),
     "claims/test_locks.py": ("a lock from its storing to its word", "store/queries/locks store/queries/standing"),

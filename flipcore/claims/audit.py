@@ -6,8 +6,7 @@ that two readouts, or two models, differ in score.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from flipcore.claims.audit_flips import answer_flips, score_consistency
 from flipcore.claims.audit_input import (
     MOST_READOUTS,
     N_LISTED,
@@ -25,13 +25,13 @@ from flipcore.claims.audit_input import (
     Finding,
     item_scores,
     scored,
+    spoken_name,
 )
 from flipcore.claims.audit_items import flip_rates, golds, repeated_items, standard_errors
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.extractors import EXTRACTORS
 from flipcore.stats.audit.paired import PairedScores, paired_scores
-from flipcore.stats.audit.score_rate import score_rates
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
 from flipcore.stats.base.intervals import mean_interval
 
@@ -59,8 +59,7 @@ def findings(log: AuditInput) -> list[Finding]:
         unreadable,
         readouts_differ,
         models_differ,
-        repeats,
-        prompts,
+        answer_flips,
         score_consistency,
     )
     all_findings = [one for check in checks for one in check(log, frame)]
@@ -137,11 +136,6 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             if k:
                 sentence = f"{model}: {percent_text(k / n, 1)} of its {n:,} calls {word} ({k:,})."
                 yield Finding(word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model))
-
-
-def spoken_name(extractor: object) -> str:
-    """What a sentence calls it: ours by its title, one of a log by its own name."""
-    return EXTRACTORS[str(extractor)].title.lower() if extractor in EXTRACTORS else str(extractor)
 
 
 def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -234,88 +228,3 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             claim = difference_claim(scores, MODELS_DIFFER, first, second, f"Task {task}, read by {spoken_name(extractor)}.")
             apart = tuple(items[(a[items] != b[items]).to_numpy()])[:N_LISTED]
             yield Finding("two logs", claim, 30 + 10 * claim.asserted, apart, first, extractor=str(extractor))
-
-
-def repeats(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """How often the same prompt asked again gives another answer: the floor under every comparison."""
-    own = frame[(frame["axis"] == OWN_PROMPT) & frame["is_base"] & (frame["status"] != "absent")]
-    own = own.assign(answer_or_score=own["answer"].where(own["answer"].notna(), own["score"].astype(str)))
-    for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
-        rates = part.groupby("item_id", sort=False)["answer_or_score"].agg(_disagreement).dropna().astype(float)
-        if rates.empty or not rates.sum():
-            continue
-        floor = mean_interval(rates)
-        under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
-        sentence = f"{model}: noise floor, {floor.text()} of repeated answers differ {under}."
-        claim = description(sentence, "floor", "Smaller differences between single runs are noise.", floor=floor)
-        items = tuple(rates.index[rates > 0])[:N_LISTED]
-        yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))
-
-
-def _disagreement(answers: pd.Series) -> float:
-    """The share of pairs of samples that differ; NaN for one sample."""
-    n = len(answers)
-    counts = answers.value_counts(dropna=False).to_numpy()
-    return math.nan if n < 2 else 1 - float((counts * (counts - 1)).sum()) / (n * (n - 1))
-
-
-def prompts(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Several prompts of one item: how often the answer differs from the base's, and the range of the scores."""
-    other = frame[(frame["axis"] != OWN_PROMPT) & (frame["status"] != "absent")]
-    for (model, axis, extractor), part in other.groupby(["model", "axis", "extractor"], sort=False):
-        part = part[part["answer"].notna() | (part["status"] == "unreadable")]
-        rates = part.groupby("item_id", sort=False)["answer"].agg(_disagreement).dropna().astype(float)
-        if rates.empty or not rates.sum():
-            continue
-        flips = mean_interval(rates)
-        means = part.groupby("variant")["score"].mean().dropna()
-        span = f" Scores range from {number_text(means.min(), 3)} to {number_text(means.max(), 3)}." if len(means) > 1 else ""
-        change, name = str(axis).replace("_", " "), spoken_name(extractor)
-        sentence = f"{model}: {flips.text()} of pairs of variants get different answers under {change}, read by {name}."
-        claim = description(sentence, "flips", f"{len(rates):,} items.{span}", flips=flips)
-        items = tuple(rates.index[rates > 0])[:N_LISTED]
-        yield Finding("prompts", claim, 45 + 30 * flips.value, items, str(model), str(axis), str(extractor))
-
-
-def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """lm-eval's SCORE rate as it computes it, and what it means to be, where the log moved the right option about."""
-    moved = frame[(frame["axis"] == "option_order") & frame["variant"].str.match("base|right at ")]
-    right = log.items.set_index("item_id")["target"]
-    for (model, extractor), part in moved.groupby(["model", "extractor"], sort=False):
-        part = part[part["item_id"].map(right).astype(str).str.isdecimal() & part["answer"].notna()]
-        if not part["variant"].str.startswith("right at ").any():
-            continue
-        items = list(dict.fromkeys(part["item_id"]))
-        original = np.array([int(right[item]) for item in items])
-        answer_places, right_places = _places(part, items, original)
-        harness, true = score_rates(answer_places, right_places, original)
-        if abs(harness - true) > ROUNDING:
-            sentence = (
-                f"{model}, {extractor}: lm-eval's SCORE consistency is {number_text(harness, 3)}; "
-                f"{number_text(true, 3)} of the pairs of answers agree."
-            )
-            detail = "SCORE counts an answer at the right option's original place as the right option, whatever stands there."
-            yield Finding(
-                "SCORE rate",
-                description(sentence, "SCORE", detail),
-                82,
-                _some(part),
-                str(model),
-                "option_order",
-                str(extractor),
-            )
-
-
-def _places(part: pd.DataFrame, items: Sequence[str], original: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(place answered, place of the right option) of each item and version, -1 where there is none. An answer is an option of
-    the item's own order; the version shows it where the swap put it."""
-    row = {item: i for i, item in enumerate(items)}
-    versions = list(dict.fromkeys(part["variant"]))
-    answer_places, right_places = np.full((len(items), len(versions)), -1), np.full((len(items), len(versions)), -1)
-    for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
-        i, v, gold = row[item], versions.index(variant), original[row[item]]
-        place = gold if variant == "base" else ord(variant[-1]) - ord("A")
-        option = int(answer)
-        right_places[i, v] = place
-        answer_places[i, v] = place if option == gold else gold if option == place else option
-    return answer_places, right_places

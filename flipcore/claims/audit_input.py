@@ -9,12 +9,28 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim
-from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
+from flipcore.core.records import ABSENT, CUT, IDENTITY, WRITTEN_ANSWER
+from flipcore.extractors import EXTRACTORS
 
 ROUNDING = 0.0006  # a printed score may be rounded to three digits
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
 OURS = (WRITTEN_ANSWER, "cloze", "text_match")
 OWN_PROMPT = IDENTITY
+NO_ANSWER = (ABSENT, CUT)  # in no pair of answers
+READ = (
+    "item_id",
+    "family",
+    "model",
+    "axis",
+    "variant",
+    "position",
+    "sample",
+    "extractor",
+    "status",
+    "answer",
+    "value",
+    "is_correct",
+)
 
 
 @dataclass(frozen=True)
@@ -33,12 +49,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class AuditInput:
-    """`frame` is every readout of the study (store.queries.studies.readouts with everything), `items` its items with question,
-    options, target and category, `calls` one row a model with counts by status and finish reason, `reported` what the logs say."""
+    """`frame` is every readout of the study (store.queries.studies.readouts with everything), `harmless` those of which flips are
+    made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
+    with counts by status and finish reason, `reported` what the logs say."""
 
     frame: pd.DataFrame
     items: pd.DataFrame
     calls: pd.DataFrame
+    harmless: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=READ))
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
 
@@ -54,3 +72,8 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 def item_scores(frame: pd.DataFrame) -> pd.Series:
     """Mean score an item; repeats of an item move together."""
     return frame.groupby("item_id", sort=False)["score"].mean()
+
+
+def spoken_name(extractor: object) -> str:
+    """What a sentence calls it: ours by its title, one of a log by its own name."""
+    return EXTRACTORS[str(extractor)].title.lower() if extractor in EXTRACTORS else str(extractor)

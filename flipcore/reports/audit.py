@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from flipcore.claims.audit import findings, spoken_name
-from flipcore.claims.audit_input import AuditInput, Finding
+from flipcore.claims.audit import findings
+from flipcore.claims.audit_input import AuditInput, Finding, spoken_name
 from flipcore.core.errors import BadInput
 from flipcore.reports.rereading import rereadings
 from flipcore.store.connection import Store
@@ -37,7 +37,12 @@ def audit(store: Store, study_id: str) -> Audit:
     if study is None or frame.empty:
         raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
     audit_input = AuditInput(
-        frame, queries.items(store, study_id), queries.calls(store, study_id), queries.reported(study), queries.notes(study)
+        frame,
+        queries.items(store, study_id),
+        queries.calls(store, study_id),
+        studies.readouts(store, study_id),
+        queries.reported(study),
+        queries.notes(study),
     )
     formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
     models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]

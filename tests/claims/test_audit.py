@@ -6,12 +6,17 @@ import pytest
 
 from flipcore.claims.audit import MODELS_DIFFER, difference_claim, findings
 from flipcore.claims.audit_input import AuditInput
+from flipcore.core.study import Study
 from flipcore.reports.audit import audit
+from flipcore.runs import runner
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.stats.audit.paired import largest_flip_rate, paired_scores
+from flipcore.stats.flips.surface import column_means, surface
 from flipcore.store.connection import Store
+from flipcore.store.queries import studies
+from tests.browser.test_main_job import SIMULATED
 from tests.datasets.recorded import harness_files as made
 
 
@@ -138,10 +143,16 @@ def test_an_impossible_flip_rate_is_said_and_a_possible_one_is_not():
         {"model": "m", "task": "t", "readout": name, "metric": name, "value": value}
         for name, value in (("acc", 0.9), ("acc_2", 0.85), ("flip_rate", 0.3))
     ]
-    said = [one.claim.text for one in findings(AuditInput(readouts, items, calls, reported)) if one.about == "impossible rate"]
+    said = [
+        one.claim.text
+        for one in findings(AuditInput(readouts, items, calls, reported=reported))
+        if one.about == "impossible rate"
+    ]
     assert said == ["m: a flip rate of 0.300 is impossible with scores 0.900 and 0.850; at most 0.250."]
     reported[2]["value"] = 0.25
-    assert not [one for one in findings(AuditInput(readouts, items, calls, reported)) if one.about == "impossible rate"]
+    assert not [
+        one for one in findings(AuditInput(readouts, items, calls, reported=reported)) if one.about == "impossible rate"
+    ]
     assert largest_flip_rate(0.2, 0.3) == 1.0
 
 
@@ -153,3 +164,52 @@ def test_difference_claims_are_asserted_only_where_the_test_rejects():
     assert not difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
     other[:40] = ~same[:40] & False
     assert difference_claim(paired_scores(same, other), MODELS_DIFFER, "a", "b").is_made
+
+
+def prompts_of(answers: dict[str, list[str | None]]) -> pd.DataFrame:
+    """Readouts of one item: variant -> its samples' answers; None is an answer that was cut off."""
+    return pd.DataFrame(
+        [
+            {
+                "model": "m",
+                "item_id": "t/0",
+                "family": "t/0",
+                "axis": "option_order",
+                "variant": variant,
+                "position": position,
+                "sample": sample,
+                "extractor": "e",
+                "status": "cut" if answer is None else "ok",
+                "answer": answer,
+                "value": np.nan,
+                "is_correct": None,
+            }
+            for position, (variant, samples) in enumerate(answers.items())
+            for sample, answer in enumerate(samples)
+        ]
+    )
+
+
+def test_samples_of_one_prompt_and_answers_cut_off_are_in_no_flip_of_prompts():
+    readouts, items, calls = frame_of()
+    harmless = prompts_of({"base": ["1", "2"], "one": ["1", "2"], "two": ["1", None]})
+    (one,) = (one for one in findings(AuditInput(readouts, items, calls, harmless)) if one.about == "prompts")
+    assert one.claim.numbers["flips"].value == pytest.approx(
+        0.5
+    )  # each of three pairs of variants: half of its pairs of samples
+
+
+@pytest.mark.slow
+def test_an_audit_says_the_flip_rates_and_floors_of_the_flip_surface(store):
+    study = Study.from_toml(SIMULATED)
+    assert runner.run(study, store).state == "done"
+    readouts = studies.readouts(store, study.study_id)
+    family_of = dict(zip(readouts["item_id"], readouts["family"], strict=True))
+    on_map = {}
+    for extractor in readouts["extractor"].unique():
+        cells = surface(readouts, extractor)
+        on_map |= {(extractor, axis): one for axis, one in zip(cells.columns, column_means(cells, family_of), strict=True)}
+    said = audit(store, study.study_id)
+    numbers = {(one.extractor, one.axis): one.claim.numbers["flips"] for one in about(said, "prompts")}
+    numbers |= {(one.extractor, one.axis): one.claim.numbers["floor"] for one in about(said, "repeats")}
+    assert len(numbers) >= 2 and numbers == {place: one for place, one in on_map.items() if one.value > 0}
