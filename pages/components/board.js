@@ -20,8 +20,6 @@ function element(name, className, text, parent) {
 
 function bytes(text) { return Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer; }
 
-function minus(text) { return text.replace("-", "−"); }
-
 // a p-value stays on one line
 function unbroken(text) { return text.replace(/p ([=<>]) /g, "p\u00a0$1\u00a0"); }
 

@@ -61,10 +61,10 @@ export default function render(component) {
     const step = 10 ** Math.floor(Math.log10((most - least || 1) / 4));
     const wide = [1, 2, 5, 10].map((k) => k * step).find((k) => (most - least) / k <= 8) ?? 10 * step;
     for (let at = Math.ceil(least / wide); at * wide <= most + 1e-9; at += 1) {
-      const tick = at * wide || 0; // never minus zero
+      const tick = at * wide;
       node("line", { x1: x(tick), x2: x(tick), y1: floor, y2: floor + 5, stroke: colours.muted }, svg);
       const shown = node("text", { x: x(tick), y: floor + 20, "text-anchor": "middle", fill: colours.muted, "font-size": 14 }, svg);
-      shown.textContent = minus(String(Number((data.scale * tick).toPrecision(6))));
+      shown.textContent = tickText(data.scale * tick, data.scale * wide);
     }
     const label = node("text", { x: BOX.width - BOX.right, y: floor + 33, "text-anchor": "end", fill: colours.muted,
       "font-size": 13 }, svg);

@@ -23,3 +23,8 @@ function numberText(x, digits = 2, sign = false) {
 function percentText(share, digits = 0) {
   return Number.isNaN(share) ? MISSING : `${numberText(100 * share, digits)} %`;
 }
+
+// a tick of an axis whose ticks stand `step` apart: every tick with as many digits as the step needs
+function tickText(x, step) {
+  return numberText(x, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+}

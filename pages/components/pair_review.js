@@ -141,12 +141,12 @@ export default function (component) {
     part("bar").style.width = `${(100 * n_done) / Math.max(n_done + n_left, 1)}%`;
     const pace = state.times.length > 2 ? [...state.times].sort((a, b) => a - b)[state.times.length >> 1] / 1000 : 0;
     const minutes = (pace * n_left) / 60;
-    const said = [`${n_done} judged`, `${n_left} left`];
-    if (pace && n_left) said.push(`${pace.toFixed(pace < 10 ? 1 : 0)} s a pair`, minutes < 1 ? "under a minute to go"
-      : `about ${Math.round(minutes)} min to go`);
+    const said = [`${numberText(n_done, 0)} judged`, `${numberText(n_left, 0)} left`];
+    if (pace && n_left) said.push(`${numberText(pace, pace < 10 ? 1 : 0)} s a pair`, minutes < 1 ? "under a minute to go"
+      : `about ${numberText(minutes, 0)} min to go`);
     part("count").textContent = said.join(" · ");
     const kept = isSilent() ? "kept here until the server answers" : "not stored yet";
-    part("saved").textContent = state.outbox.length ? `${state.outbox.length} ${kept}` : "all stored";
+    part("saved").textContent = state.outbox.length ? `${numberText(state.outbox.length, 0)} ${kept}` : "all stored";
     const before = last();
     part("before").textContent = before
       ? `Last one: ${checks.map((check) => before.said[check] ?? "–").join(", ")}. Z takes it back.` : "";

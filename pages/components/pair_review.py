@@ -76,9 +76,8 @@ _CSS = """
 @media (max-width: 700px) { .review .pair { grid-template-columns: 1fr; min-height: 0; }
   .review .check { grid-template-columns: repeat(3, 1fr); } .review .question { grid-column: 1 / -1; } }
 """
-_component = st.components.v2.component(
-    "flipscope_pair_review", html=_HTML, css=_CSS, js=Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
-)
+_JS = "\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in ("numbers.js", "pair_review.js"))
+_component = st.components.v2.component("flipscope_pair_review", html=_HTML, css=_CSS, js=_JS)
 
 
 def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:

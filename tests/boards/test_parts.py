@@ -61,16 +61,38 @@ def test_a_board_writes_numbers_as_the_tables_do():
     numbers = [float(one) for one in values]
     cases = [(digits, sign) for digits in (0, 1, 2, 3) for sign in (False, True)]
     script = (COMPONENTS / "numbers.js").read_text(encoding="utf-8") + (
-        "\nconst { numbers, cases } = JSON.parse(require('fs').readFileSync(0, 'utf8'));\n"
+        "\nconst { numbers, cases, ticks } = JSON.parse(require('fs').readFileSync(0, 'utf8'));\n"
         "const all = [...numbers, NaN, Infinity, -Infinity];\n"
         "console.log(JSON.stringify([cases.map(([d, s]) => all.map((x) => numberText(x, d, s))),"
-        " [0, 1].map((d) => all.map((x) => percentText(x, d)))]));\n"
+        " [0, 1].map((d) => all.map((x) => percentText(x, d))), ticks.map(([x, step]) => tickText(x, step))]));\n"
     )
-    asked = json.dumps({"numbers": numbers, "cases": cases})
+    steps = {
+        1000.0: 0,
+        5.0: 0,
+        1.0: 0,
+        0.5: 1,
+        0.2: 1,
+        0.1: 1,
+        0.05: 2,
+        0.01: 2,
+        0.002: 3,
+        0.001: 3,
+        100 * 0.1: 0,
+        100 * 0.005: 1,
+    }
+    ticks = [(n * step, step) for step in steps for n in (-7, -3, -1, 0, -0.0, 1, 2, 3, 12)]
+    asked = json.dumps({"numbers": numbers, "cases": cases, "ticks": ticks})
     answer = subprocess.run([node(), "-e", script], input=asked, capture_output=True, text=True, check=True, timeout=60)
-    texts, shares = json.loads(answer.stdout)
+    texts, shares, at_ticks = json.loads(answer.stdout)
     numbers += [math.nan, math.inf, -math.inf]
     for (digits, sign), of_case in zip(cases, texts, strict=True):
         assert of_case == [number_text(x, digits, sign) for x in numbers], (digits, sign)
     for digits, of_case in enumerate(shares):
         assert of_case == [percent_text(x, digits) for x in numbers], digits
+    assert at_ticks == [number_text(x, steps[step]) for x, step in ticks]
+
+
+def test_no_other_script_writes_numbers_by_rules_of_its_own():
+    scripts = [path for path in COMPONENTS.glob("*.js") if path.name != "numbers.js"]
+    own = re.compile(r"toFixed|toPrecision|toLocaleString|toExponential|NumberFormat")
+    assert len(scripts) > 8 and [path.name for path in scripts if own.search(path.read_text(encoding="utf-8"))] == []
