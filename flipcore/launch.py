@@ -10,6 +10,8 @@ from pathlib import Path
 from flipcore.core.paths import APP
 from flipcore.invitations.start import TRUSTED_OPTION, TRUSTED_VARIABLE
 
+CAN_BECOME_ANOTHER = os.name == "posix"
+
 
 def dashboard_command(options: list[str]) -> list[str]:
     """What starts the dashboard; `options` go to `streamlit run`."""
@@ -17,14 +19,20 @@ def dashboard_command(options: list[str]) -> list[str]:
 
 
 def open_dashboard(options: list[str]) -> int:
-    """Starts the dashboard and waits for it. It runs in the folder of the app, where its settings lie, so a relative path of
-    the environment is made absolute first."""
+    """Becomes the dashboard, so that whoever ends `flipscope` ends it and leaves no process that holds the database; where a process
+    cannot become another (Windows), starts it and waits. It runs in the folder of the app, where its settings lie, so a relative
+    path of the environment is made absolute first."""
     environment = dict(os.environ)
     for name in ("FLIPSCOPE_DB", "FLIPSCOPE_HOME"):
         if environment.get(name):
             environment[name] = str(Path(environment[name]).resolve())
+    command = dashboard_command(options)
+    if CAN_BECOME_ANOTHER:
+        sys.stdout.flush()
+        os.chdir(APP.parent)
+        os.execve(command[0], command, environment)
     try:
-        return subprocess.run(dashboard_command(options), cwd=APP.parent, env=environment, check=False).returncode
+        return subprocess.run(command, cwd=APP.parent, env=environment, check=False).returncode
     except KeyboardInterrupt:
         return 130
 
