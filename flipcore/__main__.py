@@ -248,11 +248,11 @@ def _plugins(options) -> int:
 
 
 def _merge(options) -> int:
-    from flipcore.store.merge import merge
+    from flipcore.annotation.paraphrases.from_elsewhere import merge_files
 
     store = Store.open()
     try:
-        print("\n".join(merge(options.files, store).sentences()))
+        print("\n".join(merge_files(options.files, store)))
         return 0
     finally:
         store.close()

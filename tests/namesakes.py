@@ -24,6 +24,10 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "what stands of verdicts is decided over three files together",
         "store/queries/review store/queries/studies runs/demo",
     ),
+    "annotation/paraphrases/test_random_order.py": (
+        "what comes in by a file is counted by its reviewer's order",
+        "annotation/paraphrases/from_elsewhere",
+    ),
     "annotation/test_judge_labels.py": ("labels are stored as people give them", "store/queries/judges"),
     "axes/test_axes.py": ("one contract over all axes", "axes/identity core/contracts"),
     "axes/test_entity_rename.py": ("names are listed for this axis alone", "axes/names/lists"),
@@ -39,8 +43,8 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     "charts/test_entry_map.py": ("the same entries as the map", "charts/giveaways charts/likeness"),
     "handouts/test_document.py": (
         "the parts of a report are right when the whole file is",
-        "handouts/contents handouts/data_part handouts/flips_part handouts/memory_part handouts/methods_text handouts/models_part "
-        "handouts/numbers handouts/outputs_part handouts/record_part handouts/report_command reports/badges",
+        "handouts/contents handouts/data_part handouts/flips_part handouts/memory_part handouts/methods_text "
+        "handouts/models_part handouts/numbers handouts/outputs_part handouts/record_part handouts/report_command reports/badges",
     ),
     "handouts/test_dataset.py": ("the command writes the folder", "handouts/publish_command"),
     "handouts/test_markup.py": ("a table and a drawing are markup", "handouts/data_tables handouts/figures"),

@@ -21,6 +21,7 @@ from flipcore.store import merge_checks, merge_readouts
 from flipcore.store.archives import check_merge
 from flipcore.store.connection import Store
 from flipcore.store.merge_source import read_tables
+from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.store.schema import Table, tables
 
 _READ_LAST = ("readouts", "readout_sources")  # they follow the completions
@@ -44,6 +45,8 @@ class Merged:
             facts.append(f"{self.replaced:,} failed calls got their answer.")
         if n_duplicates := sum(self.duplicates.values()):
             facts.append(f"{n_duplicates:,} rows were here already and were kept as they are.")
+        if self.added["verdicts"]:
+            facts.append(FROM_ELSEWHERE)
         facts += [f"{n:,} {table} were skipped: {why}." for (table, why), n in self.skipped.items() if n]
         return facts or ["Nothing new in there."]
 

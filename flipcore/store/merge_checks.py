@@ -47,6 +47,9 @@ def drop_untrue(connection, table_by_name: Mapping[str, Table], there: set[str],
     for name in sorted(there - {"studies"}):
         if "study_id" in table_by_name[name].key:  # what has a key of its own outlives its study: purchases, locks, decisions
             _drop(connection, name, f"study_id NOT IN ({declared})", skipped, _ELSEWHERE)
+    if "verdicts" in there:  # how its pairs were drawn is not for a file to say
+        connection.execute("ALTER TABLE theirs_verdicts ADD COLUMN IF NOT EXISTS by_choice BOOLEAN")
+        connection.execute("UPDATE theirs_verdicts SET by_choice = true")
     if "budgets" in there:
         _drop(connection, "budgets", "study_id IN (SELECT study_id FROM main.studies)", skipped, _OWN_BUDGET)
 

@@ -61,8 +61,7 @@ export default function (component) {
 
   function judge() {
     const pair = current();
-    const message = { id: newId(), kind: "verdict", pair_id: pair.id, said: { ...state.said }, note: note.value,
-                      by_choice: data.by_choice };
+    const message = { id: newId(), kind: "verdict", pair_id: pair.id, said: { ...state.said }, note: note.value };
     state.judged[pair.id] = { pair, time: Date.now(), verdict_id: message.id, said: message.said };
     state.returned = state.returned.filter((one) => one.id !== pair.id);
     state.times = [...state.times, Date.now() - state.since].slice(-15);

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.annotation.paraphrases.from_elsewhere import take_in
 from flipcore.annotation.paraphrases.pair_files import Incoming, file_rows, incoming, inventory_of, row_originals
 from flipcore.annotation.paraphrases.pair_tables import PAIR_COLUMNS, VERDICT_COLUMNS, file_bytes, pair_rows, verdict_rows
 from flipcore.annotation.paraphrases.verdicts import KINDS, MODEL, PERSON
 from flipcore.datasets import LOADERS
-from flipcore.store.queries import review
 from pages.common import session
 from pages.common.files import offer_file
 from pages.common.notes import plain, saved_upload, shown_problem
@@ -102,11 +102,7 @@ def _offer(batch: Incoming) -> None:
                 "first-pairs", [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in batch.pairs[:20]]
             )
     if (batch.pairs or batch.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
-        review.keep_pairs(session.store(), batch.pairs, batch.items)
-        review.keep_verdicts(session.store(), batch.verdicts)
-        st.success(
-            f"{len(batch.pairs):,} pairs and {len(batch.verdicts):,} verdicts are stored.", icon=":material/check_circle:"
-        )
+        st.success(plain(take_in(session.store(), batch)), icon=":material/check_circle:")
 
 
 def _take_out() -> None:

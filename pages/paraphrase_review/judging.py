@@ -6,7 +6,7 @@ import streamlit as st
 
 from flipcore.access.acting import acting, refusal
 from flipcore.access.levels import Level, Permission
-from flipcore.annotation.paraphrases.queue import Place, queue
+from flipcore.annotation.paraphrases.random_order import Order, order_of
 from flipcore.annotation.paraphrases.review_view import review_view
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import reviewer_name
@@ -81,9 +81,9 @@ def _review(name: str, settings: dict) -> None:
     place = f"desk-{name}"
     receipt = st.session_state.get(f"{place}-taken")
     farewell = f"{ALL_DONE} {NOT_ALL_SHARED}" if settings["shared"] < 1 else ALL_DONE
-    by_choice = bool(settings["pairs"]) or study_id is not None
-    view = review_view(session.store(), name, order, receipt.acknowledged if receipt else (), farewell, by_choice=by_choice)
-    pair_review(view.data, key=place, on_sent=lambda: _receive(place, name))
+    acknowledged = receipt.acknowledged if receipt else ()
+    view = review_view(store, name, order.places, acknowledged, farewell, by_choice=not order.at_random)
+    pair_review(view.data, key=place, on_sent=lambda: _receive(place, name, order))
     if view.n_done and acting().may(Permission.READ):
         verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"
         if st.button(f"See what your {verdicts} changed", key="to-effect", on_click=_open, args=("Effect",)):
@@ -101,23 +101,19 @@ def _order(
     pair_ids: tuple[str, ...],
     study_id: str | None,
     version: tuple[str, int, int],
-) -> list[Place]:
+) -> Order:
     """A queue changes only with the database, when pairs come in, or readouts of the study whose flips order it: with
     `version`. `source` is the one that a reviewer was invited to, and keeps their
     queue apart. `pair_ids` are the pairs of items that were selected on the flip map."""
-    pairs = review.strata(session.store())
-    if pair_ids:
-        subset = set(pair_ids)
-        pairs = [row for row in pairs if row["pair_id"] in subset]
-    elif only != "all sources":
-        pairs = [row for row in pairs if only == f"{row['dataset']} · {row['generator']}"]
-    return queue(pairs, name, shared=shared, risk=risk.moved_by(study_id) if study_id else None)
+    moved = risk.moved_by(study_id) if study_id else None
+    return order_of(session.store(), name, shared=shared, source=only, pair_ids=pair_ids, risk=moved)
 
 
-def _receive(place: str, name: str) -> None:
+def _receive(place: str, name: str, order: Order) -> None:
     """Stores what came, before anything is drawn; without an acknowledgement the browser sends it again."""
     payload = st.session_state.get(place) or {}
+    messages = (payload.get("outbox") or {}).get("messages", [])
     try:
-        st.session_state[f"{place}-taken"] = take(session.store(), name, (payload.get("outbox") or {}).get("messages", []))
+        st.session_state[f"{place}-taken"] = take(session.store(), name, messages, order)
     except (FlipscopeError, TimeoutError) as error:
         st.toast(plain(f"Not stored yet, it will be sent again: {error}"), icon=":material/sync_problem:")

@@ -25,7 +25,8 @@ def show(disagreements: list[Disagreement]) -> None:
     st.markdown(
         f"People differ on {len(disagreements):,} of the pairs that two or more judged; "
         f"{len(open_pairs):,} {'is' if len(open_pairs) == 1 else 'are'} still to settle. A third person "
-        "settles a pair: their verdict decides it, and does not count for agreement."
+        "settles a pair: their verdict decides it, and does not count for agreement. A pair that they accept against its reviewers "
+        "counts for the gate once no disagreement of its source is open."
     )
     names = {
         one.pair_id: f"{one.pair_id} · {', '.join(one.checks) or 'whole'}{'' if one.settled is None else ' · settled'}"

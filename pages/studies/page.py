@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from flipcore.annotation.paraphrases.from_elsewhere import merge_files
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
 from flipcore.reports.study import matches
-from flipcore.store.merge import merge
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.notes import how_to_read, plain, saved_upload, shown_problem
@@ -25,7 +25,7 @@ def merge_button() -> None:
         )
         if uploads and st.button("Merge", type="primary", key="merge-now"):
             with shown_problem():
-                for sentence in merge([saved_upload(upload) for upload in uploads], session.store()).sentences():
+                for sentence in merge_files([saved_upload(upload) for upload in uploads], session.store()):
                     st.markdown(plain(sentence))
 
 

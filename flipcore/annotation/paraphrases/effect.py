@@ -85,7 +85,7 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
         )
         by_models = rows[rows["n_models"] > 0]
         n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
-        gate = paraphrase_gate(int((in_sample["state"] == "accepted").sum()), len(in_sample), n_chosen=n_chosen)
+        gate = paraphrase_gate(int(in_sample["in_favour"].sum()), len(in_sample), n_chosen=n_chosen)
         gates.append(SourceGate(str(dataset), str(generator), len(rows), n_split, gate, len(by_models), n_kept_by_models))
     return gates
 

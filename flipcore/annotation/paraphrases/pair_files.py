@@ -23,6 +23,7 @@ from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant
 from flipcore.store.queries import planning, review
+from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.text.answers import canonical_number
 
 COLUMNS = {
@@ -170,6 +171,8 @@ def incoming(
     notes = ["“Question:” and what follows “Answer:” were taken off the paraphrases."] if furnished else []
     if "reviewer" not in columns and set(CHECKS) & set(columns):
         notes.append("No column names the reviewers, so what the rows say of the pairs is not taken in.")
+    if any(verdict["reviewer_kind"] == PERSON for verdict in verdicts.values()):
+        notes.append(FROM_ELSEWHERE)
     n_there = len(pairs) - len(new)
     if n_there:
         notes.append(f"{n_there:,} of the pairs are stored already.")
@@ -303,6 +306,7 @@ class _Reader:
                 self.text("note"),
                 verdict_id=verdict_id,
                 reviewer_kind=self.text("reviewer_kind").lower() or self.reviewer_kind,
+                by_choice=True,  # whatever the file says: `random_order` decides it
                 rule_version=rule,
                 created_at=self._created(),
             )

@@ -35,10 +35,12 @@ def review_view(
     *,
     by_choice: bool = False,
 ) -> ReviewView:
-    """The first undone pairs of `order` and the latest verdicts of this reviewer on it; `by_choice`: the order is not a random one."""
+    """The first undone pairs of `order` and the latest verdicts of this reviewer on it; `by_choice`: the
+    order is not a random one, so a pair that anybody judged is left out."""
     ids = {place.pair_id for place in order}
     standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
-    rest = undone(order, {row["pair_id"] for row in standing}, review.judged_by_others(store, reviewer))
+    others = review.judged_by_others(store, reviewer, at_random=not by_choice)
+    rest = undone(order, {row["pair_id"] for row in standing}, others)
     latest = standing[-BACK:]
     pair_ids = rest[:AHEAD] + [row["pair_id"] for row in latest]
     views = {pair["pair_id"]: pair_view(pair) for pair in review.pairs(store, pair_ids)} if pair_ids else {}
@@ -54,7 +56,6 @@ def review_view(
         "n_left": len(rest),
         "acknowledged": list(acknowledged),
         "finished": finished,
-        "by_choice": by_choice,
     }
     return ReviewView(data, len(standing), len(rest))
 

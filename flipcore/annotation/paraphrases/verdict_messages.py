@@ -1,7 +1,8 @@
 """What a reviewer's browser sends, made safe: each message is stored once, in order, and only then acknowledged.
 
-A message is {id, kind: "verdict" | "undo", pair_id, said, note, by_choice, undoes}; its id is made in the browser and becomes the row's,
-so a message that is sent again (a lost connection, a reloaded page) changes nothing.
+A message is {id, kind: "verdict" | "undo", pair_id, said, note, undoes}; its id is made in the browser and becomes the row's,
+so a message that is sent again (a lost connection, a reloaded page) changes nothing. Whether its pair came up at random is no matter
+of the message: `random_order` decides it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 
 from flipcore.access.acting import require, signature
 from flipcore.access.levels import Permission
-from flipcore.annotation.paraphrases.verdicts import reviewer_name, undo_row, verdict_row
+from flipcore.annotation.paraphrases.random_order import Order, came_up, order_of
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, reviewer_name, undo_row, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import review
@@ -29,9 +31,10 @@ class Receipt:
     refusals: tuple[str, ...]
 
 
-def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Receipt:
+def take(store: Store, reviewer: str, messages: Sequence[Mapping], order: Order | None = None) -> Receipt:
     """Stores the messages of one reviewer and returns when they are on disk. Whoever has an identity signs with it, whatever
-    `reviewer` says. Raises AccessDenied for whoever may not judge."""
+    `reviewer` says. `order` is the one in which the server showed them pairs (default: their usual one over all sources); another
+    reviewer's counts for nothing. Raises AccessDenied for whoever may not judge."""
     require(Permission.JUDGE)
     reviewer = reviewer_name(signature(reviewer))
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
@@ -46,8 +49,22 @@ def take(store: Store, reviewer: str, messages: Sequence[Mapping]) -> Receipt:
         else:
             rows.append(row)
             standing[row["verdict_id"]] = row
-    review.keep_verdicts(store, rows)
+    order = order or order_of(store, reviewer)
+    _count(store, rows, standing, order if order.reviewer == reviewer else Order(reviewer, (), False))
     return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refusals))
+
+
+def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], order: Order) -> None:
+    """Keeps the rows, as drawn at random where the reviewer's order had reached their pairs; so do chosen ones that it has
+    reached by now."""
+    undone = {row["undoes"] for row in standing.values() if row.get("undoes")}
+    verdicts = {ident: row for ident, row in standing.items() if not row.get("undoes") and ident not in undone}
+    verdicts = {ident: row for ident, row in verdicts.items() if row["rule_version"] != ADJUDICATION}
+    random = came_up(store, order, {row["pair_id"] for row in verdicts.values()})
+    new = {row["verdict_id"] for row in rows}
+    review.keep_verdicts(store, [row if row["undoes"] else row | {"by_choice": row["pair_id"] not in random} for row in rows])
+    waiting = (row for ident, row in verdicts.items() if ident not in new and row["by_choice"])
+    review.count_as_random(store, [row["verdict_id"] for row in waiting if row["pair_id"] in random])
 
 
 def _row(
@@ -64,5 +81,5 @@ def _row(
         raise BadInput(f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page.")
     raw_answers = message.get("said")
     answers = raw_answers if isinstance(raw_answers, Mapping) else {}
-    note, by_choice = str(message.get("note") or ""), message.get("by_choice") is True
-    return verdict_row(pair, reviewer, answers, note, by_choice=by_choice, verdict_id=message_id, created_at=at)
+    note = str(message.get("note") or "")
+    return verdict_row(pair, reviewer, answers, note, by_choice=True, verdict_id=message_id, created_at=at)

@@ -10,9 +10,14 @@ from flipcore.access.levels import Permission
 from flipcore.access.person import EVERY, Person
 from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
+from flipcore.store.queries.standing import STANDING
 from flipcore.store.rows import item_row, now
 from flipcore.store.visible import HIDDEN, OPEN
 
+FROM_ELSEWHERE = (
+    "A file cannot show how its pairs were drawn: its verdicts count for their source where they begin their reviewer's random "
+    "order without a gap, or once all pairs are reviewed."
+)
 _PAIRS = f"""
 SELECT p.pair_id, p.dataset, p.generator, p.item_id, p.original, p.paraphrase, coalesce(p.change, 'paraphrase') AS change,
        i.kind, i.options, i.target
@@ -65,19 +70,33 @@ def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
         return store.rows_of(_VERDICTS, reviewer=reviewer)
 
 
-def judged_by_others(store: Store, reviewer: str) -> set[str]:
-    """Pairs on which another person's verdict stands; a model's leaves a pair to people."""
-    sql = (
-        "SELECT DISTINCT v.pair_id FROM verdicts v WHERE v.undoes IS NULL AND v.reviewer <> $reviewer "
-        "AND v.reviewer_kind = 'person' AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)"
-    )
+_JUDGED_BY_OTHERS = f"""
+WITH {STANDING}
+SELECT DISTINCT g.pair_id FROM given g
+WHERE g.reviewer <> $reviewer AND g.reviewer_kind = 'person'
+  AND (NOT $at_random OR g.pair_id IN (SELECT pair_id FROM standing WHERE in_sample))
+"""
+
+
+def judged_by_others(store: Store, reviewer: str, *, at_random: bool = False) -> set[str]:
+    """Pairs on which another person's verdict stands; a model's leaves a pair to people. With `at_random` only those that stand
+    for their source: what somebody chose comes up at random all the same, or what is left would be a choice too."""
     with opened_to(Permission.JUDGE):
-        return {pair for (pair,) in store.rows(sql, reviewer=reviewer)}
+        return {pair for (pair,) in store.rows(_JUDGED_BY_OTHERS, reviewer=reviewer, at_random=at_random)}
 
 
 def keep_verdicts(store: Store, rows: Sequence[dict]) -> None:
     """Adds verdicts and waits until they are safe. A verdict_id that is there already stays as it is."""
     store.writer.add("verdicts", list(rows)).result(30)
+
+
+def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
+    """Marks verdicts on chosen pairs that a random order has reached since: what was said stays as it is."""
+    if not verdict_ids:
+        return
+    sql = "UPDATE verdicts SET by_choice = false WHERE verdict_id IN (SELECT unnest($ids))"
+    mark = lambda connection: connection.execute(sql, {"ids": list(verdict_ids)})  # noqa: E731
+    store.writer.transact(mark, Permission.JUDGE).result(30)
 
 
 def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:

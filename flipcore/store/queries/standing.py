@@ -9,7 +9,8 @@ from flipcore.store.connection import Store
 # unless it was taken back. Where somebody settled a pair after seeing the others (rule ".../adjudication"), that verdict
 # decides; else a pair is accepted when most people found everything kept that they were asked, rejected when not, unreviewed
 # without a person's verdict. `in_sample` are the reviewed pairs that stand for their source: those that came up at random for
-# anybody, or all once none is left. What was chosen because it looked good or bad says nothing about the rest.
+# anybody, or all once none is left. What was chosen because it looked good or bad says nothing about the rest. Whoever settles
+# pairs chooses which: what they accept against its reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
 STANDING = """
 given AS (
     SELECT pair_id, reviewer, reviewer_kind, by_choice, rule_version LIKE '%/adjudication' AS settles, note, created_at,
@@ -44,7 +45,9 @@ judged AS (
     FROM paraphrases p LEFT JOIN counted c USING (pair_id) LEFT JOIN settled s USING (pair_id)),
 standing AS (
     SELECT *, state <> 'unreviewed' AND (pair_id IN (SELECT pair_id FROM drawn)
-                                         OR bool_and(state <> 'unreviewed') OVER (PARTITION BY dataset, generator)) AS in_sample
+                                         OR bool_and(state <> 'unreviewed') OVER (PARTITION BY dataset, generator)) AS in_sample,
+           state = 'accepted' AND (settled_by IS NULL OR 2 * n_kept > n_reviewers OR NOT bool_or(
+               settled_by IS NULL AND n_kept > 0 AND n_kept < n_reviewers) OVER (PARTITION BY dataset, generator)) AS in_favour
     FROM judged)
 """
 

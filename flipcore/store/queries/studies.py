@@ -124,7 +124,7 @@ FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standi
 def paraphrase_states(store: Store) -> pd.DataFrame:
     """What stands of each stored paraphrase now, derived from the verdicts that were only ever added to: `state`, the people
     who judged it (`n_reviewers`, `n_kept`) and the models beside them (`n_models`, `n_models_kept`), who settled it and why;
-    `in_sample` says which reviewed pairs stand for their source.
+    `in_sample` says which reviewed pairs stand for their source, `in_favour` which of them count as accepted there.
     Pairs of items that are set aside (`set_aside`) are counted; their texts are empty."""
     frame = store.frame(_STATES_SHOWN)
     for column in ("settled_by", "settled_why"):
@@ -192,7 +192,7 @@ WITH {STANDING}, sources AS (SELECT DISTINCT p.dataset, p.generator, p.change FR
                               JOIN study_variants v ON v.material_id = p.pair_id
                               WHERE v.study_id = $study_id AND $axis IN ('', v.axis))
 SELECT dataset, generator, count(*) FILTER (in_sample) AS n_reviewed,
-       count(*) FILTER (in_sample AND state = 'accepted') AS n_accepted,
+       count(*) FILTER (in_sample AND in_favour) AS n_accepted,
        count(*) FILTER (state <> 'unreviewed' AND NOT in_sample) AS n_chosen
 FROM standing JOIN sources USING (dataset, generator, change) GROUP BY dataset, generator ORDER BY ALL
 """

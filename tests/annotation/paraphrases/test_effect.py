@@ -5,6 +5,8 @@ import pytest
 
 from flipcore.annotation.paraphrases.effect import effect, expected_bad, source_gates
 from flipcore.annotation.paraphrases.own_verdicts import own_effect, state_of
+from flipcore.annotation.paraphrases.queue import Place
+from flipcore.annotation.paraphrases.random_order import Order
 from flipcore.annotation.paraphrases.verdict_messages import take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
@@ -47,7 +49,9 @@ def found(store, extractor="first_token"):
 
 
 def judge(store, pairs, said):
-    take(store, "Ada", [message({"pair_id": pair}, said, n="effect") for pair in pairs])
+    """Ada's verdicts on pairs that came up for her in this order."""
+    order = Order("Ada", tuple(Place(pair, True) for pair in pairs), True)
+    take(store, "Ada", [message({"pair_id": pair}, said, n="effect") for pair in pairs], order)
 
 
 @pytest.mark.slow

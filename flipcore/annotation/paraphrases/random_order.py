@@ -1,0 +1,102 @@
+"""Which verdicts stand for their source: the server decides, from the reviewer's own random order and from nothing that a browser or
+a file says.
+
+A verdict counts as drawn at random where it lies on an unbroken beginning of its reviewer's order: every pair before it is judged too,
+by them, or by somebody else whose verdict counts and to whom the pair was left. What was picked out of the order lies behind a gap
+until the order has reached it. Places come from hashes (`queue`), so a file can show the same, and nothing else can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.access.person import EVERY
+from flipcore.annotation.paraphrases.queue import SHARED, Place, queue
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, PERSON
+from flipcore.store.connection import Store
+from flipcore.store.queries import review
+
+
+@dataclass(frozen=True)
+class Order:
+    """A reviewer's pairs in the order in which they come up; `at_random` unless somebody chose the pairs or what comes first."""
+
+    reviewer: str
+    places: tuple[Place, ...]
+    at_random: bool
+
+
+def order_of(
+    store: Store,
+    reviewer: str,
+    *,
+    shared: float = SHARED,
+    source: str = EVERY,
+    pair_ids: Collection[str] = (),
+    risk: Mapping[str, float] | None = None,
+) -> Order:
+    """The order of one source's pairs ("dataset · generator"), of `pair_ids` that were selected, or of all; `risk` as `queue`
+    takes it. Raises BadInput for a share outside 0 to 1."""
+    pairs = review.strata(store)
+    if pair_ids:
+        subset = set(pair_ids)
+        pairs = [row for row in pairs if row["pair_id"] in subset]
+    elif source != EVERY:
+        pairs = [row for row in pairs if source == f"{row['dataset']} · {row['generator']}"]
+    places = queue(pairs, reviewer, shared=shared, risk=risk)
+    return Order(reviewer, tuple(places), not pair_ids and risk is None)
+
+
+def beginning(places: Sequence[Place], own: Collection[str], others: Collection[str]) -> set[str]:
+    """Those of a reviewer's `own` pairs that lie before the first gap of their order; a pair that is not shared is none where
+    somebody else judged it."""
+    reached: set[str] = set()
+    for place in places:
+        if place.pair_id in own:
+            reached.add(place.pair_id)
+        elif place.shared or place.pair_id not in others:
+            break
+    return reached
+
+
+def came_up(store: Store, order: Order, own: Collection[str]) -> set[str]:
+    """Of the pairs that the order's reviewer has judged, those that came up at random in it."""
+    if not order.at_random:
+        return set()
+    return beginning(order.places, own, review.judged_by_others(store, order.reviewer, at_random=True))
+
+
+def count_beginnings(store: Store) -> int:
+    """Counts verdicts that came in by a file and make an unbroken beginning of their reviewers' orders, over everything or over one
+    source; how many. The rest count once the order has reached them, or once no pair of their source is left."""
+    rows = [row for row in review.verdicts(store) if row["reviewer_kind"] == PERSON and row["rule_version"] != ADJUDICATION]
+    waiting = [row for row in rows if row["by_choice"]]
+    if not waiting:
+        return 0
+    sources = review.sources_of_pairs(store)
+    random: set[tuple[str, str]] = set()
+    for source in (EVERY, *sorted({sources[row["pair_id"]] for row in waiting if row["pair_id"] in sources})):
+        random |= _together(store, rows, source)
+    ids = [row["verdict_id"] for row in waiting if (row["reviewer"], row["pair_id"]) in random]
+    review.count_as_random(store, ids)
+    return len(ids)
+
+
+def _together(store: Store, rows: Sequence[Mapping], source: str) -> set[tuple[str, str]]:
+    """(reviewer, pair) of all reviewers' beginnings at once: a pair that was left to somebody else is no gap where their verdict
+    lies on a beginning too. What does not hold is taken out until everything that is left does."""
+    own: dict[str, set[str]] = {}
+    for row in rows:
+        own.setdefault(row["reviewer"], set()).add(row["pair_id"])
+    orders = {name: order_of(store, name, source=source).places for name in own}
+    so_far = own
+    while True:
+        still = {
+            name: so_far[name]
+            & beginning(orders[name], own[name], set().union(*(so_far[one] for one in so_far if one != name)))
+            for name in own
+        }
+        if still == so_far:
+            return {(name, pair) for name, pairs in so_far.items() for pair in pairs}
+        so_far = still
